@@ -1,0 +1,52 @@
+//! A document: one input file or record, whole.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::DocumentId;
+
+/// What a source says of a document beside its text: searchable by equality.
+pub type Metadata = BTreeMap<String, String>;
+
+/// One input file or record, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Identity, derived from `source_id`.
+    pub id: DocumentId,
+    /// The id that the source gives it: the `id` of a record, the relative path of a file.
+    pub source_id: String,
+    /// What it is called, where the source says so. It counts as a name of the document.
+    pub title: Option<String>,
+    /// Where it came from, for people: a relative path, with `#id` for a record in a file.
+    pub uri: String,
+    /// Its media type, such as `text/markdown`.
+    pub media_type: String,
+    /// The text, whole.
+    pub text: String,
+    /// The remaining fields of the source.
+    pub metadata: Metadata,
+}
+
+impl Document {
+    /// Returns a document of plain text under the id that its source gives it.
+    #[must_use]
+    pub fn new(source_id: impl Into<String>, title: Option<String>, text: impl Into<String>) -> Self {
+        let source_id = source_id.into();
+        Self {
+            id: DocumentId::of(&[source_id.as_bytes()]),
+            uri: source_id.clone(),
+            source_id,
+            title,
+            media_type: "text/plain".to_owned(),
+            text: text.into(),
+            metadata: Metadata::new(),
+        }
+    }
+
+    /// Returns the title, or else what the source calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.source_id)
+    }
+}

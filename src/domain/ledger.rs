@@ -1,0 +1,102 @@
+//! The ledger: what one query asked, where it entered the graph, which edges it took, and what it dropped.
+
+use serde::{Deserialize, Serialize};
+
+use super::PassageId;
+
+/// A passage where a traversal starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EntryVertex {
+    /// The passage.
+    pub passage: PassageId,
+    /// Its score at entry, on the strategy's own scale.
+    pub score: f32,
+    /// How it was found: `question`, `passage`, `name`, `lexical`, `dense`.
+    pub by: String,
+    /// The in-coming question that matched, or the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
+}
+
+/// What a step went along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StepKind {
+    /// A question edge.
+    QuestionEdge,
+    /// From a mention to the passage of that name.
+    Name,
+    /// From a mention to another passage that mentions the same entity.
+    SharedEntity,
+}
+
+/// One step from a passage to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Where it left.
+    pub from: PassageId,
+    /// Where it arrived.
+    pub to: PassageId,
+    /// What it went along.
+    pub kind: StepKind,
+    /// The question that the step answers: the edge's, or `What is e?` for an entity.
+    pub question: String,
+    /// The entity, for a step along one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity: Option<String>,
+    /// What the step was worth for the question, on the strategy's own scale.
+    pub score: f32,
+    /// The round, from 1.
+    pub round: u32,
+}
+
+/// How often a passage was arrived at during a traversal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// The passage.
+    pub passage: PassageId,
+    /// Arrivals, the entry among them.
+    pub count: u32,
+}
+
+/// One round of a traversal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HopRound {
+    /// Passages that were expanded in this round: the queue's length.
+    pub queue: u32,
+    /// Edges that were judged.
+    pub judged: u32,
+    /// Steps that were taken.
+    pub steps: Vec<Step>,
+}
+
+/// A passage that was reached and not kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// The passage.
+    pub passage: PassageId,
+    /// Its final score, below that of everything kept.
+    pub score: f32,
+}
+
+/// What one query asked, found and dropped.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The questions that were put to the index, the user's first.
+    pub asked: Vec<String>,
+    /// Where the traversal started, best first.
+    pub entry: Vec<EntryVertex>,
+    /// Its rounds.
+    pub rounds: Vec<HopRound>,
+    /// How often each passage was arrived at, where the strategy counts that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrival>,
+    /// What was reached and dropped, best first, as far as it was kept track of.
+    pub pruned: Vec<Pruned>,
+    /// Passages that were dropped in all.
+    pub pruned_count: u32,
+    /// What the reader should know: a limit that was hit, a part that was left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,23 @@
+//! The values of the field, in the words of the glossary. No I/O, no clock, no async.
+
+mod answer;
+mod document;
+mod edge;
+mod embedding;
+mod id;
+mod ledger;
+mod passage;
+mod progress;
+mod question;
+mod version;
+
+pub use answer::{Answer, AnswerKind, Citation, Hit};
+pub use document::{Document, Metadata};
+pub use edge::QuestionEdge;
+pub use embedding::{Embedding, EmbeddingError};
+pub use id::{DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
+pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pruned, Step, StepKind};
+pub use passage::{Passage, Span};
+pub use progress::{Cancellation, Progress, ProgressSink};
+pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
+pub use version::{Counts, IndexVersion, Skip};

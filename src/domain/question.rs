@@ -1,0 +1,113 @@
+//! Pseudo-queries: what a passage answers and what it raises (`HopRAG`, section 3.2).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{PassageId, QuestionId};
+
+/// Which side of a passage a pseudo-query is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionKind {
+    /// The passage answers it.
+    Incoming,
+    /// The passage raises it and does not answer it.
+    Outgoing,
+}
+
+/// Who wrote a pseudo-query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum QuestionOrigin {
+    /// A rule.
+    Rule,
+}
+
+/// The sparse representation of a question or passage: folded names and stems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Keywords(BTreeSet<String>);
+
+impl Keywords {
+    /// Returns the Jaccard index |A ∩ B| / |A ∪ B|; 0 where both are empty.
+    #[must_use]
+    pub fn jaccard(&self, other: &Self) -> f32 {
+        let shared = self.0.intersection(&other.0).count();
+        let all = self.0.len() + other.0.len() - shared;
+        if all == 0 { 0.0 } else { shared as f32 / all as f32 }
+    }
+
+    /// Returns the keywords of both.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(self.0.union(&other.0).cloned().collect())
+    }
+
+    /// Iterates in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for Keywords {
+    fn from_iter<I: IntoIterator<Item = S>>(keywords: I) -> Self {
+        Self(keywords.into_iter().map(Into::into).collect())
+    }
+}
+
+/// A question about a passage, with its own keywords.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PseudoQuery {
+    /// Identity: of the passage, the kind and the text.
+    pub id: QuestionId,
+    /// The passage that answers or raises it.
+    pub passage: PassageId,
+    /// Whether the passage answers or raises it.
+    pub kind: QuestionKind,
+    /// Who wrote it.
+    pub origin: QuestionOrigin,
+    /// The question, readable on its own.
+    pub text: String,
+    /// Its keywords.
+    pub keywords: Keywords,
+    /// The sentence of the passage that it was made from, from 0.
+    pub sentence: u32,
+}
+
+impl PseudoQuery {
+    /// Returns a question made by rule from one sentence of a passage.
+    #[must_use]
+    pub fn by_rule(passage: PassageId, kind: QuestionKind, text: String, keywords: Keywords, sentence: u32) -> Self {
+        let side = [kind as u8];
+        let id = QuestionId::of(&[passage.as_bytes(), &side, text.as_bytes()]);
+        Self { id, passage, kind, origin: QuestionOrigin::Rule, text, keywords, sentence }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jaccard_counts_what_is_shared_over_what_there_is() {
+        let a: Keywords = ["x", "y"].into_iter().collect();
+        let b: Keywords = ["y", "z"].into_iter().collect();
+        assert!((a.jaccard(&b) - 1.0 / 3.0).abs() < 1e-6);
+        assert!((Keywords::default().jaccard(&Keywords::default())).abs() < f32::EPSILON);
+        assert_eq!(a.union(&b).len(), 3);
+    }
+}

@@ -1,0 +1,48 @@
+//! Versions of an index, and what is counted in one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A counter raised when a run finishes; a query reads one version from start to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct IndexVersion(pub u64);
+
+impl fmt::Display for IndexVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How much one version of an index holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Documents.
+    pub documents: u64,
+    /// Documents that have a title.
+    pub titled: u64,
+    /// Passages.
+    pub passages: u64,
+    /// Sentences of passages.
+    pub sentences: u64,
+    /// In-coming questions.
+    pub incoming: u64,
+    /// Out-coming questions.
+    pub outgoing: u64,
+    /// Question edges.
+    pub edges: u64,
+    /// Entities of layer 0: names and mentions by rule.
+    pub entities: u64,
+    /// Mentions of entities in sentences.
+    pub mentions: u64,
+}
+
+/// A source, or a part of one, that was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skip {
+    /// What was left out: a relative path, with `:line` for a line of a file.
+    pub source: String,
+    /// Why, for people.
+    pub reason: String,
+}

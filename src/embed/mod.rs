@@ -1,0 +1,36 @@
+//! Texts to vectors.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::domain::Embedding;
+use crate::error::Result;
+
+/// What an [`Embedder`] returns: vectors to come, in the order of the texts.
+pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + Send + 'a>>;
+
+/// Turns texts into vectors of one dimension and unit length.
+pub trait Embedder: Send + Sync {
+    /// Returns the name that an index is pinned to: it changes whenever the vectors do.
+    fn name(&self) -> &str;
+
+    /// Returns how many values a vector has.
+    fn dimension(&self) -> usize;
+
+    /// Returns how many word pieces `text` has for this embedder, without any limit.
+    fn piece_count(&self, text: &str) -> usize;
+
+    /// Returns the most word pieces of a text that its vector covers; what goes beyond is not seen.
+    fn pieces_max(&self) -> usize;
+
+    /// Returns one vector a text, in order.
+    ///
+    /// # Errors
+    ///
+    /// If a vector cannot be had or cannot be used.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the vectors of this call and nothing else.
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a>;
+}

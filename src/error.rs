@@ -1,0 +1,252 @@
+//! What can go wrong at the boundary of the library, and what a caller can do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result with this library's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a caller can do about an [`Error`]; each has its own exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input, an option or a question cannot be used as it is: change it.
+    Input,
+    /// There is no index at that place: make one.
+    NoIndex,
+    /// Another process writes the index: wait for it.
+    Busy,
+    /// The index belongs to another format or embedder: use the one that made it, or index anew.
+    Incompatible,
+    /// Part of the index is missing or damaged: index again.
+    Corrupt,
+    /// The operating system refused: permissions, space.
+    Io,
+    /// A stop was asked for; what was finished is kept.
+    Cancelled,
+    /// A fault of this program.
+    Internal,
+}
+
+/// Everything that this library's functions return as an error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A path that was to be indexed is not there.
+    #[error("there is no file or folder `{}`", path.display())]
+    MissingPath {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// The sources hold no document that can be read.
+    #[error("no document found in {sources}")]
+    NoDocuments {
+        /// The sources, in backticks.
+        sources: String,
+    },
+    /// A question or query cannot be asked.
+    #[error("{reason}")]
+    Question {
+        /// Why.
+        reason: String,
+    },
+    /// An option has a value that cannot be used.
+    #[error("`{value}` is no {option}: {reason}")]
+    Option {
+        /// What the option is called.
+        option: &'static str,
+        /// The value as it was given.
+        value: String,
+        /// What would do.
+        reason: String,
+    },
+    /// A file of questions, or a run, cannot be used.
+    #[error("`{}`, line {line}: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// There is no finished index at that place.
+    #[error("there is no index at `{}`", path.display())]
+    NoIndex {
+        /// The folder that was looked at.
+        path: PathBuf,
+    },
+    /// The folder holds something else.
+    #[error("`{}` is not an index: {reason}", path.display())]
+    NotAnIndex {
+        /// The folder.
+        path: PathBuf,
+        /// What speaks against it.
+        reason: String,
+    },
+    /// Another process writes the index.
+    #[error("another run is writing the index at `{}`", path.display())]
+    Busy {
+        /// The folder of the index.
+        path: PathBuf,
+    },
+    /// The index has a format that this program does not read.
+    #[error("the index at `{}` has format {found}; this program reads format {supported}", path.display())]
+    Format {
+        /// The folder of the index.
+        path: PathBuf,
+        /// The format of the index.
+        found: u32,
+        /// The format of this program.
+        supported: u32,
+    },
+    /// The index was made with another embedder.
+    #[error("the index was made with the embedder `{index}`; `{given}` was asked for")]
+    Embedder {
+        /// The embedder that the index is pinned to.
+        index: String,
+        /// The embedder that was given.
+        given: String,
+    },
+    /// An embedder returned a vector that is none.
+    #[error("the embedder `{embedder}` returned a vector that cannot be used")]
+    Embedding {
+        /// The embedder.
+        embedder: String,
+        /// What is wrong with it.
+        source: crate::domain::EmbeddingError,
+    },
+    /// Part of the index is missing or damaged.
+    #[error("the index is damaged: `{}`: {reason}", path.display())]
+    Corrupt {
+        /// The part.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The records cannot be read or written.
+    #[error("cannot {action} the records of the index")]
+    Records {
+        /// What was tried.
+        action: &'static str,
+        /// What the database said.
+        source: rusqlite::Error,
+    },
+    /// The text index cannot be read or written.
+    #[error("cannot {action} the text index")]
+    TextIndex {
+        /// What was tried.
+        action: &'static str,
+        /// What the text index said.
+        source: tantivy::TantivyError,
+    },
+    /// A stop was asked for.
+    #[error("stopped before the run was finished")]
+    Cancelled,
+    /// A fault of this program.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// Returns what a caller can do about it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::MissingPath { .. }
+            | Self::NoDocuments { .. }
+            | Self::Question { .. }
+            | Self::Option { .. }
+            | Self::Line { .. } => ErrorKind::Input,
+            Self::NoIndex { .. } => ErrorKind::NoIndex,
+            Self::Busy { .. } => ErrorKind::Busy,
+            Self::Format { .. } | Self::Embedder { .. } => ErrorKind::Incompatible,
+            Self::NotAnIndex { .. } => ErrorKind::Input,
+            Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::Io { .. } => ErrorKind::Io,
+            Self::Records { source, .. } => records_kind(source),
+            Self::TextIndex { source, .. } => text_index_kind(source),
+            Self::Cancelled => ErrorKind::Cancelled,
+            Self::Embedding { .. } | Self::Internal(_) => ErrorKind::Internal,
+        }
+    }
+
+    /// Returns what to do next, where that does not depend on the command.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::MissingPath { .. } => Some("check the path; nothing was changed"),
+            Self::NoDocuments { .. } => {
+                Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
+            }
+            Self::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
+            Self::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
+            Self::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
+            Self::Format { .. } => Some("use the program that made it, or index anew into another folder"),
+            Self::Embedder { .. } => Some("use the embedder of the index, or index anew into another folder"),
+            Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
+            Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
+            Self::Question { .. }
+            | Self::Option { .. }
+            | Self::Line { .. }
+            | Self::Embedding { .. }
+            | Self::Io { .. } => None,
+            Self::Corrupt { .. } | Self::Records { .. } | Self::TextIndex { .. } => (self.kind() == ErrorKind::Corrupt)
+                .then_some("run `cairn index` again: it rebuilds from the records what can be rebuilt"),
+        }
+    }
+
+    /// Wraps an error of the operating system with what was tried on what.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// Wraps an error of the records with what was tried.
+    pub(crate) fn records(action: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
+        move |source| Self::Records { action, source }
+    }
+
+    /// Wraps an error of the text index with what was tried.
+    pub(crate) fn text_index(action: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
+        move |source| Self::TextIndex { action, source }
+    }
+}
+
+fn records_kind(error: &rusqlite::Error) -> ErrorKind {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+        Some(
+            ErrorCode::CannotOpen
+            | ErrorCode::DiskFull
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly
+            | ErrorCode::SystemIoFailure,
+        ) => ErrorKind::Io,
+        _ => ErrorKind::Internal,
+    }
+}
+
+fn text_index_kind(error: &tantivy::TantivyError) -> ErrorKind {
+    use tantivy::TantivyError;
+    match error {
+        TantivyError::DataCorruption(_)
+        | TantivyError::IncompatibleIndex(_)
+        | TantivyError::OpenReadError(_)
+        | TantivyError::OpenDirectoryError(_) => ErrorKind::Corrupt,
+        TantivyError::IoError(_) | TantivyError::OpenWriteError(_) => ErrorKind::Io,
+        _ => ErrorKind::Internal,
+    }
+}

@@ -1,0 +1,257 @@
+//! The structure of an index as flat arrays: what a snapshot maps from disk and what a cache fills from a database.
+//!
+//! Things are named by ordinal: passages, sentences, documents, entities and questions are numbered from 0 in one
+//! version. Lists of lists are in compressed rows: `rows[i]..rows[i + 1]` bounds the items of `i`. No text but names
+//! and keywords, which queries look up.
+
+/// Ways in which a passage bears a name; smaller is stronger.
+pub mod name_kind {
+    /// The document's title.
+    pub const TITLE: u32 = 0;
+    /// The title without a parenthesis at its end.
+    pub const BARE_TITLE: u32 = 1;
+    /// The title up to its comma: often a place, shared by many.
+    pub const BEFORE_COMMA: u32 = 2;
+    /// The subject of the first sentence.
+    pub const LEAD: u32 = 3;
+}
+
+/// Bits of [`PackedGraph::entity_flags`].
+pub mod entity_flag {
+    /// A name of one word that a question may use capitalised: rarely a common word.
+    pub const SINGLE_IN_QUESTION: u32 = 1;
+}
+
+/// Words kept before a mention.
+pub const CUES_BEFORE: usize = 8;
+/// Words kept after a mention.
+pub const CUES_AFTER: usize = 3;
+/// Words kept around a mention.
+pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
+/// No word.
+pub const NO_CUE: u32 = u32::MAX;
+
+macro_rules! packed {
+    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal,)*) => {
+        /// The arrays of one version, owned: what a build fills.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<$item>,)* }
+
+        /// The arrays of one version, borrowed from wherever they lie.
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub struct PassageGraph<'a> { $($(#[$doc])* pub $field: &'a [$item],)* }
+
+        impl PackedGraph {
+            /// Returns the arrays as a reader sees them.
+            #[must_use]
+            pub fn view(&self) -> PassageGraph<'_> {
+                PassageGraph { $($field: &self.$field,)* }
+            }
+
+            /// Returns every array as bytes, by name, in a fixed order.
+            #[must_use]
+            pub fn sections(&self) -> Vec<(&'static str, &[u8])> {
+                vec![$(($name, bytemuck::cast_slice(&self.$field)),)*]
+            }
+        }
+
+        impl<'a> PassageGraph<'a> {
+            /// Returns the arrays that lie in `section(name)`, without copying.
+            ///
+            /// # Errors
+            ///
+            /// The name of a section that is missing, misaligned, or no whole number of items.
+            pub fn from_sections(section: impl Fn(&str) -> Option<&'a [u8]>) -> Result<Self, &'static str> {
+                Ok(Self { $($field: section($name)
+                    .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
+                    .ok_or($name)?,)* })
+            }
+        }
+    };
+}
+
+packed! {
+    /// Passages of document `d`: passages are numbered document by document.
+    document_passages: u32 = "document.passages",
+    /// The document of each passage.
+    passage_document: u32 = "passage.document",
+    /// Sentences of passage `p`: sentences are numbered passage by passage.
+    passage_sentences: u32 = "passage.sentences",
+    /// The passage of each sentence.
+    sentence_passage: u32 = "sentence.passage",
+    /// Terms in each passage's lexical field (title twice, text once).
+    passage_length: u32 = "passage.length",
+    /// Terms in each sentence's lexical field (title once, sentence once).
+    sentence_length: u32 = "sentence.length",
+
+    /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names.
+    entity_name_ends: u32 = "entity.name-ends",
+    /// Folded names of entities, words joined by one space, back to back.
+    entity_names: u8 = "entity.names",
+    /// Documents that mention each entity.
+    entity_documents: u32 = "entity.documents",
+    /// Bits of [`entity_flag`].
+    entity_flags: u32 = "entity.flags",
+    /// Bearers of each entity's name: rows of `bearer_document`.
+    entity_bearers: u32 = "entity.bearers",
+    /// The document that bears the name.
+    bearer_document: u32 = "bearer.document",
+    /// The passage that speaks for the name in that document.
+    bearer_passage: u32 = "bearer.passage",
+    /// How it bears it: [`name_kind`].
+    bearer_kind: u32 = "bearer.kind",
+    /// Names of each document: rows of `own_entity`.
+    document_own: u32 = "document.own",
+    /// A name of the document: entities whose mention in it is a mention of itself.
+    own_entity: u32 = "own.entity",
+
+    /// Mentions in each passage: rows of `mention_entity`, ordered by entity, then sentence.
+    passage_mentions: u32 = "passage.mentions",
+    /// The entity mentioned.
+    mention_entity: u32 = "mention.entity",
+    /// The sentence, numbered over the whole index.
+    mention_sentence: u32 = "mention.sentence",
+    /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
+    mention_cues: u32 = "mention.cues",
+    /// Where each entity is mentioned: rows of `posting_mention`.
+    entity_mentions: u32 = "entity.mentions",
+    /// The mention, as an index into `mention_entity`; ordered by passage.
+    posting_mention: u32 = "posting.mention",
+    /// The passage of each posting.
+    posting_passage: u32 = "posting.passage",
+    /// Ends of the cue prefixes in `cue_prefixes`; cues are numbered in order.
+    cue_ends: u32 = "cue.ends",
+    /// Stem prefixes of the words around mentions, back to back.
+    cue_prefixes: u8 = "cue.prefixes",
+
+    /// In-coming questions of each passage: they are numbered passage by passage.
+    passage_incoming: u32 = "passage.incoming",
+    /// The passage that answers each in-coming question.
+    incoming_passage: u32 = "incoming.passage",
+    /// Keywords of each in-coming question: rows of `incoming_keyword`.
+    incoming_keywords: u32 = "incoming.keywords",
+    /// A keyword of an in-coming question.
+    incoming_keyword: u32 = "incoming.keyword",
+    /// In-coming questions with each keyword: rows of `keyword_question`.
+    keyword_incoming: u32 = "keyword.incoming",
+    /// The in-coming question, ascending in each row.
+    keyword_question: u32 = "keyword.question",
+    /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
+    keyword_ends: u32 = "keyword.ends",
+    /// Keywords, back to back.
+    keyword_texts: u8 = "keyword.texts",
+    /// Keywords of each passage (of its names, mentions and questions): rows of `passage_keyword`.
+    passage_keywords: u32 = "passage.keywords",
+    /// A keyword of a passage, ascending in each row.
+    passage_keyword: u32 = "passage.keyword",
+
+    /// Question edges that leave each passage: rows of `edge_target`, best first.
+    passage_edges: u32 = "passage.edges",
+    /// The passage that an edge leads to.
+    edge_target: u32 = "edge.target",
+    /// The in-coming question of an edge.
+    edge_incoming: u32 = "edge.incoming",
+    /// The out-coming question of an edge.
+    edge_outgoing: u32 = "edge.outgoing",
+    /// SIM of an edge's questions.
+    edge_similarity: f32 = "edge.similarity",
+    /// Keywords of each edge, of both its questions: rows of `edge_keyword`.
+    edge_keywords: u32 = "edge.keywords",
+    /// A keyword of an edge, ascending in each row.
+    edge_keyword: u32 = "edge.keyword",
+}
+
+/// Returns the bounds of row `i` of compressed rows.
+#[must_use]
+pub fn row(rows: &[u32], i: u32) -> std::ops::Range<usize> {
+    rows[i as usize] as usize..rows[i as usize + 1] as usize
+}
+
+/// Returns text `i` of texts that lie back to back.
+#[must_use]
+pub fn text_at<'a>(ends: &[u32], texts: &'a [u8], i: u32) -> &'a str {
+    let start = if i == 0 { 0 } else { ends[i as usize - 1] as usize };
+    std::str::from_utf8(&texts[start..ends[i as usize] as usize]).unwrap_or_default()
+}
+
+/// Returns the number of `text` among texts that lie back to back in order.
+#[must_use]
+pub fn find_text(ends: &[u32], texts: &[u8], text: &str) -> Option<u32> {
+    let (mut low, mut high) = (0, ends.len() as u32);
+    while low < high {
+        let middle = low.midpoint(high);
+        match text_at(ends, texts, middle).cmp(text) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Equal => return Some(middle),
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
+}
+
+impl<'a> PassageGraph<'a> {
+    /// Returns how many passages there are.
+    #[must_use]
+    pub fn passage_count(&self) -> usize {
+        self.passage_document.len()
+    }
+
+    /// Returns how many documents there are.
+    #[must_use]
+    pub fn document_count(&self) -> usize {
+        self.document_passages.len().saturating_sub(1)
+    }
+
+    /// Returns how many sentences there are.
+    #[must_use]
+    pub fn sentence_count(&self) -> usize {
+        self.sentence_passage.len()
+    }
+
+    /// Returns the folded name of an entity.
+    #[must_use]
+    pub fn entity_name(&self, entity: u32) -> &'a str {
+        text_at(self.entity_name_ends, self.entity_names, entity)
+    }
+
+    /// Returns the entity of a folded name.
+    #[must_use]
+    pub fn entity(&self, name: &str) -> Option<u32> {
+        find_text(self.entity_name_ends, self.entity_names, name)
+    }
+
+    /// Returns the number of a cue prefix.
+    #[must_use]
+    pub fn cue(&self, prefix: &str) -> Option<u32> {
+        find_text(self.cue_ends, self.cue_prefixes, prefix)
+    }
+
+    /// Returns the number of a keyword.
+    #[must_use]
+    pub fn keyword(&self, text: &str) -> Option<u32> {
+        find_text(self.keyword_ends, self.keyword_texts, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_come_back_as_the_arrays_they_were() {
+        let packed =
+            PackedGraph { passage_document: vec![0, 0, 1], edge_similarity: vec![0.5], ..PackedGraph::default() };
+        let sections = packed.sections();
+        let find = |name: &str| sections.iter().find(|(it, _)| *it == name).map(|(_, bytes)| *bytes);
+        assert_eq!(PassageGraph::from_sections(find), Ok(packed.view()));
+        assert_eq!(PassageGraph::from_sections(|_| None), Err("document.passages"));
+    }
+
+    #[test]
+    fn a_text_is_found_among_texts_in_order() {
+        let (ends, texts) = (vec![1, 3, 6], b"abbccc");
+        assert_eq!(find_text(&ends, texts, "bb"), Some(1));
+        assert_eq!(find_text(&ends, texts, "b"), None);
+        assert_eq!(text_at(&ends, texts, 2), "ccc");
+    }
+}

@@ -1,0 +1,10 @@
+//! Cairn turns a document collection into a graph of passages and questions, and walks it to answer questions that no
+//! single passage answers.
+
+pub mod domain;
+pub mod embed;
+pub mod error;
+pub mod graph;
+pub mod store;
+
+pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,118 @@
+//! What a store offers to a query: one version of an index, read from wherever it lies.
+
+use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, Span};
+use crate::error::Result;
+use crate::graph::packed::PassageGraph;
+
+/// A field with its own statistics: how many texts there are and how long they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextField {
+    /// A passage: its title twice, its text once.
+    Passage,
+    /// A sentence: its title once, itself once.
+    Sentence,
+    /// An in-coming question.
+    Incoming,
+}
+
+/// What has a vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VectorField {
+    /// A passage.
+    Passage,
+    /// A sentence.
+    Sentence,
+    /// An in-coming question.
+    Incoming,
+}
+
+/// Vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// Values a vector.
+    pub dimension: usize,
+    /// One scale a row.
+    pub scales: &'a [f32],
+    /// `dimension` codes a row.
+    pub codes: &'a [i8],
+}
+
+/// What is shown of a passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassageText {
+    /// Identity of the passage.
+    pub passage: PassageId,
+    /// Its bytes in the document's text.
+    pub span: Span,
+    /// The headings above it.
+    pub section: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// Its sentences, as spans in `text`.
+    pub sentences: Vec<Span>,
+}
+
+/// What is shown of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocumentText {
+    /// Identity of the document.
+    pub document: DocumentId,
+    /// The id that its source gives it.
+    pub source_id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Where it came from.
+    pub uri: String,
+    /// Its media type.
+    pub media_type: String,
+    /// What else its source says of it.
+    pub metadata: Metadata,
+}
+
+/// One version of an index, immutable. Everything is named by ordinal, as in [`PassageGraph`].
+pub trait GraphReader: Send + Sync {
+    /// Returns the version.
+    fn version(&self) -> IndexVersion;
+
+    /// Returns how much it holds.
+    fn counts(&self) -> Counts;
+
+    /// Returns the name of the embedder that made the vectors.
+    fn embedder(&self) -> &str;
+
+    /// Returns the structure.
+    fn graph(&self) -> PassageGraph<'_>;
+
+    /// Returns the vectors of a field, one a passage, sentence or in-coming question, by ordinal.
+    fn vectors(&self, field: VectorField) -> Vectors<'_>;
+
+    /// Calls `visit` with the ordinal and the count of every text of `field` that has `term`, by ascending ordinal.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()>;
+
+    /// Returns what is shown of a passage.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    fn passage(&self, passage: u32) -> Result<PassageText>;
+
+    /// Returns the identity of a passage.
+    fn passage_id(&self, passage: u32) -> PassageId;
+
+    /// Returns what is shown of a document.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    fn document(&self, document: u32) -> Result<DocumentText>;
+
+    /// Returns the text of an in-coming question.
+    fn incoming(&self, question: u32) -> &str;
+
+    /// Returns the text of an out-coming question.
+    fn outgoing(&self, question: u32) -> &str;
+}
