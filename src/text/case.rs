@@ -1,0 +1,97 @@
+//! How often words are written in lower case and capitalized: what tells a common word from a name.
+
+use rustc_hash::FxHashMap;
+
+use super::fold::push_folded;
+use super::words::words;
+
+/// Counts of each folded word over texts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CaseCounts(FxHashMap<String, Cases>);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Cases {
+    lower: u32,
+    /// Whatever does not begin in lower case.
+    capitalized: u32,
+}
+
+impl CaseCounts {
+    /// Counts the words of `text`.
+    pub fn add(&mut self, text: &str) {
+        let mut folded = String::new();
+        for word in words(text) {
+            folded.clear();
+            push_folded(word.text, &mut folded);
+            let is_lower = word.text.starts_with(char::is_lowercase);
+            let counted = Cases { lower: u32::from(is_lower), capitalized: u32::from(!is_lower) };
+            if let Some(cases) = self.0.get_mut(folded.as_str()) {
+                cases.add(counted);
+            } else {
+                self.0.insert(folded.clone(), counted);
+            }
+        }
+    }
+
+    /// Adds what `other` counted.
+    pub fn merge(&mut self, other: Self) {
+        for (word, counted) in other.0 {
+            self.0.entry(word).or_default().add(counted);
+        }
+    }
+
+    /// Returns whether the folded `word` is a common word: in lower case more than once in six times.
+    #[must_use]
+    pub fn is_mostly_lower(&self, word: &str) -> bool {
+        let Cases { lower, capitalized } = self.cases(word);
+        5 * u64::from(lower) > u64::from(capitalized)
+    }
+
+    /// Returns whether the folded `word` may be a name where a question capitalizes it. It is laxer than in a text:
+    /// people write questions with fewer capitals at the beginning of a sentence.
+    #[must_use]
+    pub fn is_name_in_question(&self, word: &str) -> bool {
+        let Cases { lower, capitalized } = self.cases(word);
+        lower < capitalized || !self.is_mostly_lower(word)
+    }
+
+    fn cases(&self, word: &str) -> Cases {
+        self.0.get(word).copied().unwrap_or_default()
+    }
+}
+
+impl Cases {
+    fn add(&mut self, other: Self) {
+        self.lower = self.lower.saturating_add(other.lower);
+        self.capitalized = self.capitalized.saturating_add(other.capitalized);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(text: &str) -> CaseCounts {
+        let mut counts = CaseCounts::default();
+        counts.add(text);
+        counts
+    }
+
+    #[test]
+    fn a_common_word_is_one_often_in_lower_case() {
+        let counts = counted("March march Élan Élan Élan Élan Élan élan moon");
+        assert!(counts.is_mostly_lower("march") && !counts.is_name_in_question("march"));
+        assert!(!counts.is_mostly_lower("elan") && counts.is_name_in_question("elan"));
+        assert!(counts.is_mostly_lower("moon") && !counts.is_name_in_question("moon"));
+        assert!(!counts.is_mostly_lower("unseen") && counts.is_name_in_question("unseen"));
+        let counts = counted("Rose Rose rose");
+        assert!(counts.is_mostly_lower("rose") && counts.is_name_in_question("rose"));
+    }
+
+    #[test]
+    fn merged_counts_are_those_of_both_texts() {
+        let mut merged = counted("Moon moon");
+        merged.merge(counted("the Moon"));
+        assert_eq!(merged, counted("Moon moon the Moon"));
+    }
+}

@@ -1,0 +1,50 @@
+//! Text from documents on its way to a terminal.
+
+use std::borrow::Cow;
+
+/// What stands in for a character that may not leave.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Returns `text` without characters that steer a terminal or turn the reading direction: no control character but
+/// line feed and tab, no bidirectional control. Carriage returns before a line feed go, the rest is replaced.
+#[must_use]
+pub fn terminal_escape(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            c if is_steering(c) => escaped.push(REPLACEMENT),
+            c => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn is_steering(c: char) -> bool {
+    let is_control = c.is_control() && c != '\n' && c != '\t';
+    let is_bidirectional =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    is_control || is_bidirectional
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_does_not_leave() {
+        for (text, expect) in [
+            ("a\tb\nč", "a\tb\nč"),
+            ("a\r\nb\rc", "a\nb\u{fffd}c"),
+            ("\u{1b}[2J\u{7f}\u{9b}1m", "\u{fffd}[2J\u{fffd}\u{fffd}1m"),
+            ("x\u{202e}y\u{2066}z\u{61c}\u{200f}", "x\u{fffd}y\u{fffd}z\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(terminal_escape(text), expect);
+        }
+        assert!(matches!(terminal_escape("plain"), Cow::Borrowed(_)));
+    }
+}

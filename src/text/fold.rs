@@ -1,0 +1,41 @@
+//! Folding: one spelling for what readers take for the same letters. It leaves case alone.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::canonical_combining_class;
+
+/// Returns `text` in compatibility decomposition without its combining marks: `Á` is `A`, `ﬁ` is `fi`.
+#[must_use]
+pub fn fold(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.nfkd().filter(|c| !is_mark(*c)).collect())
+}
+
+/// Returns whether folding drops `c`. Signs that are letters of their own, as in Devanagari, have class 0 and stay.
+pub(super) fn is_mark(c: char) -> bool {
+    canonical_combining_class(c) != 0
+}
+
+/// Appends `word`, folded and in lower case.
+pub(super) fn push_folded(word: &str, out: &mut String) {
+    if word.is_ascii() {
+        out.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    } else {
+        out.push_str(&fold(word).to_lowercase());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_drops_accents_and_keeps_ascii_as_it_is() {
+        assert!(matches!(fold("Plain text"), Cow::Borrowed("Plain text")));
+        assert_eq!(fold("Þórður Čapek, ﬁn"), "Þorður Capek, fin");
+        assert_eq!(fold("e\u{301}"), "e");
+    }
+}

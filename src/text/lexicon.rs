@@ -1,0 +1,120 @@
+//! Word lists, stems and the terms that a text is searched by.
+
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::words::tokens;
+
+/// Characters of a stem that a cue keeps: enough to tell words apart, few enough that `born` and `birth` stay two and
+/// `direct` and `director` are one.
+pub const CUE_CHARS: usize = 5;
+
+/// Beginnings of words that the stemmer would run together with `universe`, `intern`, `organ` and `even`, and their
+/// stems: they are too frequent, and too far from each other, for that.
+const OWN_STEMS: &[(&str, &str)] = &[
+    ("universit", "universiti"),
+    ("universal", "universal"),
+    ("internation", "internat"),
+    ("internal", "internal"),
+    ("organism", "organism"),
+    ("organic", "organic"),
+    ("organiz", "organiz"),
+    ("organis", "organis"),
+    ("evening", "evening"),
+];
+
+static STOP_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("stop_words.txt")));
+static LINKING_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("linking_words.txt")));
+static RELATIONS: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    lines(include_str!("relations.txt"))
+        .filter_map(|line| line.split_once(':'))
+        .map(|(word, others)| (word.trim(), others.split_whitespace().collect()))
+        .collect()
+});
+
+fn lines(file: &'static str) -> impl Iterator<Item = &'static str> {
+    file.lines().filter(|line| !line.starts_with('#'))
+}
+
+fn word_set(file: &'static str) -> FxHashSet<&'static str> {
+    lines(file).flat_map(str::split_whitespace).collect()
+}
+
+/// Returns whether a folded word says too little to search by.
+#[must_use]
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(word)
+}
+
+/// Returns whether a folded word may stand in lower case inside a name: the `of` of `Margrave of Tuscany`.
+#[must_use]
+pub fn is_linking_word(word: &str) -> bool {
+    LINKING_WORDS.contains(word)
+}
+
+/// Returns the words that a passage may use where a question uses the folded `word`; mostly none.
+#[must_use]
+pub fn related(word: &str) -> &'static [&'static str] {
+    RELATIONS.get(word).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the English stem of a folded word.
+#[must_use]
+pub fn stem(word: &str) -> String {
+    if let Some((_, stem)) = OWN_STEMS.iter().find(|(beginning, _)| word.starts_with(beginning)) {
+        return (*stem).to_owned();
+    }
+    // A stemmer is no more than a function pointer: there is nothing to keep.
+    Stemmer::create(Algorithm::English).stem(word).into_owned()
+}
+
+/// Returns the beginning of a folded word's stem, by which words around a mention are compared.
+#[must_use]
+pub fn cue(word: &str) -> String {
+    let mut stem = stem(word);
+    if let Some((end, _)) = stem.char_indices().nth(CUE_CHARS) {
+        stem.truncate(end);
+    }
+    stem
+}
+
+/// Returns the terms that `text` is searched by: stems of its words without stop words.
+#[must_use]
+pub fn terms(text: &str) -> Vec<String> {
+    tokens(text).iter().filter(|word| !is_stop_word(word)).map(|word| stem(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_stems_without_stop_words() {
+        assert_eq!(terms("Who directed the Films of Čapek?"), ["direct", "film", "capek"]);
+    }
+
+    #[test]
+    fn frequent_words_that_only_look_alike_keep_stems_of_their_own() {
+        assert_eq!(terms("universities universe"), ["universiti", "univers"]);
+        assert_eq!(terms("internationally interned"), ["internat", "intern"]);
+        assert_eq!(terms("organization organs"), ["organiz", "organ"]);
+    }
+
+    #[test]
+    fn a_cue_is_the_beginning_of_a_stem() {
+        assert_eq!(cue("directed"), "direc");
+        assert_eq!(cue("director"), "direc");
+        assert_eq!(cue("éàüöß1"), "éàüöß");
+        assert_eq!(cue("son"), "son");
+    }
+
+    #[test]
+    fn word_lists_hold_words_and_no_comments() {
+        assert!(is_stop_word("the") && !is_stop_word("#") && !is_stop_word("search"));
+        assert!(is_linking_word("von") && !is_linking_word("lower"));
+        assert_eq!(related("mother"), ["daughter", "son", "born"]);
+        assert!(related("Words").is_empty());
+    }
+}

@@ -1,0 +1,30 @@
+//! What a text is made of: folded words and stems, sentences, names, word pieces. English rules on any UTF-8.
+//!
+//! It knows nothing of documents, indexes or files, and keeps no state but word lists.
+
+mod case;
+mod escape;
+mod find;
+mod fold;
+mod lexicon;
+mod names;
+mod pieces;
+mod runs;
+mod sentences;
+mod words;
+
+pub use fold::fold;
+pub use words::{Word, tokens, words};
+
+pub use lexicon::{CUE_CHARS, cue, is_linking_word, is_stop_word, related, stem, terms};
+
+pub use sentences::{is_block_start, sentences};
+
+pub use case::CaseCounts;
+pub use find::{NameLookup, NameMatch, NameRule, find_names};
+pub use names::{NameKind, bearer_names, lead_name, quoted_lead, strip_parenthesis};
+pub use runs::{Run, capitalized_runs};
+
+pub use pieces::WordPiece;
+
+pub use escape::terminal_escape;

@@ -1,0 +1,120 @@
+//! Capitalized runs: names by their looks alone, where no list of names is known.
+
+use super::lexicon::{is_linking_word, is_stop_word};
+use super::words::{FoldedWords, Word};
+
+/// A run of capitalized words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// Its folded words, joined by one space, without words that only open a sentence.
+    pub key: String,
+}
+
+/// Linking words that rather join two names than stand inside one.
+const JOINING: &[&str] = &["and", "in", "at", "to", "for", "on", "a", "an"];
+/// Short forms before which a full stop does not end a run, beside words of one or two letters.
+const TITLES: &[&str] = &["Jr", "Sr", "St", "Dr", "Mr", "Mrs"];
+/// Characters of a name of one word at least.
+const SINGLE_CHARS_MIN: usize = 3;
+
+/// Returns the runs of capitalized words of `text`, in order; linking words and digits may stand inside.
+///
+/// A name of one word is left out where `is_common` says that its folded form is a common word.
+#[must_use]
+pub fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
+    let folded = FoldedWords::of(text);
+    let mut runs = Vec::new();
+    let mut index = 0;
+    while let Some(word) = folded.words.get(index) {
+        if !word.is_capitalized() {
+            index += 1;
+            continue;
+        }
+        let last = run_end(text, &folded.words, index);
+        runs.extend(named_run(&folded, index, last, is_common));
+        index = last + 1;
+    }
+    runs
+}
+
+/// Returns the last word of the run that begins with word `first`.
+fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
+    let mut last = first;
+    for (index, pair) in words.windows(2).enumerate().skip(first) {
+        let [before, word] = pair else { break };
+        let gap = text.get(before.end..word.start).unwrap_or_default();
+        if !is_joining_gap(gap, before.text) {
+            break;
+        }
+        let index = index + 1;
+        let is_digit = word.text.starts_with(char::is_numeric) && gap.trim().is_empty();
+        let is_linking =
+            index - last <= 2 && !JOINING.contains(&word.text) && is_linking_word(&word.text.to_lowercase());
+        if word.is_capitalized() || is_digit {
+            last = index;
+        } else if !is_linking {
+            // A genitive ends a run: `Canada's Parliament` is two names.
+            break;
+        }
+    }
+    last
+}
+
+/// Returns whether two words with `gap` between may be of one name.
+fn is_joining_gap(gap: &str, before: &str) -> bool {
+    let is_short_form = before.chars().count() <= 2 || TITLES.contains(&before);
+    if let Some(rest) = gap.strip_prefix('.').filter(|_| is_short_form) {
+        return rest.chars().count() <= 1 && rest.trim().is_empty();
+    }
+    let marks = gap.trim();
+    let is_blank_line = gap.matches('\n').count() > 1;
+    !is_blank_line && (marks.is_empty() || matches!(marks, "-" | "'" | "’" | "&"))
+}
+
+/// Returns the run of words `first..=last` without the words that only open a sentence, if a name is left.
+fn named_run(folded: &FoldedWords<'_>, first: usize, last: usize, is_common: &dyn Fn(&str) -> bool) -> Option<Run> {
+    let mut first = first;
+    while first <= last && is_stop_word(folded.word(first)) && folded.word(first) != "the" {
+        first += 1;
+    }
+    if first < last && folded.word(first) == "the" {
+        first += 1;
+    }
+    let key = folded.key(first..last + 1);
+    let is_single = first == last;
+    if key.is_empty() || (is_single && (key.chars().count() < SINGLE_CHARS_MIN || is_stop_word(key) || is_common(key)))
+    {
+        return None;
+    }
+    let (start, end) = (folded.words.get(first)?.start, folded.words.get(last)?.end);
+    Some(Run { start, end, key: key.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[&str]) {
+        let runs = capitalized_runs(text, &|word| word == "abbot");
+        assert_eq!(runs.iter().map(|run| run.key.as_str()).collect::<Vec<_>>(), expect, "{text}");
+        assert!(runs.iter().all(|run| text.get(run.start..run.end).is_some()));
+    }
+
+    #[test]
+    fn runs_are_capitalized_words_with_linking_words_between() {
+        check(
+            "She was a daughter of Bosonid Boso the Elder and sister of Hucbert.",
+            &["bosonid boso the elder", "hucbert"],
+        );
+        check("In the St. Maurice's Abbey of J. K. Rowling", &["st maurice", "abbey of j k rowling"]);
+        check("The Abbot met The Beatles on 4 June 1990.", &["beatles", "june 1990"]);
+        check("It ended. Abbot Čapek-Ødegård & Sons", &["abbot capek ødegard sons"]);
+        check("Rome.\n\nParis", &["rome", "paris"]);
+        check("Rome\n\nParis is", &["rome", "paris"]);
+        check("no names here", &[]);
+    }
+}

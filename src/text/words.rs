@@ -1,0 +1,137 @@
+//! Words: maximal runs of letters and digits, where they stand and how they are compared.
+
+use std::ops::Range;
+
+use super::fold::{fold, is_mark, push_folded};
+
+/// A word where it stands in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word<'a> {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// The word as it is written.
+    pub text: &'a str,
+}
+
+impl Word<'_> {
+    /// Returns whether it begins with a capital letter.
+    #[must_use]
+    pub fn is_capitalized(&self) -> bool {
+        self.text.starts_with(char::is_uppercase)
+    }
+
+    /// Returns whether it begins as a word of a name does: with a capital letter or a digit.
+    #[must_use]
+    pub fn is_name_like(&self) -> bool {
+        self.text.starts_with(|c: char| c.is_uppercase() || c.is_numeric())
+    }
+}
+
+/// Returns the words of `text`, in order. Combining marks belong to the letter before them.
+#[must_use]
+pub fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::with_capacity(text.len() / 6);
+    let mut open: Option<usize> = None;
+    for (at, c) in text.char_indices() {
+        match open {
+            None if c.is_alphanumeric() => open = Some(at),
+            Some(start) if !c.is_alphanumeric() && (c.is_ascii() || !is_mark(c)) => {
+                words.push(word(text, start, at));
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(open.map(|start| word(text, start, text.len())));
+    words
+}
+
+fn word(text: &str, start: usize, end: usize) -> Word<'_> {
+    Word { start, end, text: text.get(start..end).unwrap_or_default() }
+}
+
+/// Returns the words of `text`, folded and in lower case.
+#[must_use]
+pub fn tokens(text: &str) -> Vec<String> {
+    let folded = fold(text);
+    let lower = if folded.is_ascii() { folded.to_ascii_lowercase() } else { folded.to_lowercase() };
+    words(&lower).into_iter().map(|word| word.text.to_owned()).collect()
+}
+
+/// The words of a text beside their folded spellings; keys of runs of words are slices, so that looking one up
+/// allocates nothing.
+pub(super) struct FoldedWords<'a> {
+    pub(super) words: Vec<Word<'a>>,
+    /// Folded spellings, joined by one space.
+    folded: String,
+    /// Where each spelling lies in `folded`.
+    bounds: Vec<Range<usize>>,
+}
+
+impl<'a> FoldedWords<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let words = words(text);
+        let mut folded = String::with_capacity(text.len());
+        let mut bounds = Vec::with_capacity(words.len());
+        for word in &words {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            let start = folded.len();
+            push_folded(word.text, &mut folded);
+            bounds.push(start..folded.len());
+        }
+        Self { words, folded, bounds }
+    }
+
+    /// Returns the folded spelling of one word.
+    pub(super) fn word(&self, index: usize) -> &str {
+        self.key(index..index + 1)
+    }
+
+    /// Returns the folded spellings of some words, joined by one space.
+    pub(super) fn key(&self, words: Range<usize>) -> &str {
+        match self.bounds.get(words) {
+            Some([first, .., last]) => self.folded.get(first.start..last.end).unwrap_or_default(),
+            Some([only]) => self.folded.get(only.clone()).unwrap_or_default(),
+            _ => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[&str]) {
+        assert_eq!(words(text).iter().map(|word| word.text).collect::<Vec<_>>(), expect, "{text}");
+        for word in words(text) {
+            assert_eq!(&text[word.start..word.end], word.text);
+        }
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        check("", &[]);
+        check("Boso's lay- abbot", &["Boso", "s", "lay", "abbot"]);
+        check("snake_case, 19.5", &["snake", "case", "19", "5"]);
+        check("Cafe\u{301}s de Čapek", &["Cafe\u{301}s", "de", "Čapek"]);
+        check("東京。大阪", &["東京", "大阪"]);
+    }
+
+    #[test]
+    fn tokens_are_folded_and_in_lower_case() {
+        assert_eq!(tokens("Čapek & Þórr's ﬁlm"), ["capek", "þorr", "s", "film"]);
+    }
+
+    #[test]
+    fn keys_of_words_are_their_folded_spellings_joined() {
+        let folded = FoldedWords::of("St. Maurice's Ábbey");
+        assert_eq!(folded.key(0..4), "st maurice s abbey");
+        assert_eq!(folded.word(3), "abbey");
+        assert_eq!(folded.key(2..9), "");
+        assert_eq!(folded.key(1..1), "");
+    }
+}
