@@ -1,6 +1,7 @@
 //! Cairn turns a document collection into a graph of passages and questions, and walks it to answer questions that no
 //! single passage answers.
 
+pub mod chunk;
 pub mod domain;
 pub mod embed;
 pub mod error;

@@ -1,10 +1,16 @@
 //! Texts to vectors.
 
+mod compose;
+mod static_table;
+
 use std::future::Future;
 use std::pin::Pin;
 
 use crate::domain::Embedding;
 use crate::error::Result;
+
+pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_text, sentence_text};
+pub use static_table::StaticTable;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.
 pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + Send + 'a>>;

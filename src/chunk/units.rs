@@ -1,0 +1,170 @@
+//! The parts that passages are packed from: paragraphs, and where they are too long sentences, words, characters.
+
+use std::ops::Range;
+
+use super::PassageUnit;
+use super::sections::{Section, trimmed};
+use crate::text;
+
+/// Bytes that a piece stands for at most. Embedders read a long run of letters as one unknown piece, and a passage is
+/// to be bounded all the same.
+pub(super) const BYTES_PER_PIECE_MAX: usize = 24;
+
+/// A part that is not divided any more.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unit {
+    /// Its bytes in the document.
+    pub(super) span: Range<usize>,
+    /// What it takes of a passage's limit; never more than all of it.
+    pub(super) pieces: usize,
+    /// Whether it is a heading: what follows stays with it.
+    pub(super) is_heading: bool,
+}
+
+/// How the units of one document are made.
+pub(super) struct Units<'a> {
+    pub(super) text: &'a str,
+    /// Pieces of a passage at most.
+    pub(super) limit: usize,
+    pub(super) unit: PassageUnit,
+    pub(super) count: &'a dyn Fn(&str) -> usize,
+}
+
+impl Units<'_> {
+    /// Returns the span of the whole text if it is to be one passage.
+    pub(super) fn whole(&self, sections: &[Section]) -> Option<Range<usize>> {
+        if self.unit == PassageUnit::Sentence {
+            return None;
+        }
+        let whole = trimmed(self.text, 0..self.text.len())?;
+        if whole.len().div_ceil(BYTES_PER_PIECE_MAX) > self.limit {
+            return None;
+        }
+        let mut room = self.limit;
+        for span in sections.iter().flat_map(|section| section.headings.iter().chain(&section.paragraphs)) {
+            room = room.checked_sub(self.pieces(span))?;
+        }
+        Some(whole)
+    }
+
+    /// Returns the units of a section, in order.
+    pub(super) fn of(&self, section: &Section) -> Vec<Unit> {
+        let mut units = Vec::new();
+        // A heading takes room from the unit that follows. It may not take more than half of it.
+        let mut taken = 0;
+        for span in &section.headings {
+            let pieces = self.pieces(span);
+            let is_heading = taken + pieces <= self.limit / 2;
+            if is_heading {
+                taken += pieces;
+                units.push(Unit { span: span.clone(), pieces, is_heading });
+            } else {
+                self.push_words(span, self.limit - taken, &mut units);
+                taken = 0;
+            }
+        }
+        for span in &section.paragraphs {
+            match self.unit {
+                PassageUnit::Structure => self.push_paragraph(span, self.limit - taken, &mut units),
+                PassageUnit::Sentence => self.push_sentences(span, self.limit - taken, &mut units),
+            }
+            taken = 0;
+        }
+        units
+    }
+
+    /// Appends a paragraph, whole if it has at most `room` pieces.
+    fn push_paragraph(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+        match self.fits(span, room) {
+            Some(unit) => units.push(unit),
+            None => self.push_sentences(span, room, units),
+        }
+    }
+
+    /// Appends the sentences of a paragraph; the first has `room`.
+    fn push_sentences(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+        let paragraph = self.text.get(span.clone()).unwrap_or_default();
+        let mut room = room;
+        for sentence in text::sentences(paragraph) {
+            let span = span.start + sentence.start..span.start + sentence.end;
+            match self.fits(&span, room) {
+                Some(unit) => units.push(unit),
+                None => self.push_words(&span, room, units),
+            }
+            room = self.limit;
+        }
+    }
+
+    /// Appends a long sentence as runs of words that fill `room`, and then the limit.
+    fn push_words(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+        let mut run = Run { room, limit: self.limit, open: None };
+        let sentence = self.text.get(span.clone()).unwrap_or_default();
+        let mut start = span.start;
+        for word in sentence.split_inclusive(char::is_whitespace) {
+            let end = start + word.len();
+            if let Some(word) = trimmed(self.text, start..end) {
+                match self.fits(&word, self.limit) {
+                    Some(unit) => run.push(unit, units),
+                    None => self.push_characters(&word, &mut run, units),
+                }
+            }
+            start = end;
+        }
+        units.extend(run.open);
+    }
+
+    fn push_characters(&self, span: &Range<usize>, run: &mut Run, units: &mut Vec<Unit>) {
+        let word = self.text.get(span.clone()).unwrap_or_default();
+        for (at, c) in word.char_indices() {
+            let character = span.start + at..span.start + at + c.len_utf8();
+            let pieces = self.pieces(&character).clamp(1, self.limit);
+            run.push(Unit { span: character, pieces, is_heading: false }, units);
+        }
+    }
+
+    /// Returns the span as a unit if it has at most `room` pieces.
+    fn fits(&self, span: &Range<usize>, room: usize) -> Option<Unit> {
+        // What is too long in bytes need not be counted.
+        if span.len().div_ceil(BYTES_PER_PIECE_MAX) > room {
+            return None;
+        }
+        let pieces = self.pieces(span);
+        (pieces <= room).then(|| Unit { span: span.clone(), pieces, is_heading: false })
+    }
+
+    fn pieces(&self, span: &Range<usize>) -> usize {
+        let counted = (self.count)(self.text.get(span.clone()).unwrap_or_default());
+        counted.max(span.len().div_ceil(BYTES_PER_PIECE_MAX))
+    }
+}
+
+/// A unit that grows word by word.
+struct Run {
+    /// Pieces that it may have.
+    room: usize,
+    /// Pieces that the next may have.
+    limit: usize,
+    open: Option<Unit>,
+}
+
+impl Run {
+    fn push(&mut self, unit: Unit, units: &mut Vec<Unit>) {
+        match &mut self.open {
+            Some(open) if open.pieces + unit.pieces <= self.room => {
+                open.span.end = unit.span.end;
+                open.pieces += unit.pieces;
+            }
+            open => {
+                let is_first = open.is_none() && unit.pieces <= self.room;
+                units.extend(open.replace(unit));
+                self.room = if is_first { self.room } else { self.limit };
+            }
+        }
+    }
+}
+
+/// Returns one span a unit, headings with what follows.
+pub(super) fn each(units: &[Unit]) -> Vec<Range<usize>> {
+    let ends = units.chunk_by(|before, _| before.is_heading);
+    ends.filter_map(|run| Some(run.first()?.span.start..run.last()?.span.end)).collect()
+}

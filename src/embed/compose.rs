@@ -1,0 +1,143 @@
+//! Which texts stand for a passage and for a sentence when they are embedded.
+//!
+//! A title says what a passage is about and is lost in a long text, so it has a share of its own in the passage's
+//! vector. It helps retrieval more than any other single thing a small embedder can do.
+
+use super::Embedder;
+use crate::domain::Embedding;
+use crate::error::{Error, Result};
+
+/// Share of the title's vector in a passage's.
+pub const TITLE_SHARE: f32 = 0.4;
+
+/// A passage's or sentence's text with the title of its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Titled<'a> {
+    /// The title, where there is one.
+    pub title: Option<&'a str>,
+    /// The text.
+    pub text: &'a str,
+}
+
+impl<'a> Titled<'a> {
+    fn title(self) -> Option<&'a str> {
+        self.title.map(str::trim).filter(|title| !title.is_empty())
+    }
+}
+
+/// Returns the text that is embedded for a passage: `title. text`.
+#[must_use]
+pub fn passage_text(passage: Titled<'_>) -> String {
+    passage.title().map_or_else(|| passage.text.to_owned(), |title| format!("{title}. {}", passage.text))
+}
+
+/// Returns the text that is embedded for a sentence: `title: sentence`.
+#[must_use]
+pub fn sentence_text(sentence: Titled<'_>) -> String {
+    sentence.title().map_or_else(|| sentence.text.to_owned(), |title| format!("{title}: {}", sentence.text))
+}
+
+/// Returns the vectors of passages, in order: normalise(0.4 · v(title) + 0.6 · v(title. text)), and v(text) without a
+/// title.
+///
+/// # Errors
+///
+/// Those of the embedder; [`Error::Internal`] if it returns too few vectors.
+///
+/// # Cancel safety
+///
+/// As [`Embedder::embed`].
+pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) -> Result<Vec<Embedding>> {
+    let wholes: Vec<String> = passages.iter().map(|passage| passage_text(*passage)).collect();
+    // Passages of one document follow one another: each title is embedded once.
+    let mut titles: Vec<&str> = passages.iter().filter_map(|passage| passage.title()).collect();
+    titles.dedup();
+    let texts: Vec<&str> = wholes.iter().map(String::as_str).chain(titles.iter().copied()).collect();
+    let mut vectors = embed_all(embedder, &texts).await?;
+    let title_vectors = vectors.split_off(passages.len());
+
+    let mut known = titles.into_iter().zip(&title_vectors).peekable();
+    let mut blended = Vec::with_capacity(passages.len());
+    for (passage, whole) in passages.iter().zip(vectors) {
+        let Some(title) = passage.title() else {
+            blended.push(whole);
+            continue;
+        };
+        while known.next_if(|(it, _)| *it != title).is_some() {}
+        blended.push(match known.peek() {
+            Some((_, vector)) => blend(embedder, vector, &whole)?,
+            None => whole,
+        });
+    }
+    Ok(blended)
+}
+
+/// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title.
+///
+/// # Errors
+///
+/// Those of the embedder; [`Error::Internal`] if it returns too few vectors.
+///
+/// # Cancel safety
+///
+/// As [`Embedder::embed`].
+pub async fn embed_sentences(embedder: &dyn Embedder, sentences: &[Titled<'_>]) -> Result<Vec<Embedding>> {
+    let texts: Vec<String> = sentences.iter().map(|sentence| sentence_text(*sentence)).collect();
+    embed_all(embedder, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+async fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Embedding>> {
+    let vectors = embedder.embed(texts).await?;
+    if vectors.len() == texts.len() {
+        return Ok(vectors);
+    }
+    let (name, actual, due) = (embedder.name(), vectors.len(), texts.len());
+    Err(Error::Internal(format!("the embedder `{name}` returned {actual} vectors for {due} texts")))
+}
+
+fn blend(embedder: &dyn Embedder, title: &Embedding, whole: &Embedding) -> Result<Embedding> {
+    let values = title.values().iter().zip(whole.values());
+    let values = values.map(|(title, whole)| TITLE_SHARE * title + (1.0 - TITLE_SHARE) * whole).collect();
+    Embedding::try_new(values, embedder.dimension())
+        .map_err(|source| Error::Embedding { embedder: embedder.name().to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StaticTable;
+    use super::*;
+
+    fn titled<'a>(title: &'a str, text: &'a str) -> Titled<'a> {
+        Titled { title: Some(title), text }
+    }
+
+    #[tokio::test]
+    async fn a_title_has_a_share_of_its_own_in_a_passage_vector() {
+        let bare = Titled { title: None, text: "It is red." };
+        let passages = [titled("Mars", "It is red."), titled("Mars", "It is cold."), bare, titled(" ", "It is red.")];
+        let vectors = embed_passages(&StaticTable, &passages).await.unwrap();
+        let parts = StaticTable.vectors(&["Mars", "Mars. It is red.", "Mars. It is cold.", "It is red."]).unwrap();
+        for (index, whole) in [(0, 1), (1, 2)] {
+            let values = parts[0].values().iter().zip(parts[whole].values()).map(|(t, w)| 0.4 * t + 0.6 * w).collect();
+            let expect = Embedding::try_new(values, 256).unwrap();
+            assert!((vectors[index].cosine(&expect) - 1.0).abs() < 1e-5);
+        }
+        assert_eq!(vectors[2], parts[3]);
+        assert_eq!(vectors[3], parts[3]);
+    }
+
+    #[tokio::test]
+    async fn titles_that_come_back_are_found_again() {
+        let passages = [titled("A", "x"), titled("B", "x"), titled("A", "x")];
+        let vectors = embed_passages(&StaticTable, &passages).await.unwrap();
+        assert_eq!(vectors[0], vectors[2]);
+        assert_ne!(vectors[0], vectors[1]);
+    }
+
+    #[tokio::test]
+    async fn a_sentence_is_embedded_with_its_title_before_it() {
+        let vectors = embed_sentences(&StaticTable, &[titled("Mars", "It is red.")]).await.unwrap();
+        assert_eq!(vectors, StaticTable.vectors(&["Mars: It is red."]).unwrap());
+        assert!(embed_sentences(&StaticTable, &[]).await.unwrap().is_empty());
+    }
+}
