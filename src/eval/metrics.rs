@@ -72,6 +72,10 @@ mod tests {
         text.chars().map(String::from).collect()
     }
 
+    fn flat(scores: &QuestionScores) -> Vec<f64> {
+        [&scores.recall[..], &scores.all_gold, &scores.f1, &[scores.reciprocal_rank, scores.ndcg]].concat()
+    }
+
     /// Compares to nine decimals, so that the expected values can be written down.
     fn check(ranked: &str, gold: &str, expect: QuestionScores) {
         let actual = scores(&ids(ranked), &ids(gold));
@@ -128,7 +132,7 @@ mod tests {
             let scores = scores(&ranked, &gold);
             prop_assert!(scores.recall.is_sorted());
             prop_assert!(scores.all_gold.is_sorted());
-            for value in [&scores.recall[..], &scores.all_gold, &scores.f1, &[scores.reciprocal_rank, scores.ndcg]].concat() {
+            for value in flat(&scores) {
                 prop_assert!((0.0..=1.0 + 1e-12).contains(&value), "{value}");
             }
         }
@@ -147,8 +151,8 @@ mod tests {
         /// The formula with precision and recall, as it is usually written.
         #[test]
         fn f1_is_the_harmonic_mean_of_precision_and_recall(
-            ranked in prop::sample::subsequence(('a'..='z').map(String::from).collect::<Vec<_>>(), 0..26).prop_shuffle(),
-            gold in prop::sample::subsequence(('a'..='z').map(String::from).collect::<Vec<_>>(), 1..5),
+            ranked in prop::sample::subsequence(ids("abcdefghijklmnopqrstuvwxyz"), 0..26).prop_shuffle(),
+            gold in prop::sample::subsequence(ids("abcdefghijklmnopqrstuvwxyz"), 1..5),
         ) {
             let scores = scores(&ranked, &gold);
             for (slot, depth) in DEPTHS.into_iter().enumerate() {

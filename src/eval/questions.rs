@@ -81,7 +81,7 @@ fn parse_line(text: &str) -> Result<Question, String> {
     }
     if question.supporting.is_empty() {
         return Err(format!(
-            "the question `{}` has no `supporting` ids: without the documents that hold its answer there is nothing to score",
+            "the question `{}` has no `supporting` ids: nothing says which documents should be found",
             question.id
         ));
     }
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_question_and_unknown_fields_are_passed_over() {
-        let text = "\u{feff}{\"id\":\"a\",\"question\":\"Who?\",\"supporting\":[\"d:1\",\"d:2\",\"d:1\"],\"type\":\"bridge\",\
-                    \"hops\":2,\"answers\":[\"She\"],\"evidence\":[[1]]}\r\n\n\
+        let text = "\u{feff}{\"id\":\"a\",\"question\":\"Who?\",\"supporting\":[\"d:1\",\"d:2\",\"d:1\"],\
+                    \"type\":\"bridge\",\"hops\":2,\"answers\":[\"She\"],\"evidence\":[[1]]}\r\n\n\
                     {\"id\":7,\"question\":\"When?\",\"supporting\":[3],\"answers\":[1970,true],\"hops\":null}";
         let expect = vec![
             Question {
@@ -178,8 +178,7 @@ mod tests {
             (br#"{"id":"b","question":" ","supporting":["d"]}"#, "the question `b` is empty"),
             (
                 br#"{"id":"b","question":"Who?"}"#,
-                "the question `b` has no `supporting` ids: without the documents that hold its answer there is nothing to \
-                 score",
+                "the question `b` has no `supporting` ids: nothing says which documents should be found",
             ),
             (good.as_bytes(), "the id `a` was used by an earlier line"),
             (b"\xff", "not UTF-8"),
