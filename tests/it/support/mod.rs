@@ -1,5 +1,7 @@
 //! What the tests share: the program run as a user runs it, in a folder of its own, and the way to the large data.
 
+mod schema;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -7,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+
+pub(crate) use schema::{assert_valid, complaints, schema};
 
 /// The program in a folder of its own, which goes when this value goes.
 pub(crate) struct Cli {
