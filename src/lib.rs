@@ -5,6 +5,7 @@ pub mod chunk;
 pub mod domain;
 pub mod embed;
 pub mod error;
+pub mod eval;
 pub mod graph;
 pub mod store;
 pub mod text;
