@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::find::PassageMentions;
 use super::{NamedDocument, Names};
 use crate::domain::Span;
-use crate::graph::packed::{NO_CUE, PackedGraph, entity_flag, name_kind, row};
+use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
 use crate::graph::trail::BEARERS_MAX;
 use crate::text::NameKind;
 
@@ -43,18 +43,6 @@ fn sorted<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut texts: Vec<&str> = distinct.into_iter().collect();
     texts.sort_unstable();
     texts
-}
-
-/// Returns the ends of texts laid back to back, and their bytes.
-#[must_use]
-pub(crate) fn back_to_back(texts: &[&str]) -> (Vec<u32>, Vec<u8>) {
-    let mut bytes = Vec::new();
-    let mut ends = Vec::with_capacity(texts.len());
-    for text in texts {
-        bytes.extend_from_slice(text.as_bytes());
-        ends.push(bytes.len() as u32);
-    }
-    (ends, bytes)
 }
 
 fn bearers(names: &Names, entities: &[&str], packed: &mut PackedGraph) {
