@@ -6,5 +6,6 @@ pub mod embed;
 pub mod error;
 pub mod graph;
 pub mod store;
+pub mod workspace;
 
 pub use error::{Error, ErrorKind, Result};
