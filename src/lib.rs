@@ -8,6 +8,8 @@ pub mod error;
 pub mod eval;
 pub mod graph;
 pub mod store;
+pub mod telemetry;
 pub mod text;
+pub mod workspace;
 
 pub use error::{Error, ErrorKind, Result};

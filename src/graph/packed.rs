@@ -134,10 +134,14 @@ packed! {
     incoming_keywords: u32 = "incoming.keywords",
     /// A keyword of an in-coming question.
     incoming_keyword: u32 = "incoming.keyword",
-    /// In-coming questions with each keyword: rows of `keyword_question`.
-    keyword_incoming: u32 = "keyword.incoming",
-    /// The in-coming question, ascending in each row.
-    keyword_question: u32 = "keyword.question",
+    /// The sentence of its passage that each in-coming question was made from.
+    incoming_sentence: u32 = "incoming.sentence",
+    /// The sentence of its passage that each out-coming question was made from.
+    outgoing_sentence: u32 = "outgoing.sentence",
+    /// Keywords of each out-coming question: rows of `outgoing_keyword`.
+    outgoing_keywords: u32 = "outgoing.keywords",
+    /// A keyword of an out-coming question.
+    outgoing_keyword: u32 = "outgoing.keyword",
     /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
     keyword_ends: u32 = "keyword.ends",
     /// Keywords, back to back.

@@ -37,10 +37,16 @@ impl QuantizedVectors {
         self.codes.extend(values.iter().map(|value| (value / scale).round() as i8));
     }
 
-    /// Appends row `row` of other vectors of the same dimension.
-    pub fn push_row(&mut self, vectors: &Vectors<'_>, row: u32) {
-        self.scales.push(vectors.scales[row as usize]);
-        self.codes.extend_from_slice(vectors.codes(row));
+    /// Returns how many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Returns whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
     }
 
     /// Returns the vectors as a reader sees them.

@@ -55,6 +55,10 @@ impl<'a> Side<'a> {
         Self { questions, passage, document, keywords, keyword }
     }
 
+    fn sentences(&self) -> Vec<u32> {
+        self.questions.iter().map(|question| question.sentence).collect()
+    }
+
     fn view<'v>(&'v self, vectors: &'v QuantizedVectors) -> Questions<'v> {
         Questions {
             passage: &self.passage,
@@ -93,6 +97,9 @@ pub(super) fn pack_edges(
         packed.edge_keyword.extend(both);
         packed.edge_keywords.push(packed.edge_keyword.len() as u32);
     }
+    packed.outgoing_sentence = outgoing.sentences();
+    packed.outgoing_keywords.clone_from(&outgoing.keywords);
+    packed.outgoing_keyword.clone_from(&outgoing.keyword);
     pack_passage_keywords(&incoming, packed);
     pack_incoming(incoming, packed);
     (edges, cut)
@@ -134,12 +141,7 @@ fn pack_passage_keywords(incoming: &Side<'_>, packed: &mut PackedGraph) {
 
 fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {
     packed.passage_incoming = rows(incoming.passage.iter().copied(), packed.passage_document.len());
-    let mut by_keyword: Vec<(u32, u32)> = (0..incoming.questions.len() as u32)
-        .flat_map(|question| incoming.keyword[row(&incoming.keywords, question)].iter().map(move |it| (*it, question)))
-        .collect();
-    by_keyword.sort_unstable();
-    packed.keyword_incoming = rows(by_keyword.iter().map(|it| it.0), packed.keyword_ends.len());
-    packed.keyword_question = by_keyword.into_iter().map(|it| it.1).collect();
+    packed.incoming_sentence = incoming.sentences();
     packed.incoming_passage = incoming.passage;
     packed.incoming_keywords = incoming.keywords;
     packed.incoming_keyword = incoming.keyword;
