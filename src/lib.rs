@@ -2,14 +2,26 @@
 //! single passage answers.
 
 pub mod chunk;
+#[doc(hidden)]
+pub mod cli;
+pub mod config;
 pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod eval;
 pub mod graph;
+pub mod index;
+pub mod ingest;
+pub mod query;
+pub mod skill;
 pub mod store;
 pub mod telemetry;
 pub mod text;
 pub mod workspace;
 
+pub use domain::{Answer, Cancellation, Citation, Document, Hit, Progress};
 pub use error::{Error, ErrorKind, Result};
+pub use index::{IndexOptions, IndexReport, Sources, index, remove};
+pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind};
+pub use skill::Performers;
+pub use workspace::Workspace;

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::args::IndexArgs;
 use super::{Done, Surroundings, performers, progress};
 use crate::chunk::{ChunkOptions, PassageUnit};
-use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{IndexOptions, IndexReport, Sources, index};
@@ -24,8 +23,8 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let performers = performers(&args.embedder)?;
     let path = surroundings.index(args.place.index.clone());
     let (sink, bar) = progress::sink(surroundings.screen);
-    let options = IndexOptions { progress: Some(sink), ..options(&args)? };
-    stop_on_interrupt(options.cancellation.clone(), surroundings.screen);
+    let cancellation = surroundings.cancellation.clone();
+    let options = IndexOptions { progress: Some(sink), cancellation, ..options(&args)? };
     let sources = Sources::Paths(args.paths);
     sources.check()?;
     let mut workspace = Workspace::open_or_create(&path, &performers.workspace_options())?;
@@ -76,20 +75,6 @@ fn quota(within: Option<usize>, across: Option<usize>) -> Result<EdgeQuota> {
         }),
         (within, across) => Ok(EdgeQuota::Split { within, across }),
     }
-}
-
-/// The first Ctrl-C asks to stop after the unit in hand, the second ends the program.
-fn stop_on_interrupt(cancellation: Cancellation, screen: super::screen::Screen) {
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            screen.note("stopping after the work in hand; once more to stop now");
-            cancellation.cancel();
-        }
-        // From now on the signal has its usual effect only if nobody waits for it: wait, and ask for the end.
-        if tokio::signal::ctrl_c().await.is_ok() {
-            crate::stop_now();
-        }
-    });
 }
 
 fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {

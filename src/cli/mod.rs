@@ -19,7 +19,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::config::Environment;
-use crate::embed::{Embedder, NoEmbedder, StaticTable};
+use crate::domain::Cancellation;
+use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, ErrorKind};
 use crate::query::QueryEngine;
 use crate::skill::Performers;
@@ -54,6 +55,8 @@ type Done = Result<(), Failure>;
 struct Surroundings {
     environment: Environment,
     screen: Screen,
+    /// Asked for by Ctrl-C.
+    cancellation: Cancellation,
 }
 
 /// Runs the program on what was typed and returns its exit status.
@@ -77,20 +80,41 @@ pub fn main() -> u8 {
             return 9;
         }
     };
-    let json = wants_json(&cli.command);
-    let surroundings = Surroundings { environment, screen };
-    let status = match runtime.block_on(run(cli.command, &surroundings)) {
+    let surroundings = Surroundings { environment, screen, cancellation: Cancellation::default() };
+    let status = runtime.block_on(run_until_interrupted(cli.command, &surroundings));
+    // Work that was told to stop now is not waited for: killed at any moment, an index stays readable.
+    runtime.shutdown_background();
+    status
+}
+
+/// Runs a command. The first Ctrl-C asks a run of the indexer to stop after the work in hand; the second, or the first
+/// during anything else, stops at once.
+async fn run_until_interrupted(command: Command, surroundings: &Surroundings) -> u8 {
+    let json = wants_json(&command);
+    let is_patient = matches!(command, Command::Index(_));
+    let screen = &surroundings.screen;
+    let interrupted = async {
+        if is_patient && tokio::signal::ctrl_c().await.is_ok() {
+            screen.note("stopping after the work in hand; Ctrl-C once more stops now");
+            surroundings.cancellation.cancel();
+        }
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let done = tokio::select! {
+        done = run(command, surroundings) => done,
+        () = interrupted => return exit_status(ErrorKind::Cancelled),
+    };
+    match done {
         Ok(()) => 0,
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(Failure::Output(error)) => {
             screen.note(format!("error: cannot write the output: {error}"));
-            8
+            exit_status(ErrorKind::Io)
         }
-        Err(Failure::Library(error)) => report(&surroundings, &error, json),
-    };
-    // A run that was told to stop for good must not be waited for.
-    runtime.shutdown_background();
-    status
+        Err(Failure::Library(error)) => report(surroundings, &error, json),
+    }
 }
 
 async fn run(command: Command, surroundings: &Surroundings) -> Done {
@@ -193,7 +217,7 @@ impl Surroundings {
 /// Opens an index with the embedder that it is pinned to.
 fn open(path: &Path) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let performers = performers(workspace.embedder())?;
+    let performers = performers(&workspace.embedder()?)?;
     QueryEngine::open(&workspace, performers)
 }
 
@@ -201,7 +225,7 @@ fn open(path: &Path) -> Result<QueryEngine, Error> {
 fn performers(embedder: &str) -> Result<Performers, Error> {
     match embedder {
         "builtin" | StaticTable::NAME => Ok(Performers::built_in()),
-        "none" | NoEmbedder::NAME => Ok(Performers::without_embedder()),
+        NoEmbedder::NAME => Ok(Performers::without_embedder()),
         other => Err(Error::Option {
             option: "embedder",
             value: other.to_owned(),

@@ -1,5 +1,9 @@
 //! `cairn status`.
 
+use std::path::Path;
+
+use serde_json::json;
+
 use super::args::PlaceArgs;
 use super::{Done, Surroundings};
 use crate::workspace::{Status, Workspace};
@@ -9,24 +13,38 @@ pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.index.clone());
     let status = Workspace::open(&path)?.status()?;
     if args.json {
-        return surroundings.print_json(&status);
+        return surroundings.print_json(&json!({
+            "index": path.display().to_string(),
+            "version": status.version,
+            "format": status.format,
+            "embedder": status.embedder,
+            "created_at": status.created_at,
+            "counts": status.counts,
+            "units": { "done": status.units_done, "pending": status.units_pending, "failed": status.units_failed },
+            "skips": status.skips,
+            "bytes": status.bytes,
+        }));
     }
-    show(&status, surroundings)
+    show(&path, &status, surroundings)
 }
 
-fn show(status: &Status, surroundings: &Surroundings) -> Done {
+fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     let counts = &status.counts;
+    let version = match (&status.version, &status.created_at) {
+        (Some(version), Some(created_at)) => format!("{version} of {created_at}"),
+        _ => "none yet: `cairn index` makes the first".to_owned(),
+    };
     let rows = [
-        ("index", format!("{} (format {}, {:.1} MB)", status.index, status.format, status.bytes as f64 / 1e6)),
-        ("version", format!("{} of {}", status.version, status.created_at)),
+        ("index", format!("{} (format {}, {:.1} MB)", path.display(), status.format, status.bytes as f64 / 1e6)),
+        ("version", version),
         ("embedder", status.embedder.clone()),
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
         ("passages", format!("{} ({} sentences)", counts.passages, counts.sentences)),
         ("questions", format!("{} answered, {} raised", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
         ("entities", format!("{} ({} mentions)", counts.entities, counts.mentions)),
-        ("units", format!("{} done, {} pending, {} failed", status.units.done, status.units.pending, status.units.failed)),
+        ("units", units(status)),
     ];
     for (name, value) in rows {
         screen.line(format!("{name:10} {}", screen.shown(&value)))?;
@@ -35,4 +53,9 @@ fn show(status: &Status, surroundings: &Surroundings) -> Done {
         screen.line(format!("skipped    {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;
     }
     Ok(())
+}
+
+fn units(status: &Status) -> String {
+    let pending = if status.is_changed { ": `cairn index` makes a version of them" } else { "" };
+    format!("{} done, {} pending{pending}, {} failed", status.units_done, status.units_pending, status.units_failed)
 }

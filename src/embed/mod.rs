@@ -1,6 +1,7 @@
 //! Texts to vectors.
 
 mod compose;
+mod none;
 mod static_table;
 
 use std::future::Future;
@@ -10,6 +11,7 @@ use crate::domain::Embedding;
 use crate::error::Result;
 
 pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_text, sentence_text};
+pub use none::NoEmbedder;
 pub use static_table::StaticTable;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.

@@ -52,6 +52,9 @@ impl Table {
 pub struct StaticTable;
 
 impl StaticTable {
+    /// The name that an index made with it is pinned to.
+    pub const NAME: &'static str = NAME;
+
     /// Returns the vectors of `texts`, in order; a text without words has zeros.
     ///
     /// # Errors

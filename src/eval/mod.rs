@@ -5,11 +5,11 @@ mod bootstrap;
 mod metrics;
 mod questions;
 mod report;
-//mod retrieval;
+mod retrieval;
 mod table;
 
 pub use bootstrap::{Interval, RESAMPLES, interval, percentile};
 pub use metrics::{DEPTHS, QuestionScores, scores};
 pub use questions::{Question, parse_questions, read_questions};
 pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, TimePerQuestion, score};
-//pub use retrieval::retrieval;
+pub use retrieval::retrieval;

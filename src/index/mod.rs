@@ -12,5 +12,5 @@ mod run;
 mod vectors;
 mod version;
 
-pub use options::{IndexOptions, IndexReport, Sources, TitleField};
+pub use options::{DocumentCounts, IndexOptions, IndexReport, Sources};
 pub use run::{index, remove};

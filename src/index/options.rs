@@ -66,6 +66,8 @@ pub struct IndexReport {
     pub documents: DocumentCounts,
     /// How much the index holds.
     pub counts: Counts,
+    /// What a user should look at.
+    pub warnings: Vec<String>,
     /// Question edges that the bound on exits of a passage left out.
     pub edges_cut: u64,
     /// What was left out, and why.

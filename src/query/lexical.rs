@@ -10,17 +10,6 @@ const K1: f32 = 1.2;
 /// Share of length normalization.
 const B: f32 = 0.75;
 
-/// A term of a question in a field.
-#[derive(Debug, Clone)]
-pub struct QueryTerm {
-    /// The term.
-    pub text: String,
-    /// How often the question has it.
-    pub count: f32,
-    /// ln(1 + (N − df + ½)/(df + ½)) over passages; a term that no passage has counts as if one had it.
-    pub idf: f32,
-}
-
 /// What the terms of a question say about the texts of one field, by ordinal.
 #[derive(Debug, Clone, Default)]
 pub struct FieldScores {
@@ -37,10 +26,10 @@ pub struct FieldScores {
 pub fn distinct(terms: &[String]) -> Vec<(String, f32)> {
     let mut distinct: Vec<(String, f32)> = Vec::new();
     for term in terms {
-        match distinct.iter_mut().find(|(text, _)| text == term) {
-            Some((_, count)) => *count += 1.0,
-            None if distinct.len() < TERMS_MAX => distinct.push((term.clone(), 1.0)),
-            None => {}
+        if let Some((_, count)) = distinct.iter_mut().find(|(text, _)| text == term) {
+            *count += 1.0;
+        } else if distinct.len() < TERMS_MAX {
+            distinct.push((term.clone(), 1.0));
         }
     }
     distinct

@@ -10,6 +10,7 @@
 //! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
 //! the records go, so that nothing a later run does can reach it.
 
+mod export;
 mod graph_file;
 mod lock;
 mod mapping;

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 
 use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{Arrival, EntryVertex, HopRound, Ledger, Step, StepKind};
-use crate::error::Result;
 use crate::graph::hop::{HopOptions, HopStep, HopWalk, Importance, walk};
 use crate::graph::matching::jaccard;
 use crate::graph::packed::{PassageGraph, row};

@@ -1,0 +1,112 @@
+//! `cairn demo`: a small collection about an invented island, indexed, and three questions that no single document
+//! answers.
+
+use std::path::{Path, PathBuf};
+
+use super::{Done, Surroundings, show};
+use crate::error::{Error, Result};
+use crate::index::{IndexOptions, Sources, index};
+use crate::query::{AskOptions, QueryEngine};
+use crate::skill::Performers;
+use crate::workspace::Workspace;
+
+/// Where the demo puts its documents and its index.
+const FOLDER: &str = "cairn-demo";
+
+/// Questions of two and three hops, and one that compares.
+const QUESTIONS: [&str; 3] = [
+    "Who taught the engineer of Heron Bridge?",
+    "Which bridge is the work of the father of the artist who painted The Rising Water?",
+    "Who was older, the composer of The Drowned Bell or the artist who designed the scenery for its first production?",
+];
+
+macro_rules! harbor {
+    ($($name:literal,)*) => { [$(($name, include_str!(concat!("../../examples/harbor/", $name))),)*] };
+}
+
+/// The collection, by file name.
+const HARBOR: [(&str, &str); 27] = harbor![
+    "agnes-tollamy.md",
+    "ashlin-river.md",
+    "aurel-tamsin.md",
+    "brackwater.md",
+    "cornelius-pellam.md",
+    "edda-varnholt.md",
+    "flood-of-1911.md",
+    "halven-academy.md",
+    "heron-bridge.md",
+    "joachim-varnholt.md",
+    "lukas-varnholt.md",
+    "marrow-light-ship.md",
+    "marrow-light.md",
+    "mirela-osk.md",
+    "ottilie-brandreth.md",
+    "port-halven.md",
+    "records.jsonl",
+    "ropewalk-bridge.md",
+    "sarrow.md",
+    "sixteen-winters.md",
+    "tarrel-observatory.md",
+    "the-drowned-bell.md",
+    "the-rising-water.md",
+    "the-salt-ferry.md",
+    "thea-carrowe.md",
+    "thornholm.md",
+    "tidewell-shipyard.md",
+];
+
+/// Runs `cairn demo`.
+pub(super) async fn run(surroundings: &Surroundings) -> Done {
+    let screen = &surroundings.screen;
+    let folder = Path::new(FOLDER);
+    let documents = write_collection(folder)?;
+    let path = folder.join("index");
+    let performers = Performers::built_in();
+    let mut workspace = Workspace::open_or_create(&path, &performers.workspace_options())?;
+    let report = index(&mut workspace, &Sources::folder(documents), &performers, &IndexOptions::default()).await?;
+    screen.line(format!(
+        "Indexed {} documents about the island of Sarrow: {} passages, {} questions, {} question edges, in {:.1} s.",
+        report.counts.documents,
+        report.counts.passages,
+        report.counts.incoming + report.counts.outgoing,
+        report.counts.edges,
+        report.seconds
+    ))?;
+    let engine = QueryEngine::open(&workspace, performers)?;
+    for question in QUESTIONS {
+        let answer = engine.ask(question, &AskOptions::default()).await?;
+        screen.line("")?;
+        screen.line(screen.strong(&format!("? {question}")))?;
+        show::answer(screen, &answer)?;
+    }
+    screen.line("")?;
+    screen.line("Sentences are quoted word for word; no language model was asked. Next:")?;
+    let index = path.display();
+    screen.line(format!("  cairn ask --explain --index {index} \"{}\"", QUESTIONS[1]))?;
+    screen.line(format!("  cairn search --index {index} \"lighthouse keeper\""))?;
+    screen.line("  cairn index YOUR-FOLDER && cairn ask \"YOUR QUESTION\"")?;
+    Ok(())
+}
+
+/// Writes the collection into a folder inside `folder` and returns that.
+fn write_collection(folder: &Path) -> Result<PathBuf> {
+    let documents = folder.join("harbor");
+    std::fs::create_dir_all(&documents).map_err(Error::io("make", &documents))?;
+    for (name, text) in HARBOR {
+        let path = documents.join(name);
+        std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+    }
+    Ok(documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_has_every_document_of_the_collection() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/harbor");
+        let there = std::fs::read_dir(folder).expect("the collection").count();
+        assert_eq!(there, HARBOR.len());
+    }
+}

@@ -1,0 +1,352 @@
+//! A run: read, plan, commit units, make a version.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use tokio::runtime::Handle;
+
+use super::options::{DocumentCounts, IndexOptions, IndexReport, Sources};
+use super::plan::{Plan, Verdict};
+use super::version;
+use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
+use crate::domain::{Counts, Document, DocumentId, IndexVersion, Progress, Skip};
+use crate::embed::Embedder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::{SourceDocument, SourceItem, hash, read_sources, root_name};
+use crate::skill::{Performers, generate_by_rule};
+use crate::telemetry;
+use crate::workspace::{DocumentUnit, PassageUnit, Workspace, Writer};
+
+/// Version of the rules that make passages and questions: raised when they make others of the same text.
+const RULES: u32 = 1;
+/// Documents that are worked on together.
+const BATCH_DOCUMENTS: usize = 256;
+/// Bytes of text that are worked on together, as far as documents allow.
+const BATCH_BYTES: usize = 4 << 20;
+/// The root of documents that a program hands over.
+const HANDED_OVER: &str = "";
+
+/// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
+///
+/// Documents are compared by content: only what is new or changed is worked on again, and nothing is done where nothing
+/// changed. What cannot be read is left out, named in the report, and stops nothing.
+///
+/// # Errors
+///
+/// [`Error::MissingPath`] and [`Error::NoDocuments`] with the index left as it was; [`Error::Busy`] while another run
+/// writes; [`Error::Embedder`] for an index of another embedder; [`Error::Cancelled`] with finished units kept.
+///
+/// # Cancel safety
+///
+/// The run goes on when the future is dropped; [`IndexOptions::cancellation`] stops it. Killed at any moment, the last
+/// finished version stays readable and finished units are kept.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn run() -> cairn::Result<()> {
+/// use cairn::{IndexOptions, Performers, Sources, Workspace};
+///
+/// let performers = Performers::built_in();
+/// let mut workspace = Workspace::open_or_create("notes.cairn", &performers.workspace_options())?;
+/// let report = cairn::index(&mut workspace, &Sources::folder("notes"), &performers, &IndexOptions::default()).await?;
+/// println!("{} passages", report.counts.passages);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn index(
+    workspace: &mut Workspace,
+    sources: &Sources,
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    sources.check()?;
+    let work = Work::Read(sources.clone());
+    start(workspace, work, performers, options).await
+}
+
+/// Removes documents by the ids that their sources give them, with everything made from them, and makes a version.
+///
+/// # Errors
+///
+/// As [`index`]; an id that the index does not hold is no error.
+///
+/// # Cancel safety
+///
+/// As [`index`].
+pub async fn remove(
+    workspace: &mut Workspace,
+    source_ids: &[&str],
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    let ids = source_ids.iter().map(|id| DocumentId::of(&[id.as_bytes()])).collect();
+    start(workspace, Work::Remove(ids), performers, options).await
+}
+
+/// What a run is to do before it makes a version.
+enum Work {
+    Read(Sources),
+    Remove(Vec<DocumentId>),
+}
+
+async fn start(
+    workspace: &mut Workspace,
+    work: Work,
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    let pinned = workspace.embedder()?;
+    let embedder = Arc::clone(&performers.embedder);
+    if pinned != embedder.name() {
+        return Err(Error::Embedder { index: pinned, given: embedder.name().to_owned() });
+    }
+    let (workspace, options, handle) = (workspace.clone(), options.clone(), Handle::current());
+    let span = tracing::info_span!(telemetry::INDEX);
+    let run = move || {
+        let _entered = span.entered();
+        let writer = workspace.writer()?;
+        Run { workspace, writer, embedder, options, skips: Vec::new(), started: Instant::now() }.run(work, &handle)
+    };
+    tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
+}
+
+/// A run in hand.
+struct Run {
+    workspace: Workspace,
+    writer: Writer,
+    embedder: Arc<dyn Embedder>,
+    options: IndexOptions,
+    skips: Vec<Skip>,
+    started: Instant,
+}
+
+impl Run {
+    fn run(mut self, work: Work, handle: &Handle) -> Result<IndexReport> {
+        let documents = match work {
+            Work::Read(sources) => self.read(&sources)?,
+            Work::Remove(ids) => self.remove(&ids)?,
+        };
+        if self.is_up_to_date(&documents)? {
+            let status = self.workspace.status()?;
+            return Ok(self.report(status.version.unwrap_or(IndexVersion(0)), documents, status.counts, 0));
+        }
+        let built = handle.block_on(version::build(&mut self.writer, self.embedder.as_ref(), &self.options))?;
+        let settings = self.settings();
+        self.writer.records().set_chunking(&settings)?;
+        let counts = self.workspace.status()?.counts;
+        Ok(self.report(built.version, documents, counts, built.edges_cut))
+    }
+
+    /// Returns whether the current version is whole and is that of the records and of the settings.
+    fn is_up_to_date(&mut self, documents: &DocumentCounts) -> Result<bool> {
+        let manifest = self.writer.records().manifest()?;
+        let untouched = documents.added + documents.changed + documents.removed == 0 && !manifest.is_changed;
+        if !untouched || manifest.chunking.as_deref() != Some(&self.settings()) {
+            return Ok(false);
+        }
+        match self.workspace.snapshot() {
+            Ok(_) => Ok(true),
+            // The records have all that a version is made of.
+            Err(error) if matches!(error.kind(), ErrorKind::NoIndex | ErrorKind::Corrupt) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: usize) -> IndexReport {
+        IndexReport {
+            version,
+            documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
+            counts,
+            edges_cut: cut as u64,
+            warnings: warnings(&counts),
+            skips: self.skips,
+            seconds: self.started.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Says what the passages and questions of a document depend on beside its content.
+    fn fingerprint(&self) -> String {
+        let chunk = &self.options.chunk;
+        let unit = match chunk.unit {
+            PassageUnitKind::Structure => "structure",
+            PassageUnitKind::Sentence => "sentence",
+        };
+        format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, self.embedder.name())
+    }
+
+    /// Says what a version depends on beside the units.
+    fn settings(&self) -> String {
+        format!("{}; {:?}", self.fingerprint(), self.options.matching)
+    }
+
+    fn read(&mut self, sources: &Sources) -> Result<DocumentCounts> {
+        let stored = self.writer.records().documents()?;
+        let known = stored.len();
+        let mut plan = Plan::new(stored, self.fingerprint());
+        let mut batch = Batch::default();
+        let mut seen = 0u64;
+        let roots = self.visit(sources, &mut |run, item| {
+            if run.options.cancellation.is_cancelled() {
+                run.commit(&mut batch)?;
+                return Err(Error::Cancelled);
+            }
+            match item {
+                SourceItem::Skip(skip) => run.skips.push(skip),
+                SourceItem::Document(found) => {
+                    seen += 1;
+                    run.tell("reading", seen);
+                    if plan.judge(found.document.id, &found.root, &found.content) != Verdict::Unchanged {
+                        batch.push(found);
+                        if batch.is_full() {
+                            run.commit(&mut batch)?;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        if seen == 0 && (known == 0 || !roots.is_empty()) {
+            return Err(self.no_documents(sources));
+        }
+        self.commit(&mut batch)?;
+        let gone = plan.gone(&roots);
+        self.writer.records().remove_documents(&gone)?;
+        self.writer.records().set_skips(&self.skips)?;
+        Ok(DocumentCounts { removed: gone.len() as u64, ..plan.counts })
+    }
+
+    /// Hands every item of the sources to `visit`, and returns the roots that were read whole.
+    fn visit(
+        &mut self,
+        sources: &Sources,
+        visit: &mut dyn FnMut(&mut Self, SourceItem) -> Result<()>,
+    ) -> Result<FxHashSet<String>> {
+        match sources {
+            Sources::Paths(paths) => {
+                let ingest = self.options.ingest.clone();
+                read_sources(paths, &ingest, &mut |item| visit(self, item))?;
+                paths.iter().map(|path| root_name(path)).collect()
+            }
+            Sources::Documents(documents) => {
+                for document in documents {
+                    let content = hash::of(document);
+                    let document = document.clone();
+                    let root = HANDED_OVER.to_owned();
+                    let item = if document.text.trim().is_empty() {
+                        SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() })
+                    } else {
+                        SourceItem::Document(SourceDocument { root, document, content })
+                    };
+                    visit(self, item)?;
+                }
+                Ok(FxHashSet::default())
+            }
+        }
+    }
+
+    fn no_documents(&self, sources: &Sources) -> Error {
+        let mut named = match sources {
+            Sources::Paths(paths) => {
+                paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+            }
+            Sources::Documents(_) => "what was handed over".to_owned(),
+        };
+        if let Some(first) = self.skips.first() {
+            let more = self.skips.len() - 1;
+            named = format!("{named}; skipped {}: {}", first.source, first.reason);
+            if more > 0 {
+                named = format!("{named}, and {more} more");
+            }
+        }
+        Error::NoDocuments { sources: named }
+    }
+
+    fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {
+        let stored: FxHashSet<DocumentId> = self.writer.records().documents()?.into_iter().map(|it| it.id).collect();
+        let mut gone: Vec<DocumentId> = ids.iter().filter(|id| stored.contains(id)).copied().collect();
+        gone.sort_unstable();
+        gone.dedup();
+        self.writer.records().remove_documents(&gone)?;
+        let unchanged = (stored.len() - gone.len()) as u64;
+        Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })
+    }
+
+    /// Makes the units of a batch and commits them, each whole.
+    fn commit(&mut self, batch: &mut Batch) -> Result<()> {
+        let found = std::mem::take(batch).documents;
+        let fingerprint = self.fingerprint();
+        let (embedder, chunk) = (self.embedder.as_ref(), &self.options.chunk);
+        let unit = |found| unit(found, fingerprint.clone(), embedder, chunk);
+        let units: Vec<DocumentUnit> = found.into_par_iter().map(unit).collect();
+        tracing::debug!(documents = units.len(), "units made");
+        self.writer.records().commit_units(&units)
+    }
+
+    fn tell(&self, stage: &'static str, done: u64) {
+        if let Some(progress) = &self.options.progress {
+            progress(Progress { stage, done, total: 0 });
+        }
+    }
+}
+
+/// Makes the unit of a document: its passages, and the questions that they answer and raise.
+fn unit(found: SourceDocument, fingerprint: String, embedder: &dyn Embedder, options: &ChunkOptions) -> DocumentUnit {
+    let SourceDocument { root, document, content } = found;
+    let passages = chunk::passages(&document, options, &|text| embedder.piece_count(text));
+    let with_questions = |passage| PassageUnit { questions: generate_by_rule(&document, &passage), passage };
+    let passages = passages.into_iter().map(with_questions).collect();
+    DocumentUnit { root, content, fingerprint, document, passages }
+}
+
+/// Documents that wait to be made into units together.
+#[derive(Default)]
+struct Batch {
+    documents: Vec<SourceDocument>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, found: SourceDocument) {
+        self.bytes += found.document.text.len();
+        self.documents.push(found);
+    }
+
+    fn is_full(&self) -> bool {
+        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
+    }
+}
+
+fn warnings(counts: &Counts) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if counts.passages > 1 && counts.edges == 0 {
+        warnings.push("no question of a passage is answered by another: only `hop` needs that".to_owned());
+    }
+    warnings
+}
+
+impl Sources {
+    /// Checks what can be checked before anything is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingPath`] for a path that is not there, [`Error::Option`] where there is none.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Documents(_) => Ok(()),
+            Self::Paths(paths) => paths.iter().try_for_each(|path| match path.try_exists() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Error::MissingPath { path: path.clone() }),
+                Err(error) => Err(Error::io("look at", path)(error)),
+            }),
+        }
+    }
+
+    /// Returns documents, as [`Document::new`] makes them, as the source.
+    #[must_use]
+    pub fn documents(documents: impl IntoIterator<Item = Document>) -> Self {
+        Self::Documents(documents.into_iter().collect())
+    }
+}
