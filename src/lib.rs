@@ -6,6 +6,7 @@ pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod graph;
+pub mod skill;
 pub mod store;
 pub mod text;
 
