@@ -225,6 +225,14 @@ impl Error {
 
 fn records_kind(error: &rusqlite::Error) -> ErrorKind {
     use rusqlite::ErrorCode;
+    // A value that is not of the type that was written: a row was damaged.
+    if let rusqlite::Error::FromSqlConversionFailure(..)
+    | rusqlite::Error::IntegralValueOutOfRange(..)
+    | rusqlite::Error::InvalidColumnType(..)
+    | rusqlite::Error::Utf8Error(..) = error
+    {
+        return ErrorKind::Corrupt;
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,

@@ -128,14 +128,20 @@ packed! {
     passage_incoming: u32 = "passage.incoming",
     /// The passage that answers each in-coming question.
     incoming_passage: u32 = "incoming.passage",
+    /// Terms in each in-coming question.
+    incoming_length: u32 = "incoming.length",
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
     incoming_keywords: u32 = "incoming.keywords",
     /// A keyword of an in-coming question.
     incoming_keyword: u32 = "incoming.keyword",
-    /// In-coming questions with each keyword: rows of `keyword_question`.
-    keyword_incoming: u32 = "keyword.incoming",
-    /// The in-coming question, ascending in each row.
-    keyword_question: u32 = "keyword.question",
+    /// The sentence of its passage that each in-coming question was made from.
+    incoming_sentence: u32 = "incoming.sentence",
+    /// The sentence of its passage that each out-coming question was made from.
+    outgoing_sentence: u32 = "outgoing.sentence",
+    /// Keywords of each out-coming question: rows of `outgoing_keyword`.
+    outgoing_keywords: u32 = "outgoing.keywords",
+    /// A keyword of an out-coming question.
+    outgoing_keyword: u32 = "outgoing.keyword",
     /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
     keyword_ends: u32 = "keyword.ends",
     /// Keywords, back to back.
@@ -165,6 +171,18 @@ packed! {
 #[must_use]
 pub fn row(rows: &[u32], i: u32) -> std::ops::Range<usize> {
     rows[i as usize] as usize..rows[i as usize + 1] as usize
+}
+
+/// Returns the ends of texts laid back to back, and their bytes.
+#[must_use]
+pub fn back_to_back(texts: &[&str]) -> (Vec<u32>, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let mut ends = Vec::with_capacity(texts.len());
+    for text in texts {
+        bytes.extend_from_slice(text.as_bytes());
+        ends.push(bytes.len() as u32);
+    }
+    (ends, bytes)
 }
 
 /// Returns text `i` of texts that lie back to back.

@@ -3,6 +3,7 @@
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, Span};
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
+pub use crate::graph::vectors::Vectors;
 
 /// A field with its own statistics: how many texts there are and how long they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,17 +25,6 @@ pub enum VectorField {
     Sentence,
     /// An in-coming question.
     Incoming,
-}
-
-/// Vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a> {
-    /// Values a vector.
-    pub dimension: usize,
-    /// One scale a row.
-    pub scales: &'a [f32],
-    /// `dimension` codes a row.
-    pub codes: &'a [i8],
 }
 
 /// What is shown of a passage.

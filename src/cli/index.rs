@@ -1,0 +1,125 @@
+//! `cairn index`.
+
+use std::path::Path;
+
+use super::args::IndexArgs;
+use super::{Done, Surroundings, performers, progress};
+use crate::chunk::{ChunkOptions, PassageUnit};
+use crate::domain::Cancellation;
+use crate::error::{Error, Result};
+use crate::graph::matching::{EdgeQuota, MatchOptions};
+use crate::index::{IndexOptions, IndexReport, Sources, index};
+use crate::ingest::IngestOptions;
+use crate::workspace::Workspace;
+
+/// Word pieces of a passage at least: fewer would cut sentences to pieces.
+const PASSAGE_TOKENS_MIN: usize = 16;
+/// Edges of a question at most.
+const EDGES_MAX: usize = 64;
+/// Skipped sources that are named on a terminal; `cairn status` names all.
+const SKIPS_SHOWN_MAX: usize = 10;
+
+/// Runs `cairn index`.
+pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
+    let performers = performers(&args.embedder)?;
+    let path = surroundings.index(args.place.index.clone());
+    let (sink, bar) = progress::sink(surroundings.screen);
+    let options = IndexOptions { progress: Some(sink), ..options(&args)? };
+    stop_on_interrupt(options.cancellation.clone(), surroundings.screen);
+    let sources = Sources::Paths(args.paths);
+    sources.check()?;
+    let mut workspace = Workspace::open_or_create(&path, &performers.workspace_options())?;
+    let report = index(&mut workspace, &sources, &performers, &options).await;
+    drop(bar);
+    let report = report?;
+    if args.place.json {
+        return surroundings.print_json(&report);
+    }
+    say(&report, &path, surroundings);
+    Ok(())
+}
+
+fn options(args: &IndexArgs) -> Result<IndexOptions> {
+    if args.passage_tokens < PASSAGE_TOKENS_MIN {
+        return Err(Error::Option {
+            option: "passage-tokens",
+            value: args.passage_tokens.to_string(),
+            reason: format!("it is at least {PASSAGE_TOKENS_MIN}"),
+        });
+    }
+    Ok(IndexOptions {
+        ingest: IngestOptions {
+            id_field: args.id_field.clone(),
+            title_field: (args.title_field != "none").then(|| args.title_field.clone()),
+            text_field: args.text_field.clone(),
+            ..IngestOptions::default()
+        },
+        chunk: ChunkOptions {
+            passage_pieces_max: args.passage_tokens,
+            unit: if args.sentence_passages { PassageUnit::Sentence } else { PassageUnit::Structure },
+        },
+        matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
+        ..IndexOptions::default()
+    })
+}
+
+fn quota(within: Option<usize>, across: Option<usize>) -> Result<EdgeQuota> {
+    if within.is_none() && across.is_none() {
+        return Ok(EdgeQuota::Best);
+    }
+    let quota = (within.unwrap_or(0), across.unwrap_or(0));
+    match quota {
+        (within, across) if within.max(across) > EDGES_MAX => Err(Error::Option {
+            option: "number of edges",
+            value: within.max(across).to_string(),
+            reason: format!("it is at most {EDGES_MAX}"),
+        }),
+        (within, across) => Ok(EdgeQuota::Split { within, across }),
+    }
+}
+
+/// The first Ctrl-C asks to stop after the unit in hand, the second ends the program.
+fn stop_on_interrupt(cancellation: Cancellation, screen: super::screen::Screen) {
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            screen.note("stopping after the work in hand; once more to stop now");
+            cancellation.cancel();
+        }
+        // From now on the signal has its usual effect only if nobody waits for it: wait, and ask for the end.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            crate::stop_now();
+        }
+    });
+}
+
+fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    let (documents, counts) = (&report.documents, &report.counts);
+    if documents.added + documents.changed + documents.removed == 0 {
+        screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
+    } else {
+        screen.note(format!(
+            "{} documents ({} added, {} changed, {} removed), {} passages, {} questions, {} question edges, version {}, {:.1} s",
+            counts.documents,
+            documents.added,
+            documents.changed,
+            documents.removed,
+            counts.passages,
+            counts.incoming + counts.outgoing,
+            counts.edges,
+            report.version,
+            report.seconds
+        ));
+    }
+    for warning in &report.warnings {
+        screen.note(format!("warning: {}", screen.shown(warning)));
+    }
+    for skip in report.skips.iter().take(SKIPS_SHOWN_MAX) {
+        screen.note(format!("skipped {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)));
+    }
+    if report.skips.len() > SKIPS_SHOWN_MAX {
+        screen.note(format!("… and {} more; `cairn status` names all", report.skips.len() - SKIPS_SHOWN_MAX));
+    }
+    let named = if path == Path::new(crate::config::INDEX_DEFAULT) { String::new() } else { format!(" --index {}", path.display()) };
+    screen.note(format!("next: cairn ask \"…\"{named}"));
+}

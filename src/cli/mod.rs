@@ -1,0 +1,211 @@
+//! The command line: what was typed to the library, and back to the terminal. The only place that prints.
+
+mod args;
+mod ask;
+mod demo;
+mod eval;
+mod export;
+mod index;
+mod progress;
+mod screen;
+mod show;
+mod status;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::config::Environment;
+use crate::embed::{Embedder, NoEmbedder, StaticTable};
+use crate::error::{Error, ErrorKind};
+use crate::query::QueryEngine;
+use crate::skill::Performers;
+use crate::workspace::Workspace;
+use args::{Cli, Command, EvalCommand};
+use screen::Screen;
+
+/// What a command may end with beside success.
+#[derive(Debug)]
+enum Failure {
+    /// The library says no.
+    Library(Error),
+    /// stdout is closed, or cannot be written.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+type Done = Result<(), Failure>;
+
+/// What every command has at hand.
+struct Surroundings {
+    environment: Environment,
+    screen: Screen,
+}
+
+/// Runs the program on what was typed and returns its exit status.
+#[must_use]
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell if the terminal is gone.
+            let _closed = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let environment = Environment::read();
+    let screen = Screen::new(environment.no_color);
+    log_to_stderr(cli.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            screen.note(format!("error: the runtime cannot start: {error}"));
+            return 9;
+        }
+    };
+    let json = wants_json(&cli.command);
+    let surroundings = Surroundings { environment, screen };
+    let status = match runtime.block_on(run(cli.command, &surroundings)) {
+        Ok(()) => 0,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(Failure::Output(error)) => {
+            screen.note(format!("error: cannot write the output: {error}"));
+            8
+        }
+        Err(Failure::Library(error)) => report(&surroundings, &error, json),
+    };
+    // A run that was told to stop for good must not be waited for.
+    runtime.shutdown_background();
+    status
+}
+
+async fn run(command: Command, surroundings: &Surroundings) -> Done {
+    match command {
+        Command::Index(args) => index::run(args, surroundings).await,
+        Command::Search(args) => ask::search(args, surroundings).await,
+        Command::Ask(args) => ask::ask(args, surroundings).await,
+        Command::Status(args) => status::run(&args, surroundings),
+        Command::Export(args) => export::run(&args, surroundings),
+        Command::Eval(EvalCommand::Retrieval(args)) => eval::retrieval(args, surroundings).await,
+        Command::Demo => demo::run(surroundings).await,
+    }
+}
+
+fn wants_json(command: &Command) -> bool {
+    match command {
+        Command::Index(args) => args.place.json,
+        Command::Search(args) => args.place.json,
+        Command::Ask(args) => args.place.json,
+        Command::Status(args) => args.json,
+        Command::Eval(EvalCommand::Retrieval(args)) => args.place.json,
+        Command::Export(_) | Command::Demo => false,
+    }
+}
+
+/// Says what happened and what to do, and returns the exit status of the error's kind.
+fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
+    let screen = &surroundings.screen;
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    let hint = error.hint();
+    if json {
+        let mut value = json!({ "kind": kind_name(error.kind()), "message": message });
+        if let (Some(hint), Some(object)) = (hint, value.as_object_mut()) {
+            object.insert("hint".to_owned(), json!(hint));
+        }
+        screen.note(json!({ "error": value }).to_string());
+    } else {
+        screen.note(format!("error: {}", screen.shown(&message)));
+        if let Some(hint) = hint {
+            screen.note(format!("hint: {hint}"));
+        }
+    }
+    exit_status(error.kind())
+}
+
+const fn exit_status(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Input => 3,
+        ErrorKind::NoIndex => 4,
+        ErrorKind::Busy => 5,
+        ErrorKind::Incompatible => 6,
+        ErrorKind::Corrupt => 7,
+        ErrorKind::Io => 8,
+        ErrorKind::Internal => 9,
+        ErrorKind::Cancelled => 130,
+    }
+}
+
+const fn kind_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Input => "input",
+        ErrorKind::NoIndex => "no_index",
+        ErrorKind::Busy => "busy",
+        ErrorKind::Incompatible => "incompatible",
+        ErrorKind::Corrupt => "corrupt",
+        ErrorKind::Io => "io",
+        ErrorKind::Internal => "internal",
+        ErrorKind::Cancelled => "cancelled",
+    }
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => tracing::Level::INFO,
+        2 => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
+    // A second subscriber is refused; the first one goes on.
+    let _set = subscriber.try_init();
+}
+
+impl Surroundings {
+    fn index(&self, asked: Option<PathBuf>) -> PathBuf {
+        self.environment.index(asked)
+    }
+
+    fn print_json(&self, value: &impl Serialize) -> Done {
+        let text = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(self.screen.line(text)?)
+    }
+}
+
+/// Opens an index with the embedder that it is pinned to.
+fn open(path: &Path) -> Result<QueryEngine, Error> {
+    let workspace = Workspace::open(path)?;
+    let performers = performers(workspace.embedder())?;
+    QueryEngine::open(&workspace, performers)
+}
+
+/// Returns the performers with the embedder of that name.
+fn performers(embedder: &str) -> Result<Performers, Error> {
+    match embedder {
+        "builtin" | StaticTable::NAME => Ok(Performers::built_in()),
+        "none" | NoEmbedder::NAME => Ok(Performers::without_embedder()),
+        other => Err(Error::Option {
+            option: "embedder",
+            value: other.to_owned(),
+            reason: "there are builtin, none".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,54 @@
+//! What the surroundings say: the only place that reads the environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The folder of an index where nothing else is said.
+pub const INDEX_DEFAULT: &str = ".cairn";
+
+/// What the environment says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// `CAIRN_INDEX`: the folder of the index.
+    pub index: Option<PathBuf>,
+    /// `NO_COLOR`: no colors on a terminal.
+    pub no_color: bool,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::of(&|name| std::env::var_os(name))
+    }
+
+    fn of(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        Self { index: set("CAIRN_INDEX").map(PathBuf::from), no_color: set("NO_COLOR").is_some() }
+    }
+
+    /// Returns the folder of the index: what was asked for, or the environment's, or `.cairn`.
+    #[must_use]
+    pub fn index(&self, asked: Option<PathBuf>) -> PathBuf {
+        asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_goes_before_the_environment_and_that_before_the_default() {
+        let environment = Environment::of(&|name| (name == "CAIRN_INDEX").then(|| OsString::from("there")));
+        assert_eq!(environment.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
+        assert_eq!(environment.index(None), PathBuf::from("there"));
+        assert_eq!(Environment::of(&|_| None).index(None), PathBuf::from(INDEX_DEFAULT));
+    }
+
+    #[test]
+    fn an_empty_variable_says_nothing() {
+        let environment = Environment::of(&|_| Some(OsString::new()));
+        assert_eq!(environment, Environment::default());
+    }
+}

@@ -1,0 +1,245 @@
+//! Matching: every out-coming question with the in-coming question that answers it best, over the whole corpus.
+//!
+//! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is the candidates: the
+//! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds lifted
+//! the result is that of comparing every pair.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::forest::{Forest, ForestOptions};
+use super::packed::row;
+use super::top;
+use super::vectors::Vectors;
+
+/// Questions of one side. Numbers are theirs; keywords ascend in each row.
+#[derive(Debug, Clone, Copy)]
+pub struct Questions<'a> {
+    /// The passage of each question.
+    pub passage: &'a [u32],
+    /// The document of each question.
+    pub document: &'a [u32],
+    /// Rows of `keyword`.
+    pub keywords: &'a [u32],
+    /// Keywords, numbered over both sides together.
+    pub keyword: &'a [u32],
+    /// Vectors; without an embedder their dimension is 0.
+    pub vectors: Vectors<'a>,
+}
+
+/// How many edges an out-coming question may give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EdgeQuota {
+    /// One, to the best passage wherever it is (the paper's rule).
+    Best,
+    /// So many inside the document and so many across documents, each to the best passages there.
+    Split {
+        /// Edges to other passages of the same document.
+        within: usize,
+        /// Edges to passages of other documents.
+        across: usize,
+    },
+}
+
+/// The bounds of matching.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MatchOptions {
+    /// In-coming questions up to which a keyword brings candidates.
+    pub keyword_frequency_max: usize,
+    /// Candidates by vector.
+    pub neighbors: usize,
+    /// The forest that finds them.
+    pub forest: ForestOptions,
+    /// Edges a question.
+    pub quota: EdgeQuota,
+}
+
+impl Default for MatchOptions {
+    fn default() -> Self {
+        Self {
+            keyword_frequency_max: 256,
+            neighbors: 192,
+            forest: ForestOptions { trees: 6, seed: 0x0ca1_12 },
+            quota: EdgeQuota::Best,
+        }
+    }
+}
+
+/// An out-coming question and an in-coming one that answers it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Matched {
+    /// The out-coming question.
+    pub outgoing: u32,
+    /// The in-coming question.
+    pub incoming: u32,
+    /// Their SIM.
+    pub similarity: f32,
+}
+
+/// Returns the matches of every out-coming question, by ascending question, best first.
+///
+/// A question is never matched inside its own passage, nor where SIM is not above 0.
+///
+/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + trees · ln n)).
+#[must_use]
+pub fn match_questions(outgoing: &Questions<'_>, incoming: &Questions<'_>, options: &MatchOptions) -> Vec<Matched> {
+    let forest = Forest::grow(&incoming.vectors, options.forest);
+    let matching = Matching { outgoing, incoming, postings: &postings(incoming), forest: &forest, options };
+    (0..outgoing.passage.len() as u32).into_par_iter().flat_map_iter(|question| matching.matches(question)).collect()
+}
+
+/// In-coming questions by keyword.
+fn postings(incoming: &Questions<'_>) -> FxHashMap<u32, Vec<u32>> {
+    let mut postings: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for question in 0..incoming.passage.len() as u32 {
+        for &keyword in &incoming.keyword[row(incoming.keywords, question)] {
+            postings.entry(keyword).or_default().push(question);
+        }
+    }
+    postings
+}
+
+struct Matching<'a> {
+    outgoing: &'a Questions<'a>,
+    incoming: &'a Questions<'a>,
+    postings: &'a FxHashMap<u32, Vec<u32>>,
+    forest: &'a Forest,
+    options: &'a MatchOptions,
+}
+
+impl Matching<'_> {
+    fn matches(&self, question: u32) -> Vec<Matched> {
+        let scored =
+            self.candidates(question).into_iter().map(|incoming| (incoming, self.similarity(question, incoming)));
+        let mut scored: Vec<_> = scored.filter(|(_, similarity)| *similarity > 0.0).collect();
+        let kept = match self.options.quota {
+            EdgeQuota::Best => {
+                scored.sort_unstable_by(top::best_first);
+                scored.truncate(1);
+                scored
+            }
+            EdgeQuota::Split { within, across } => {
+                let document = self.outgoing.document[question as usize];
+                let (inside, outside): (Vec<_>, Vec<_>) =
+                    scored.into_iter().partition(|(it, _)| self.incoming.document[*it as usize] == document);
+                let mut kept = self.best_passages(inside, within);
+                kept.extend(self.best_passages(outside, across));
+                kept.sort_unstable_by(top::best_first);
+                kept
+            }
+        };
+        kept.into_iter().map(|(incoming, similarity)| Matched { outgoing: question, incoming, similarity }).collect()
+    }
+
+    /// Returns the best questions of the `count` best passages.
+    fn best_passages(&self, mut scored: Vec<(u32, f32)>, count: usize) -> Vec<(u32, f32)> {
+        scored.sort_unstable_by(top::best_first);
+        let mut kept: Vec<(u32, f32)> = Vec::new();
+        for (incoming, similarity) in scored {
+            if kept.len() == count {
+                break;
+            }
+            let passage = self.incoming.passage[incoming as usize];
+            if kept.iter().all(|(it, _)| self.incoming.passage[*it as usize] != passage) {
+                kept.push((incoming, similarity));
+            }
+        }
+        kept
+    }
+
+    /// Returns the in-coming questions of other passages that may be the best, ascending.
+    fn candidates(&self, question: u32) -> Vec<u32> {
+        let mut candidates = if self.outgoing.vectors.is_empty() {
+            Vec::new()
+        } else {
+            self.forest.near(&self.outgoing.vectors, question, self.options.neighbors)
+        };
+        for keyword in &self.outgoing.keyword[row(self.outgoing.keywords, question)] {
+            if let Some(posting) = self.postings.get(keyword)
+                && posting.len() <= self.options.keyword_frequency_max
+            {
+                candidates.extend_from_slice(posting);
+            }
+        }
+        let passage = self.outgoing.passage[question as usize];
+        candidates.retain(|it| self.incoming.passage[*it as usize] != passage);
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+    }
+
+    fn similarity(&self, outgoing: u32, incoming: u32) -> f32 {
+        let asked = &self.outgoing.keyword[row(self.outgoing.keywords, outgoing)];
+        let answered = &self.incoming.keyword[row(self.incoming.keywords, incoming)];
+        let cosine = self.outgoing.vectors.cosine(outgoing, &self.incoming.vectors, incoming);
+        f32::midpoint(jaccard(asked, answered), cosine)
+    }
+}
+
+/// Returns |A ∩ B| / |A ∪ B| of two ascending lists; 0 where both are empty.
+#[must_use]
+pub fn jaccard(a: &[u32], b: &[u32]) -> f32 {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                shared += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 0.0 } else { shared as f32 / all as f32 }
+}
+
+/// An edge of the passage graph, by numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PassageEdge {
+    /// The passage that asks.
+    pub from: u32,
+    /// The passage that answers.
+    pub to: u32,
+    /// The questions.
+    pub matched: Matched,
+}
+
+/// Returns the edges of the passage graph: one for a pair of passages, and the ⌈ln n⌉ best exits of each passage (so
+/// that n passages have O(n log n) edges in all), at least one; by ascending passage, best first. Also returns how many
+/// exits were cut.
+#[must_use]
+pub fn edges(
+    matched: &[Matched],
+    outgoing: &Questions<'_>,
+    incoming: &Questions<'_>,
+    passages: usize,
+) -> (Vec<PassageEdge>, usize) {
+    let exits = ((passages.max(1) as f64).ln().ceil() as usize).max(1);
+    let mut edges: Vec<PassageEdge> = matched
+        .iter()
+        .map(|matched| PassageEdge {
+            from: outgoing.passage[matched.outgoing as usize],
+            to: incoming.passage[matched.incoming as usize],
+            matched: *matched,
+        })
+        .collect();
+    edges.sort_unstable_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(better(a, b)));
+    edges.dedup_by_key(|edge| (edge.from, edge.to));
+    edges.sort_unstable_by(|a, b| a.from.cmp(&b.from).then(better(a, b)));
+    let all = edges.len();
+    let kept: Vec<_> =
+        edges.chunk_by(|a, b| a.from == b.from).flat_map(|vertex| vertex.iter().take(exits).copied()).collect();
+    let cut = all - kept.len();
+    (kept, cut)
+}
+
+/// Orders by similarity, best first, then by numbers, so that ties do not depend on how the edges were found.
+fn better(a: &PassageEdge, b: &PassageEdge) -> std::cmp::Ordering {
+    let numbers = |edge: &PassageEdge| (edge.to, edge.matched.outgoing, edge.matched.incoming);
+    b.matched.similarity.total_cmp(&a.matched.similarity).then_with(|| numbers(a).cmp(&numbers(b)))
+}
+
+#[cfg(test)]
+mod tests;

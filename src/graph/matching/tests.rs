@@ -1,0 +1,133 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::graph::vectors::QuantizedVectors;
+
+/// A side of random questions, owned.
+#[derive(Debug, Clone)]
+struct Side {
+    passage: Vec<u32>,
+    document: Vec<u32>,
+    keywords: Vec<u32>,
+    keyword: Vec<u32>,
+    vectors: QuantizedVectors,
+}
+
+impl Side {
+    /// Each question: its passage, its keywords, its vector; two passages make a document.
+    fn of(questions: &[(u32, Vec<u32>, [f32; 3])]) -> Self {
+        let mut side = Self {
+            passage: Vec::new(),
+            document: Vec::new(),
+            keywords: vec![0],
+            keyword: Vec::new(),
+            vectors: QuantizedVectors::new(3),
+        };
+        for (passage, keywords, vector) in questions {
+            let mut keywords = keywords.clone();
+            keywords.sort_unstable();
+            keywords.dedup();
+            side.passage.push(*passage);
+            side.document.push(passage / 2);
+            side.keyword.extend(keywords);
+            side.keywords.push(side.keyword.len() as u32);
+            let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt().max(1e-6);
+            side.vectors.push(&vector.map(|it| it / length));
+        }
+        side
+    }
+
+    fn view(&self) -> Questions<'_> {
+        Questions {
+            passage: &self.passage,
+            document: &self.document,
+            keywords: &self.keywords,
+            keyword: &self.keyword,
+            vectors: self.vectors.view(),
+        }
+    }
+}
+
+fn side() -> impl Strategy<Value = Side> {
+    let question = (0u32..12, prop::collection::vec(0u32..8, 0..4), prop::array::uniform3(-1.0f32..1.0));
+    prop::collection::vec(question, 0..160).prop_map(|questions| Side::of(&questions))
+}
+
+const UNBOUNDED: MatchOptions = MatchOptions {
+    keyword_frequency_max: usize::MAX,
+    neighbors: usize::MAX,
+    forest: ForestOptions { trees: 2, seed: 1 },
+    quota: EdgeQuota::Best,
+};
+
+/// Compares every pair.
+fn brute_force(outgoing: &Questions<'_>, incoming: &Questions<'_>) -> Vec<Matched> {
+    let mut all = Vec::new();
+    for question in 0..outgoing.passage.len() as u32 {
+        let asked = &outgoing.keyword[row(outgoing.keywords, question)];
+        let mut best: Option<Matched> = None;
+        for candidate in 0..incoming.passage.len() as u32 {
+            if incoming.passage[candidate as usize] == outgoing.passage[question as usize] {
+                continue;
+            }
+            let answered = &incoming.keyword[row(incoming.keywords, candidate)];
+            let cosine = outgoing.vectors.cosine(question, &incoming.vectors, candidate);
+            let similarity = f32::midpoint(jaccard(asked, answered), cosine);
+            if similarity > best.map_or(0.0, |best| best.similarity) {
+                best = Some(Matched { outgoing: question, incoming: candidate, similarity });
+            }
+        }
+        all.extend(best);
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn without_bounds_matching_equals_comparing_every_pair(outgoing in side(), incoming in side()) {
+        let (outgoing, incoming) = (outgoing.view(), incoming.view());
+        prop_assert_eq!(match_questions(&outgoing, &incoming, &UNBOUNDED), brute_force(&outgoing, &incoming));
+    }
+
+    #[test]
+    fn edges_are_one_a_pair_bounded_a_vertex_and_never_inside_a_passage(outgoing in side(), incoming in side()) {
+        let (outgoing, incoming) = (outgoing.view(), incoming.view());
+        let options = MatchOptions { quota: EdgeQuota::Split { within: 1, across: 2 }, ..UNBOUNDED };
+        let matched = match_questions(&outgoing, &incoming, &options);
+        let (edges, cut) = edges(&matched, &outgoing, &incoming, 12);
+        let mut exits: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut pairs: Vec<_> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        prop_assert_eq!(pairs.len(), edges.len());
+        for edge in &edges {
+            prop_assert!(edge.from != edge.to);
+            *exits.entry(edge.from).or_default() += 1;
+        }
+        prop_assert!(exits.values().all(|count| *count <= 3), "⌈ln 12⌉ = 3");
+        prop_assert!(cut + edges.len() <= matched.len());
+        for matched in &matched {
+            prop_assert!(exits.contains_key(&outgoing.passage[matched.outgoing as usize]), "a vertex keeps an exit");
+        }
+    }
+}
+
+#[test]
+fn a_quota_counts_edges_within_and_across_documents() {
+    let outgoing = Side::of(&[(0, vec![1], [1.0, 0.0, 0.0])]);
+    let incoming = Side::of(&[
+        (1, vec![1], [1.0, 0.0, 0.0]),
+        (2, vec![1], [1.0, 0.1, 0.0]),
+        (2, vec![1], [1.0, 0.0, 0.0]),
+        (4, vec![1], [1.0, 0.5, 0.0]),
+        (6, vec![], [1.0, 0.5, 0.0]),
+    ]);
+    let passages = |quota| {
+        let options = MatchOptions { quota, ..UNBOUNDED };
+        let matched = match_questions(&outgoing.view(), &incoming.view(), &options);
+        matched.iter().map(|it| incoming.passage[it.incoming as usize]).collect::<Vec<_>>()
+    };
+    assert_eq!(passages(EdgeQuota::Best), [1]);
+    assert_eq!(passages(EdgeQuota::Split { within: 0, across: 2 }), [2, 4]);
+    assert_eq!(passages(EdgeQuota::Split { within: 3, across: 1 }), [1, 2]);
+}

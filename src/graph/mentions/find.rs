@@ -1,0 +1,130 @@
+//! The mentions in one passage, with the words around them.
+
+use rustc_hash::FxHashMap;
+
+use super::{NamedPassage, Names};
+use crate::domain::Span;
+use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
+use crate::text::{NameLookup, NameRule, capitalized_runs, cue, find_names, is_stop_word, tokens, words};
+
+/// Bytes before a mention in which words around it are looked for.
+const BEFORE_BYTES: usize = 70;
+/// Bytes after it.
+const AFTER_BYTES: usize = 30;
+
+/// The mentions of one passage. Keys and cues are numbered within it.
+#[derive(Debug, Default)]
+pub(super) struct PassageMentions {
+    /// Folded names of the entities mentioned.
+    pub(super) keys: Vec<String>,
+    /// Stem prefixes of the words around mentions.
+    pub(super) cues: Vec<String>,
+    /// The mentions, one an entity and sentence, in order of discovery.
+    pub(super) mentions: Vec<Mention>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mention {
+    pub(super) key: u32,
+    /// The sentence, within the passage.
+    pub(super) sentence: u32,
+    /// Where the name stands, in the passage's text.
+    pub(super) span: Span,
+    /// The words around it, nearest first before, then after.
+    pub(super) cues: [Option<u32>; CUES],
+}
+
+pub(super) struct Finder<'a> {
+    names: &'a Names,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) const fn new(names: &'a Names) -> Self {
+        Self { names }
+    }
+
+    pub(super) fn mentions(&self, passage: &NamedPassage<'_>) -> PassageMentions {
+        let names = self.names;
+        let longest = |word: &str| names.longest.get(word).copied().unwrap_or(0);
+        let contains = |key: &str| names.bearers.contains_key(key);
+        let single = |word: &str| !names.cases.is_mostly_lower(word);
+        let lookup = NameLookup { longest: &longest, contains: &contains, single: &single };
+        let known = find_names(passage.text, NameRule::Text, &lookup).into_iter().map(|it| (it.key, it.start, it.end));
+        let runs = capitalized_runs(passage.text, &|word| names.cases.is_mostly_lower(word));
+        let runs = runs.into_iter().map(|run| (run.key, run.start, run.end));
+        let mut context = Context::of(passage);
+        for (key, start, end) in known.chain(runs) {
+            context.add(key, Span::from(start..end));
+        }
+        context.found
+    }
+}
+
+/// A passage while its mentions are collected.
+struct Context<'a> {
+    passage: &'a NamedPassage<'a>,
+    /// Each word: its span, and its cue unless it is a stop word.
+    words: Vec<(usize, usize, Option<u32>)>,
+    keys: FxHashMap<String, u32>,
+    found: PassageMentions,
+}
+
+impl<'a> Context<'a> {
+    fn of(passage: &'a NamedPassage<'a>) -> Self {
+        let mut found = PassageMentions::default();
+        let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+        let mut number = |word: &str| {
+            let folded = tokens(word).concat();
+            if folded.is_empty() || is_stop_word(&folded) {
+                return None;
+            }
+            let next = numbers.len() as u32;
+            let cue = cue(&folded);
+            Some(*numbers.entry(cue).or_insert_with_key(|cue| {
+                found.cues.push(cue.clone());
+                next
+            }))
+        };
+        let words = words(passage.text).iter().map(|word| (word.start, word.end, number(word.text))).collect();
+        Self { passage, words, keys: FxHashMap::default(), found }
+    }
+
+    /// Adds a mention unless its entity has one in the sentence already.
+    fn add(&mut self, key: String, span: Span) {
+        let next = self.keys.len() as u32;
+        let keys = &mut self.found.keys;
+        let key = *self.keys.entry(key).or_insert_with_key(|key| {
+            keys.push(key.clone());
+            next
+        });
+        let sentence = self.sentence(span);
+        if self.found.mentions.iter().any(|mention| (mention.key, mention.sentence) == (key, sentence)) {
+            return;
+        }
+        let cues = self.cues(span);
+        self.found.mentions.push(Mention { key, sentence, span, cues });
+    }
+
+    /// Returns the sentence that `span` begins in.
+    fn sentence(&self, span: Span) -> u32 {
+        let sentences = self.passage.sentences;
+        let before = sentences.partition_point(|sentence| sentence.end <= span.start);
+        before.min(sentences.len().saturating_sub(1)) as u32
+    }
+
+    fn cues(&self, span: Span) -> [Option<u32>; CUES] {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let mut cues = [None; CUES];
+        let before = self.words.partition_point(|(_, word_end, _)| *word_end <= start);
+        let near = self.words[..before].iter().rev().take_while(|word| word.0 + BEFORE_BYTES >= start);
+        for (slot, word) in cues[..CUES_BEFORE].iter_mut().zip(near) {
+            *slot = word.2;
+        }
+        let after = self.words.partition_point(|(word_start, _, _)| *word_start < end);
+        let near = self.words[after..].iter().take_while(|word| word.0 < end + AFTER_BYTES);
+        for (slot, word) in cues[CUES_BEFORE..].iter_mut().zip(near.take(CUES_AFTER)) {
+            *slot = word.2;
+        }
+        cues
+    }
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, row};
+use crate::text::sentences;
+
+struct Corpus(Vec<(Option<&'static str>, Vec<(&'static str, Vec<Span>)>)>);
+
+impl Corpus {
+    fn of(documents: &[(Option<&'static str>, &[&'static str])]) -> Self {
+        let split = |text: &&'static str| (*text, sentences(text).into_iter().map(Span::from).collect());
+        Self(documents.iter().map(|(title, passages)| (*title, passages.iter().map(split).collect())).collect())
+    }
+
+    fn pack(&self) -> PackedGraph {
+        let documents: Vec<NamedDocument<'_>> = self
+            .0
+            .iter()
+            .map(|(title, passages)| NamedDocument {
+                title: *title,
+                passages: passages.iter().map(|(text, sentences)| NamedPassage { text, sentences }).collect(),
+            })
+            .collect();
+        let mut packed = PackedGraph::default();
+        pack_mentions(&documents, &mut packed);
+        packed
+    }
+}
+
+fn film() -> PackedGraph {
+    Corpus::of(&[
+        (Some("Low Tide (film)"), &["Low Tide is a film directed by Ada Quill. It won nothing."]),
+        (
+            Some("Ada Quill"),
+            &["Ada Quill was a director. She was born in Port Aven.", "She met Ada Lund in Port Aven."],
+        ),
+        (Some("Port Aven"), &["Port Aven is a town."]),
+    ])
+    .pack()
+}
+
+#[test]
+fn a_document_bears_its_title_with_and_without_the_parenthesis() {
+    let packed = film();
+    let graph = packed.view();
+    let entity = graph.entity("low tide").expect("bare title");
+    assert_eq!(graph.bearer_document[row(graph.entity_bearers, entity)], [0]);
+    assert!(graph.entity("low tide film").is_some());
+}
+
+#[test]
+fn a_mention_keeps_the_words_around_it() {
+    let packed = film();
+    let graph = packed.view();
+    let entity = graph.entity("ada quill").expect("a title");
+    let mention = row(graph.passage_mentions, 0)
+        .find(|mention| graph.mention_entity[*mention] == entity)
+        .expect("the film mentions its director");
+    let cues = &graph.mention_cues[mention * CUES..(mention + 1) * CUES];
+    assert_eq!(cues[0], NO_CUE, "`by` is a stop word");
+    assert_eq!(Some(cues[1]), graph.cue("direc"));
+    assert_eq!(Some(cues[2]), graph.cue("film"));
+    assert_eq!(cues[CUES_BEFORE], NO_CUE, "`It`");
+}
+
+#[test]
+fn frequencies_count_documents_and_postings_count_sentences() {
+    let packed = film();
+    let graph = packed.view();
+    let entity = graph.entity("port aven").expect("a title");
+    assert_eq!(graph.entity_documents[entity as usize], 2);
+    assert_eq!(graph.posting_passage[row(graph.entity_mentions, entity)], [1, 2, 3]);
+}
+
+#[test]
+fn a_capitalized_run_that_no_document_bears_is_an_entity_too() {
+    let packed = film();
+    let graph = packed.view();
+    let entity = graph.entity("ada lund").expect("a run");
+    assert!(row(graph.entity_bearers, entity).is_empty());
+}
+
+#[test]
+fn numbers_are_consistent() {
+    let packed = film();
+    assert_eq!(packed.document_passages, [0, 1, 3, 4]);
+    assert_eq!(packed.passage_sentences, [0, 2, 4, 5, 6]);
+    assert_eq!(packed.mention_cues.len(), packed.mention_entity.len() * CUES);
+    assert_eq!(packed.entity_mentions.last().copied(), Some(packed.mention_entity.len() as u32));
+    for (posting, mention) in packed.posting_mention.iter().enumerate() {
+        let passage = packed.sentence_passage[packed.mention_sentence[*mention as usize] as usize];
+        assert_eq!(packed.posting_passage[posting], passage);
+    }
+}

@@ -1,0 +1,211 @@
+//! The edges that leave one passage along its names and mentions, each judged against the question.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::evidence::Evidence;
+use super::weights::EdgeWeights;
+use crate::domain::StepKind;
+use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, name_kind, row};
+
+/// Documents that may bear a name for it to lead anywhere.
+pub const BEARERS_MAX: usize = 8;
+/// Documents up to which a shared entity leads to every passage that mentions it.
+const SHARED_DOCUMENTS_MAX: u32 = 25;
+/// Documents up to which it leads to the question's best passages.
+const POOLED_DOCUMENTS_MAX: u32 = 400;
+/// Mentions beyond which even a rare entity leads to the question's best passages only: long documents repeat names.
+const SHARED_MENTIONS_MAX: usize = 200;
+/// Passages of a document up to which its name leads to all of them, beyond to the first and the question's best.
+const NAMED_PASSAGES_MAX: usize = 16;
+/// Worth of a name cut at its comma, beside a whole one.
+pub const BEFORE_COMMA_WORTH: f32 = 0.6;
+
+/// The best edge from one passage to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrailEdge {
+    /// Where it leads.
+    pub to: u32,
+    /// The entity along which it leads.
+    pub entity: u32,
+    /// By the entity's name, or by a mention.
+    pub kind: StepKind,
+    /// What it is worth for the question: g(A, e, B).
+    pub worth: f32,
+}
+
+/// Everything that the edges of a question are judged with.
+pub(super) struct Judge<'a> {
+    pub(super) graph: PassageGraph<'a>,
+    pub(super) evidence: &'a Evidence,
+    pub(super) weights: &'a EdgeWeights,
+    /// Whether each passage is among the question's best.
+    pub(super) pool: &'a [bool],
+}
+
+/// How A speaks of an entity.
+enum Mention {
+    /// It is a name of A.
+    Own,
+    /// A mentions it: these mentions.
+    At(Range<usize>),
+}
+
+/// What the edges of one entity of A have in common.
+struct Source {
+    entity: u32,
+    is_own: bool,
+    /// The features of A and the entity, weighted.
+    worth: f32,
+    cue: f32,
+}
+
+/// What A leaves of the question.
+struct Residual {
+    terms: u64,
+    /// The larger of its idf and a quarter of the question's.
+    whole: f32,
+}
+
+impl Judge<'_> {
+    /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were judged.
+    pub(super) fn edges(&self, from: u32) -> (Vec<TrailEdge>, u32) {
+        let mut found = Found { from, best: FxHashMap::default(), judged: 0 };
+        let evidence = self.evidence;
+        let terms = evidence.all_terms() & !evidence.passage_terms[from as usize];
+        let whole = evidence.weight(terms).max(0.25 * evidence.weight(evidence.all_terms())).max(1e-9);
+        let residual = Residual { terms, whole };
+        let own = &self.graph.own_entity[row(self.graph.document_own, self.graph.passage_document[from as usize])];
+        for &entity in own {
+            self.follow(&self.source(entity, Mention::Own), &residual, &mut found);
+        }
+        let mut mentions = row(self.graph.passage_mentions, from);
+        while let Some(&entity) = self.graph.mention_entity[mentions.clone()].first() {
+            let same = self.graph.mention_entity[mentions.clone()].iter().take_while(|it| **it == entity).count();
+            let end = mentions.start + same;
+            if !own.contains(&entity) {
+                self.follow(&self.source(entity, Mention::At(mentions.start..end)), &residual, &mut found);
+            }
+            mentions.start = end;
+        }
+        let mut edges: Vec<_> = found.best.into_values().collect();
+        edges.sort_unstable_by_key(|edge| edge.to);
+        (edges, found.judged)
+    }
+
+    /// Returns what the edges along `entity` share.
+    fn source(&self, entity: u32, mention: Mention) -> Source {
+        let (is_own, mentions) = match mention {
+            Mention::Own => (true, 0..0),
+            Mention::At(mentions) => (false, mentions),
+        };
+        let documents = self.graph.document_count() as f32;
+        let frequency = self.graph.entity_documents[entity as usize] as f32;
+        let rarity = (documents / (frequency + 1.0)).ln() / documents.ln().max(1e-9);
+        let whole = self.evidence.weight(self.evidence.all_terms()) + 1e-9;
+        let cue = mentions.clone().map(|mention| self.cue(mention)).fold(0.0, f32::max);
+        let sentence = mentions
+            .map(|mention| self.evidence.sentence_terms[self.graph.mention_sentence[mention] as usize])
+            .map(|terms| self.evidence.weight(terms) / whole)
+            .fold(0.0, f32::max);
+        let flag = |is: bool| if is { 1.0 } else { 0.0 };
+        let weights = self.weights;
+        let worth = weights.taken
+            + weights.own * flag(is_own)
+            + weights.rarity * rarity
+            + weights.in_question * flag(self.evidence.entities.contains(&entity))
+            + weights.cue * cue
+            + weights.sentence * sentence;
+        Source { entity, is_own, worth, cue }
+    }
+
+    /// Returns how well the words around a mention meet the question's: nearer is better, before is better than after.
+    fn cue(&self, mention: usize) -> f32 {
+        let cues = &self.graph.mention_cues[mention * CUES..(mention + 1) * CUES];
+        let worth = |(i, cue): (usize, &u32)| {
+            let met = if *cue == NO_CUE { None } else { self.evidence.cues.get(cue) };
+            let nearness = if i < CUES_BEFORE { 1.0 - 0.07 * i as f32 } else { 0.5 };
+            met.map_or(0.0, |value| value * nearness)
+        };
+        cues.iter().enumerate().map(worth).fold(0.0, f32::max)
+    }
+
+    fn follow(&self, source: &Source, residual: &Residual, found: &mut Found) {
+        if !source.is_own {
+            self.follow_name(source, residual, found);
+        }
+        self.follow_mentions(source, residual, found);
+    }
+
+    /// To the documents that bear the entity's name.
+    fn follow_name(&self, source: &Source, residual: &Residual, found: &mut Found) {
+        let bearers = row(self.graph.entity_bearers, source.entity);
+        let count = bearers.len();
+        if count == 0 || count > BEARERS_MAX {
+            return;
+        }
+        for bearer in bearers {
+            let cut = self.graph.bearer_kind[bearer] == name_kind::BEFORE_COMMA;
+            let name = if cut { BEFORE_COMMA_WORTH } else { 1.0 } / (count as f32).sqrt();
+            let first = self.graph.bearer_passage[bearer];
+            let passages = row(self.graph.document_passages, self.graph.bearer_document[bearer]);
+            let all = passages.len() <= NAMED_PASSAGES_MAX;
+            for to in passages.map(|passage| passage as u32) {
+                if all || to == first || self.pool[to as usize] {
+                    let covered = self.residual(residual, self.evidence.passage_terms[to as usize]);
+                    let worth = source.worth
+                        + self.weights.name * name
+                        + self.weights.name_cue * name * source.cue
+                        + (self.weights.residual + self.weights.sentence_residual) * covered;
+                    found.offer(TrailEdge { to, entity: source.entity, kind: StepKind::Name, worth }, self.evidence);
+                }
+            }
+        }
+    }
+
+    /// To the passages that mention the entity too.
+    fn follow_mentions(&self, source: &Source, residual: &Residual, found: &mut Found) {
+        let documents = self.graph.entity_documents[source.entity as usize];
+        if documents > POOLED_DOCUMENTS_MAX {
+            return;
+        }
+        let postings = row(self.graph.entity_mentions, source.entity);
+        let pooled = documents > SHARED_DOCUMENTS_MAX || postings.len() > SHARED_MENTIONS_MAX;
+        for posting in postings {
+            let to = self.graph.posting_passage[posting];
+            if pooled && !self.pool[to as usize] {
+                continue;
+            }
+            let sentence = self.graph.mention_sentence[self.graph.posting_mention[posting] as usize];
+            let covered = self.residual(residual, self.evidence.passage_terms[to as usize]);
+            let in_sentence = self.residual(residual, self.evidence.sentence_terms[sentence as usize]);
+            let worth = source.worth + self.weights.residual * covered + self.weights.sentence_residual * in_sentence;
+            found.offer(TrailEdge { to, entity: source.entity, kind: StepKind::SharedEntity, worth }, self.evidence);
+        }
+    }
+
+    fn residual(&self, residual: &Residual, terms: u64) -> f32 {
+        self.evidence.weight(terms & residual.terms) / residual.whole
+    }
+}
+
+/// The best edge to each target so far.
+struct Found {
+    from: u32,
+    best: FxHashMap<u32, TrailEdge>,
+    judged: u32,
+}
+
+impl Found {
+    fn offer(&mut self, edge: TrailEdge, evidence: &Evidence) {
+        if edge.to == self.from || !evidence.is_allowed(edge.to) {
+            return;
+        }
+        self.judged += 1;
+        let best = self.best.entry(edge.to).or_insert(edge);
+        if edge.worth > best.worth {
+            *best = edge;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `trail`: question-guided propagation over names, shared entities and question edges.
+//!
+//! A passage that fits the question lends part of its score to passages that its mentions lead to. What an edge
+//! A –e→ B is worth is judged against the *question*: does B cover what A leaves open, do words of the question stand
+//! around the mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that a
+//! passage named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
+
+mod edges;
+mod evidence;
+mod weights;
+
+use rustc_hash::FxHashMap;
+
+pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, TrailEdge};
+pub use evidence::{Evidence, TERMS_MAX};
+pub use weights::{EdgeWeights, PassageWeights, TrailWeights, WeightSet};
+
+use super::packed::PassageGraph;
+use super::top;
+use edges::Judge;
+
+/// How far and how wide `trail` goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrailOptions {
+    /// Rounds of propagation.
+    pub rounds: u32,
+    /// Passages expanded in each round: the best so far.
+    pub expanded: usize,
+    /// Passages that frequent entities may lead to: the question's best.
+    pub pool: usize,
+}
+
+impl Default for TrailOptions {
+    fn default() -> Self {
+        Self { rounds: 3, expanded: 8, pool: 200 }
+    }
+}
+
+/// An edge that was taken, with its share of the score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taken {
+    /// Where it left.
+    pub from: u32,
+    /// The edge.
+    pub edge: TrailEdge,
+    /// p(A) · g: what it adds to the score of its target.
+    pub gain: f32,
+}
+
+/// One round of propagation.
+#[derive(Debug, Clone, Default)]
+pub struct TrailRound {
+    /// The passages that were expanded, best first.
+    pub expanded: Vec<u32>,
+    /// Edges that were judged.
+    pub judged: u32,
+    /// The best edge into each passage that one with a gain leads to.
+    pub taken: FxHashMap<u32, Taken>,
+}
+
+/// What a walk found.
+#[derive(Debug, Clone, Default)]
+pub struct TrailWalk {
+    /// The scores before the first round, by passage.
+    pub seeds: Vec<f32>,
+    /// The scores after the last round, by passage; −∞ for what may not be shown.
+    pub scores: Vec<f32>,
+    /// The rounds.
+    pub rounds: Vec<TrailRound>,
+}
+
+/// Candidates whose spread of scores says how much a passage may lend: p is 0 at this rank and 1 at the best.
+const LENDING_RANK: usize = 50;
+
+/// Walks from what a question says about every passage.
+///
+/// s(B) = base(B) + max(0, max over edges A –e→ B of p(A) · g(A, e, B)), repeated; p(A) = clip((s(A) − s₅₀)/(s₁ − s₅₀)).
+///
+/// Complexity: rounds · expanded · edges of a passage, beside a pass over all passages a round.
+#[must_use]
+pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights, options: &TrailOptions) -> TrailWalk {
+    let seeds = evidence.passage_scores(&weights.seed);
+    let base = evidence.passage_scores(&weights.base);
+    let pool = pool(evidence, options.pool);
+    let judge = Judge { graph, evidence, weights: &weights.edge, pool: &pool };
+    let mut expansions: FxHashMap<u32, (Vec<TrailEdge>, u32)> = FxHashMap::default();
+    let mut scores = seeds.clone();
+    let mut rounds = Vec::new();
+    for _ in 0..options.rounds {
+        let leaders = top::best_of(&scores, LENDING_RANK);
+        let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { break };
+        let mut round = TrailRound::default();
+        for &(from, score) in leaders.iter().take(options.expanded) {
+            let lent = ((score - low) / (high - low + 1e-9)).clamp(0.0, 1.0);
+            let (edges, judged) = expansions.entry(from).or_insert_with(|| judge.edges(from));
+            round.expanded.push(from);
+            round.judged += *judged;
+            for edge in edges.iter() {
+                round.offer(Taken { from, edge: *edge, gain: lent * edge.worth });
+            }
+        }
+        scores.clone_from(&base);
+        for (to, taken) in &round.taken {
+            scores[*to as usize] += taken.gain;
+        }
+        rounds.push(round);
+    }
+    TrailWalk { seeds, scores, rounds }
+}
+
+impl TrailRound {
+    fn offer(&mut self, taken: Taken) {
+        if taken.gain <= 0.0 {
+            return;
+        }
+        let best = self.taken.entry(taken.edge.to).or_insert(taken);
+        if taken.gain > best.gain {
+            *best = taken;
+        }
+    }
+}
+
+/// Returns whether each passage is among the question's best, by a plain sum of what is known before the first round.
+fn pool(evidence: &Evidence, size: usize) -> Vec<bool> {
+    let weights = PassageWeights {
+        bm25: 1.0,
+        best_sentence: 1.0,
+        cosine: 2.0,
+        best_sentence_cosine: 2.0,
+        named: 2.0,
+        named_lead: 1.0,
+    };
+    let mut pool = vec![false; evidence.bm25.len()];
+    for (passage, _) in top::best_of(&evidence.passage_scores(&weights), size) {
+        pool[passage as usize] = true;
+    }
+    pool
+}
+
+impl TrailWalk {
+    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score.
+    ///
+    /// The edge into a passage in one round leaves a passage that was expanded for its score of the round before.
+    #[must_use]
+    pub fn path(&self, passage: u32) -> Vec<(u32, Taken)> {
+        let mut path = Vec::new();
+        let mut at = passage;
+        for (i, round) in self.rounds.iter().enumerate().rev() {
+            let Some(taken) = round.taken.get(&at) else { break };
+            if path.iter().any(|(_, earlier): &(u32, Taken)| earlier.edge.to == taken.from) {
+                break;
+            }
+            path.push((i as u32 + 1, *taken));
+            at = taken.from;
+        }
+        path.reverse();
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The weights of `trail`, from a data file.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+/// What each feature of a passage is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassageWeights {
+    /// BM25 of the passage over the question's best.
+    pub bm25: f32,
+    /// BM25 of its best sentence over the question's best.
+    pub best_sentence: f32,
+    /// Cosine of question and passage.
+    pub cosine: f32,
+    /// Cosine of question and its best sentence.
+    pub best_sentence_cosine: f32,
+    /// The question names its document by title.
+    pub named: f32,
+    /// The question names its document by another name.
+    pub named_lead: f32,
+}
+
+/// What each feature of an edge A –entity→ B is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeWeights {
+    /// The price of taking an edge.
+    pub taken: f32,
+    /// B bears the entity's name: 1/√(documents that bear it).
+    pub name: f32,
+    /// The entity is a name of A.
+    pub own: f32,
+    /// ln(N/(df + 1))/ln N of the entity.
+    pub rarity: f32,
+    /// The question names the entity.
+    pub in_question: f32,
+    /// Words of the question stand around the mention in A.
+    pub cue: f32,
+    /// Share of the question that the mention's sentence in A covers.
+    pub sentence: f32,
+    /// Share of what A leaves uncovered that B covers.
+    pub residual: f32,
+    /// Share of what A leaves uncovered that B's sentence with the entity covers.
+    pub sentence_residual: f32,
+    /// `name` · `cue`.
+    pub name_cue: f32,
+}
+
+/// The weights of one kind of corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrailWeights {
+    /// Passages before the first round.
+    pub seed: PassageWeights,
+    /// Passages in the rounds.
+    pub base: PassageWeights,
+    /// Edges.
+    pub edge: EdgeWeights,
+}
+
+/// The weights for both kinds of corpus.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WeightSet {
+    /// For documents that have titles.
+    pub titled: TrailWeights,
+    /// For documents that mostly have none.
+    pub untitled: TrailWeights,
+}
+
+static BUILT_IN: LazyLock<Option<WeightSet>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
+
+impl WeightSet {
+    /// Returns the weights that come with the program; `None` would be a fault of the program.
+    #[must_use]
+    pub fn built_in() -> Option<&'static Self> {
+        BUILT_IN.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_that_come_with_the_program_can_be_read() {
+        assert!(WeightSet::built_in().is_some());
+    }
+}

@@ -1,0 +1,16 @@
+//! The indexer: sources to units of work, units to a version, switched at once.
+//!
+//! A document is a unit: its passages and questions are committed together with their marker. What depends on the whole
+//! corpus (names, mentions, matching, statistics) is made anew for a version, from the records alone.
+
+mod clock;
+mod lexical;
+mod options;
+mod plan;
+mod questions;
+mod run;
+mod vectors;
+mod version;
+
+pub use options::{IndexOptions, IndexReport, Sources, TitleField};
+pub use run::{index, remove};

@@ -1,0 +1,148 @@
+//! The question side of a version: keywords by number, matching, and the edges of the passage graph.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::domain::PseudoQuery;
+use crate::graph::matching::{MatchOptions, PassageEdge, Questions, edges, match_questions};
+use crate::graph::packed::{PackedGraph, back_to_back, row};
+use crate::graph::vectors::QuantizedVectors;
+
+/// The questions of one side, with the numbers of what they belong to.
+pub(super) struct Side<'a> {
+    questions: &'a [&'a PseudoQuery],
+    passage: Vec<u32>,
+    document: Vec<u32>,
+    keywords: Vec<u32>,
+    keyword: Vec<u32>,
+}
+
+/// Keywords of both sides and of passages, numbered in order.
+pub(super) struct KeywordTable {
+    numbers: FxHashMap<String, u32>,
+}
+
+impl KeywordTable {
+    /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
+    pub(super) fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
+        let questions = incoming.iter().chain(outgoing).flat_map(|question| question.keywords.iter());
+        let graph = packed.view();
+        let entities = (0..graph.entity_name_ends.len() as u32).map(|entity| graph.entity_name(entity));
+        let distinct: FxHashSet<&str> = questions.chain(entities).collect();
+        let mut texts: Vec<&str> = distinct.into_iter().collect();
+        texts.sort_unstable();
+        let numbers = texts.iter().zip(0..).map(|(text, number)| ((*text).to_owned(), number)).collect();
+        let (ends, bytes) = back_to_back(&texts);
+        (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
+        Self { numbers }
+    }
+
+    fn numbers(&self, question: &PseudoQuery) -> Vec<u32> {
+        let mut numbers: Vec<u32> =
+            question.keywords.iter().filter_map(|keyword| self.numbers.get(keyword).copied()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of(questions: &'a [&'a PseudoQuery], passage: Vec<u32>, table: &KeywordTable, packed: &PackedGraph) -> Self {
+        let document = passage.iter().map(|passage| packed.passage_document[*passage as usize]).collect();
+        let (mut keywords, mut keyword) = (vec![0], Vec::new());
+        for question in questions {
+            keyword.extend(table.numbers(question));
+            keywords.push(keyword.len() as u32);
+        }
+        Self { questions, passage, document, keywords, keyword }
+    }
+
+    fn sentences(&self) -> Vec<u32> {
+        self.questions.iter().map(|question| question.sentence).collect()
+    }
+
+    fn view<'v>(&'v self, vectors: &'v QuantizedVectors) -> Questions<'v> {
+        Questions {
+            passage: &self.passage,
+            document: &self.document,
+            keywords: &self.keywords,
+            keyword: &self.keyword,
+            vectors: vectors.view(),
+        }
+    }
+}
+
+/// Matches both sides, lays questions and edges out in `packed`, and returns the edges and how many were cut.
+pub(super) fn pack_edges(
+    incoming: Side<'_>,
+    incoming_vectors: &QuantizedVectors,
+    outgoing: &Side<'_>,
+    outgoing_vectors: &QuantizedVectors,
+    options: &MatchOptions,
+    packed: &mut PackedGraph,
+) -> (Vec<PassageEdge>, usize) {
+    let (asked, answered) = (outgoing.view(outgoing_vectors), incoming.view(incoming_vectors));
+    let matched = match_questions(&asked, &answered, options);
+    let passages = packed.passage_document.len();
+    let (edges, cut) = edges(&matched, &asked, &answered, passages);
+    packed.passage_edges = rows(edges.iter().map(|edge| edge.from), passages);
+    packed.edge_keywords.push(0);
+    for edge in &edges {
+        packed.edge_target.push(edge.to);
+        packed.edge_incoming.push(edge.matched.incoming);
+        packed.edge_outgoing.push(edge.matched.outgoing);
+        packed.edge_similarity.push(edge.matched.similarity);
+        let mut both = asked.keyword[row(asked.keywords, edge.matched.outgoing)].to_vec();
+        both.extend_from_slice(&answered.keyword[row(answered.keywords, edge.matched.incoming)]);
+        both.sort_unstable();
+        both.dedup();
+        packed.edge_keyword.extend(both);
+        packed.edge_keywords.push(packed.edge_keyword.len() as u32);
+    }
+    packed.outgoing_sentence = outgoing.sentences();
+    packed.outgoing_keywords.clone_from(&outgoing.keywords);
+    packed.outgoing_keyword.clone_from(&outgoing.keyword);
+    pack_passage_keywords(&incoming, packed);
+    pack_incoming(incoming, packed);
+    (edges, cut)
+}
+
+/// Returns compressed rows over `count` owners from the ascending owner of each item.
+fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
+    let mut rows = vec![0; count + 1];
+    owners.for_each(|owner| rows[owner as usize + 1] += 1);
+    for i in 0..count {
+        rows[i + 1] += rows[i];
+    }
+    rows
+}
+
+/// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
+fn pack_passage_keywords(incoming: &Side<'_>, packed: &mut PackedGraph) {
+    let view = packed.view();
+    let of_entity: Vec<u32> = (0..view.entity_name_ends.len() as u32)
+        .map(|entity| view.keyword(view.entity_name(entity)).unwrap_or_default())
+        .collect();
+    let answered = rows(incoming.passage.iter().copied(), view.passage_count());
+    let (mut ends, mut all) = (vec![0], Vec::new());
+    for passage in 0..view.passage_count() as u32 {
+        let document = view.passage_document[passage as usize];
+        let own = &view.own_entity[row(view.document_own, document)];
+        let mentioned = &view.mention_entity[row(view.passage_mentions, passage)];
+        let mut keywords: Vec<u32> = own.iter().chain(mentioned).map(|entity| of_entity[*entity as usize]).collect();
+        for question in row(&answered, passage) {
+            keywords.extend_from_slice(&incoming.keyword[row(&incoming.keywords, question as u32)]);
+        }
+        keywords.sort_unstable();
+        keywords.dedup();
+        all.extend(keywords);
+        ends.push(all.len() as u32);
+    }
+    (packed.passage_keywords, packed.passage_keyword) = (ends, all);
+}
+
+fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {
+    packed.passage_incoming = rows(incoming.passage.iter().copied(), packed.passage_document.len());
+    packed.incoming_sentence = incoming.sentences();
+    packed.incoming_passage = incoming.passage;
+    packed.incoming_keywords = incoming.keywords;
+    packed.incoming_keyword = incoming.keyword;
+}

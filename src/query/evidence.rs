@@ -1,0 +1,102 @@
+//! What a question says about every passage: the evidence that strategies start from.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::lexical;
+use super::question::{AskedQuestion, named_passages};
+use crate::error::Result;
+use crate::graph::packed::PassageGraph;
+use crate::graph::trail::Evidence;
+use crate::store::{GraphReader, TextField, VectorField};
+use crate::text::{cue, related, stem};
+
+/// Documents that may bear a name of the question for it to say anything.
+const NAMED_BEARERS_MAX: usize = 30;
+/// Worth of a word that is related to one of the question, beside the word itself.
+const RELATED_WORTH: f32 = 0.8;
+
+/// What a question says about passages, and about sentences for those who quote them.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    /// What it says about passages.
+    pub evidence: Evidence,
+    /// Cosine of each sentence, by ordinal; empty without an embedder.
+    pub sentence_cosine: Vec<f32>,
+}
+
+/// Gathers the evidence of `question`; `allowed` says which passages may be shown.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn gather(reader: &dyn GraphReader, question: &AskedQuestion, allowed: Option<Vec<bool>>) -> Result<Gathered> {
+    let graph = reader.graph();
+    let terms = lexical::distinct(&question.terms);
+    let passages = lexical::score(reader, TextField::Passage, &terms)?;
+    let sentences = lexical::score(reader, TextField::Sentence, &terms)?;
+    let idf: Vec<f32> =
+        passages.frequencies.iter().map(|count| lexical::idf(graph.passage_count(), (*count).max(1))).collect();
+    let mut bm25 = passages.bm25;
+    let mut best_sentence = best_of_sentences(graph, &sentences.bm25, 0.0);
+    lexical::normalize(&mut bm25);
+    lexical::normalize(&mut best_sentence);
+    let cosine = reader.vectors(VectorField::Passage).cosines(&question.vector.view());
+    let sentence_cosine = reader.vectors(VectorField::Sentence).cosines(&question.vector.view());
+    let best_sentence_cosine =
+        if sentence_cosine.is_empty() { Vec::new() } else { best_of_sentences(graph, &sentence_cosine, -1.0) };
+    let (named, named_lead) = named_passages(question, graph, NAMED_BEARERS_MAX);
+    let idf_of = |word: &str| {
+        let stem = stem(word);
+        terms.iter().position(|(term, _)| *term == stem).map_or(0.0, |term| idf[term])
+    };
+    let evidence = Evidence {
+        cues: cues(question, graph, &idf_of),
+        entities: entities(question, graph),
+        idf,
+        passage_terms: passages.terms,
+        sentence_terms: sentences.terms,
+        bm25,
+        best_sentence,
+        cosine,
+        best_sentence_cosine,
+        named,
+        named_lead,
+        allowed,
+    };
+    Ok(Gathered { evidence, sentence_cosine })
+}
+
+/// Returns the best of each passage's sentences, `least` where it has none.
+fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec<f32> {
+    let mut best = vec![least; graph.passage_count()];
+    for (passage, score) in graph.sentence_passage.iter().zip(scores) {
+        let passage = &mut best[*passage as usize];
+        *passage = passage.max(*score);
+    }
+    best
+}
+
+/// Returns the entities that the question names, known to bear a document or not.
+fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<u32> {
+    let capitalized = question.capitalized.iter().filter_map(|name| graph.entity(name));
+    question.names.iter().map(|name| name.entity).chain(capitalized).collect()
+}
+
+/// Returns what the question's words outside its names are worth around a mention, related words among them; the rarest
+/// word is worth 1.
+fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) -> f32) -> FxHashMap<u32, f32> {
+    let mut worth: FxHashMap<String, f32> = FxHashMap::default();
+    let mut offer = |cue: String, value: f32| {
+        let best = worth.entry(cue).or_insert(0.0);
+        *best = best.max(value);
+    };
+    for word in question.residual_words() {
+        let value = idf(word);
+        offer(cue(word), value);
+        for other in related(word) {
+            offer(cue(other), RELATED_WORTH * value);
+        }
+    }
+    let most = worth.values().copied().fold(0.0, f32::max).max(1e-9);
+    worth.into_iter().filter_map(|(text, value)| Some((graph.cue(&text)?, value / most))).collect()
+}

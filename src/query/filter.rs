@@ -1,0 +1,94 @@
+//! Metadata filters: documents that may be shown, and through which a walk may go.
+
+use crate::domain::Metadata;
+use crate::error::{Error, Result};
+use crate::store::{DocumentText, GraphReader};
+
+/// A condition on a document: a field of its metadata, or `id`, `uri`, `title`, `type`, has this value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// The field.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl Filter {
+    /// Reads `KEY=VALUE`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if there is no `=`, or nothing before it.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Ok(Self { key: key.trim().to_owned(), value: value.trim().to_owned() })
+            }
+            _ => Err(Error::Option {
+                option: "filter",
+                value: text.to_owned(),
+                reason: "it has the form KEY=VALUE".to_owned(),
+            }),
+        }
+    }
+
+    fn admits(&self, document: &DocumentText) -> bool {
+        let known = match self.key.as_str() {
+            "id" => Some(document.source_id.as_str()),
+            "uri" => Some(document.uri.as_str()),
+            "title" => document.title.as_deref(),
+            "type" => Some(document.media_type.as_str()),
+            _ => None,
+        };
+        let metadata: &Metadata = &document.metadata;
+        metadata.get(&self.key).map(String::as_str).or(known) == Some(self.value.as_str())
+    }
+}
+
+/// Returns which passages may be shown: those of documents that meet every filter; `None` where there is no filter.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
+    if filters.is_empty() {
+        return Ok(None);
+    }
+    let graph = reader.graph();
+    let documents = (0..graph.document_count() as u32)
+        .map(|number| reader.document(number).map(|it| filters.iter().all(|filter| filter.admits(&it))))
+        .collect::<Result<Vec<bool>>>();
+    let documents = documents?;
+    Ok(Some(graph.passage_document.iter().map(|document| documents[*document as usize]).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_key_and_a_value() {
+        let filter = Filter::parse("kind = person").expect("a filter");
+        assert_eq!((filter.key.as_str(), filter.value.as_str()), ("kind", "person"));
+        assert_eq!(Filter::parse("a=b=c").expect("a filter").value, "b=c");
+        for text in ["kind", "=person", ""] {
+            assert!(Filter::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn metadata_goes_before_what_every_document_has() {
+        let mut document = DocumentText {
+            document: crate::domain::DocumentId::of(&[b"a"]),
+            source_id: "a".to_owned(),
+            title: None,
+            uri: "a.md".to_owned(),
+            media_type: "text/markdown".to_owned(),
+            metadata: Metadata::new(),
+        };
+        let filter = Filter::parse("type=text/markdown").expect("a filter");
+        assert!(filter.admits(&document));
+        document.metadata.insert("type".to_owned(), "letter".to_owned());
+        assert!(!filter.admits(&document));
+    }
+}

@@ -1,0 +1,16 @@
+//! Questions to an index: the engine, its strategies, and extractive answers.
+
+mod engine;
+mod evidence;
+mod extract;
+mod filter;
+mod lexical;
+mod options;
+mod question;
+mod strategies;
+
+pub use engine::{AskOptions, QueryEngine, SearchResult};
+pub use filter::Filter;
+pub use options::{N_HOP_MAX, Preset, SearchOptions, StrategyKind, TOP_K_MAX};
+pub use question::QUESTION_CHARS_MAX;
+pub use strategies::{Finding, Found, Query, Strategy, strategy};

@@ -1,0 +1,140 @@
+//! What a search may be told.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::filter::Filter;
+use crate::error::{Error, Result};
+
+/// A way to find passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum StrategyKind {
+    /// BM25.
+    Lexical,
+    /// Cosine of vectors.
+    Dense,
+    /// BM25 and cosine together.
+    Hybrid,
+    /// `HopRAG`'s walk over question edges, with similarity reasoning.
+    Hop,
+    /// Question-guided propagation over names and shared entities.
+    Trail,
+    /// The best that the index and the performers allow: `trail` while there is no language model.
+    #[default]
+    Auto,
+}
+
+impl StrategyKind {
+    /// Every strategy that can be asked for.
+    pub const ALL: [Self; 6] = [Self::Lexical, Self::Dense, Self::Hybrid, Self::Hop, Self::Trail, Self::Auto];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::Dense => "dense",
+            Self::Hybrid => "hybrid",
+            Self::Hop => "hop",
+            Self::Trail => "trail",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl fmt::Display for StrategyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for StrategyKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| Error::Option {
+            option: "strategy",
+            value: text.to_owned(),
+            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+        })
+    }
+}
+
+/// Whose settings a strategy runs with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// Ours, by measurement.
+    #[default]
+    Measured,
+    /// The paper's.
+    Paper,
+}
+
+/// What a search may be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// How to find passages.
+    pub strategy: StrategyKind,
+    /// Whose settings it runs with.
+    pub preset: Preset,
+    /// Passages to return, at least 1.
+    pub top_k: usize,
+    /// Rounds of a traversal; the strategy's own where none is given.
+    pub n_hop: Option<u32>,
+    /// Conditions that a document must meet to be shown or walked through, all of them.
+    pub filters: Vec<Filter>,
+}
+
+/// Passages that a search returns at most.
+pub const TOP_K_MAX: usize = 1_000;
+/// Rounds that a traversal has at most.
+pub const N_HOP_MAX: u32 = 16;
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { strategy: StrategyKind::Auto, preset: Preset::Measured, top_k: 10, n_hop: None, filters: Vec::new() }
+    }
+}
+
+impl SearchOptions {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] or an `n_hop` above [`N_HOP_MAX`].
+    pub fn check(&self) -> Result<()> {
+        if !(1..=TOP_K_MAX).contains(&self.top_k) {
+            return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
+        }
+        match self.n_hop {
+            Some(n_hop) if n_hop > N_HOP_MAX => Err(out_of_bounds("n-hop", n_hop, 0, N_HOP_MAX)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn out_of_bounds<T: fmt::Display>(option: &'static str, value: T, low: T, high: T) -> Error {
+    Error::Option { option, value: value.to_string(), reason: format!("it lies between {low} and {high}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_is_known_by_its_name() {
+        for kind in StrategyKind::ALL {
+            assert_eq!(kind.name().parse::<StrategyKind>().ok(), Some(kind));
+        }
+        let error = "fastest".parse::<StrategyKind>().expect_err("no strategy");
+        assert!(error.to_string().contains("lexical, dense"), "{error}");
+    }
+
+    #[test]
+    fn bounds_are_checked() {
+        assert!(SearchOptions::default().check().is_ok());
+        assert!(SearchOptions { top_k: 0, ..SearchOptions::default() }.check().is_err());
+        assert!(SearchOptions { n_hop: Some(99), ..SearchOptions::default() }.check().is_err());
+    }
+}

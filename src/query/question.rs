@@ -1,0 +1,142 @@
+//! A question as it is put to an index: checked, taken apart, and embedded once for every strategy.
+
+use rustc_hash::FxHashMap;
+
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::graph::packed::{PassageGraph, entity_flag, name_kind, row};
+use crate::graph::vectors::QuantizedVectors;
+use crate::text::{NameLookup, NameRule, capitalized_runs, find_names, is_stop_word, stem, terms, tokens};
+
+/// Characters of a question at most.
+pub const QUESTION_CHARS_MAX: usize = 4_000;
+/// Words of a name at most.
+const NAME_WORDS_MAX: usize = 12;
+
+/// A question taken apart.
+#[derive(Debug, Clone)]
+pub struct AskedQuestion {
+    /// The question as it was asked, without white space around it.
+    pub text: String,
+    /// Its terms, in order, with repetitions.
+    pub terms: Vec<String>,
+    /// Its folded words, in order, stop words among them.
+    pub words: Vec<String>,
+    /// Names in it that documents of the index bear.
+    pub names: Vec<NamedEntity>,
+    /// Folded names of what it capitalizes, whether or not the index knows it.
+    pub capitalized: Vec<String>,
+    /// Its vector, one row; none without an embedder.
+    pub vector: QuantizedVectors,
+}
+
+/// A name in a question that the index knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedEntity {
+    /// The entity.
+    pub entity: u32,
+    /// Its words in the question.
+    pub words: std::ops::Range<usize>,
+}
+
+/// Returns the question without white space around it.
+///
+/// # Errors
+///
+/// [`Error::Question`] if it has no word, or more than [`QUESTION_CHARS_MAX`] characters.
+pub fn checked(question: &str) -> Result<&str> {
+    let question = question.trim();
+    if tokens(question).is_empty() {
+        return Err(Error::Question { reason: "a question needs at least one word".to_owned() });
+    }
+    let count = question.chars().count();
+    if count > QUESTION_CHARS_MAX {
+        let reason = format!("a question has at most {QUESTION_CHARS_MAX} characters; this one has {count}");
+        return Err(Error::Question { reason });
+    }
+    Ok(question)
+}
+
+impl AskedQuestion {
+    /// Takes `question` apart against the names of `graph`, and embeds it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Question`] as in [`checked`]; whatever `embedder` fails with.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing but the vector.
+    pub async fn parse(question: &str, graph: PassageGraph<'_>, embedder: &dyn Embedder) -> Result<Self> {
+        let text = checked(question)?.to_owned();
+        let names = known_names(&text, graph);
+        let capitalized = capitalized_runs(&text, &|_| false).into_iter().map(|run| run.key).collect();
+        let mut vector = QuantizedVectors::new(embedder.dimension());
+        if embedder.dimension() > 0 {
+            for embedding in embedder.embed(&[&text]).await? {
+                vector.push(embedding.values());
+            }
+        }
+        Ok(Self { terms: terms(&text), words: tokens(&text), names, capitalized, vector, text })
+    }
+
+    /// Returns the folded words outside the names that the index knows, without stop words.
+    pub fn residual_words(&self) -> impl Iterator<Item = &str> {
+        let outside = |(i, _): &(usize, &String)| !self.names.iter().any(|name| name.words.contains(i));
+        self.words.iter().enumerate().filter(outside).map(|(_, word)| word.as_str()).filter(|word| !is_stop_word(word))
+    }
+
+    /// Returns its keywords as the index numbers them: names whole, other words as stems. Ascending.
+    #[must_use]
+    pub fn keywords(&self, graph: PassageGraph<'_>) -> Vec<u32> {
+        let names = self.names.iter().map(|name| graph.entity_name(name.entity).to_owned());
+        let stems = self.residual_words().map(stem);
+        let all = names.chain(self.capitalized.iter().cloned()).chain(stems);
+        let mut keywords: Vec<u32> = all.filter_map(|keyword| graph.keyword(&keyword)).collect();
+        keywords.sort_unstable();
+        keywords.dedup();
+        keywords
+    }
+}
+
+fn known_names(text: &str, graph: PassageGraph<'_>) -> Vec<NamedEntity> {
+    let bears = |key: &str| graph.entity(key).filter(|entity| !row(graph.entity_bearers, *entity).is_empty());
+    let single = |key: &str| {
+        let flags = graph.entity(key).map_or(0, |entity| graph.entity_flags[entity as usize]);
+        flags & entity_flag::SINGLE_IN_QUESTION != 0
+    };
+    let lookup = NameLookup { longest: &|_| NAME_WORDS_MAX, contains: &|key| bears(key).is_some(), single: &single };
+    let found = find_names(text, NameRule::Question, &lookup).into_iter();
+    found.filter_map(|it| Some(NamedEntity { entity: bears(&it.key)?, words: it.words })).collect()
+}
+
+/// Returns how strongly the question names each passage: by title, and by another name.
+///
+/// 1/√(documents that bear the name), × 0.6 for a name cut at its comma; names of more than `bearers_max` documents say
+/// nothing.
+#[must_use]
+pub fn named_passages(
+    question: &AskedQuestion,
+    graph: PassageGraph<'_>,
+    bearers_max: usize,
+) -> (FxHashMap<u32, f32>, FxHashMap<u32, f32>) {
+    let (mut by_title, mut by_lead) = (FxHashMap::default(), FxHashMap::default());
+    for name in &question.names {
+        let bearers = row(graph.entity_bearers, name.entity);
+        let count = bearers.len();
+        if count > bearers_max {
+            continue;
+        }
+        for bearer in bearers {
+            let kind = graph.bearer_kind[bearer];
+            let cut = if kind == name_kind::BEFORE_COMMA { crate::graph::trail::BEFORE_COMMA_WORTH } else { 1.0 };
+            let worth = cut / (count as f32).sqrt();
+            let named = if kind <= name_kind::BARE_TITLE { &mut by_title } else { &mut by_lead };
+            for passage in row(graph.document_passages, graph.bearer_document[bearer]) {
+                let best: &mut f32 = named.entry(passage as u32).or_insert(0.0);
+                *best = best.max(worth);
+            }
+        }
+    }
+    (by_title, by_lead)
+}

@@ -1,0 +1,107 @@
+//! Strategies: ways to find passages, one file each.
+
+mod flat;
+mod hop;
+mod trail;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::options::{SearchOptions, StrategyKind};
+use super::question::AskedQuestion;
+use crate::domain::{EntryVertex, Ledger, Pruned, Step};
+use crate::error::{Error, Result};
+use crate::graph::trail::Evidence;
+use crate::store::GraphReader;
+
+/// A question to one version of an index, with everything that strategies share.
+pub struct Query {
+    /// The version that is read from start to end.
+    pub reader: Arc<dyn GraphReader>,
+    /// The question.
+    pub question: AskedQuestion,
+    /// What the search was told.
+    pub options: SearchOptions,
+    /// What the question says about every passage.
+    pub evidence: Evidence,
+    /// Cosine of each sentence, by ordinal; empty without an embedder.
+    pub sentence_cosine: Vec<f32>,
+}
+
+/// What a strategy found.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// Passages by ordinal, best first, with scores on the strategy's own scale.
+    pub ranked: Vec<(u32, f32)>,
+    /// The steps that led to a passage, where it was not found by itself.
+    pub paths: FxHashMap<u32, Vec<Step>>,
+    /// What was asked, entered, walked and dropped.
+    pub ledger: Ledger,
+}
+
+/// What a strategy returns.
+pub type Finding = Pin<Box<dyn Future<Output = Result<Found>> + Send>>;
+
+/// A way to find passages.
+pub trait Strategy: Send + Sync {
+    /// Returns which it is.
+    fn kind(&self) -> StrategyKind;
+
+    /// Finds passages for a query, as many as its options ask for where there are so many.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or the index lacks what the strategy needs.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the search and nothing else.
+    fn find(&self, query: Arc<Query>) -> Finding;
+}
+
+/// Returns the strategy of a kind; `auto` is `trail` while there is no language model.
+#[must_use]
+pub fn strategy(kind: StrategyKind) -> &'static dyn Strategy {
+    match kind {
+        StrategyKind::Lexical => &flat::Lexical,
+        StrategyKind::Dense => &flat::Dense,
+        StrategyKind::Hybrid => &flat::Hybrid,
+        StrategyKind::Hop => &hop::Hop,
+        StrategyKind::Trail | StrategyKind::Auto => &trail::Trail,
+    }
+}
+
+/// Runs what only computes where it does not hold up other tasks.
+fn on_cpu(query: Arc<Query>, find: impl FnOnce(&Query) -> Result<Found> + Send + 'static) -> Finding {
+    let task = tokio::task::spawn_blocking(move || find(&query));
+    Box::pin(async { task.await.map_err(|error| Error::Internal(error.to_string()))? })
+}
+
+/// Pruned passages that a ledger names; the others are counted.
+const PRUNED_SHOWN_MAX: usize = 20;
+/// Entry vertices that a ledger names.
+const ENTRY_SHOWN_MAX: usize = 20;
+
+impl Query {
+    fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
+        let vertex = |(passage, score): &(u32, f32)| EntryVertex {
+            passage: self.reader.passage_id(*passage),
+            score: *score,
+            by: by.to_owned(),
+            matched: None,
+        };
+        ranked.iter().take(ENTRY_SHOWN_MAX).map(vertex).collect()
+    }
+
+    fn pruned(&self, ranked: impl Iterator<Item = (u32, f32)>) -> Vec<Pruned> {
+        let pruned = |(passage, score)| Pruned { passage: self.reader.passage_id(passage), score };
+        ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
+    }
+
+    fn new_ledger(&self) -> Ledger {
+        Ledger { asked: vec![self.question.text.clone()], ..Ledger::default() }
+    }
+}

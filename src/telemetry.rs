@@ -1,0 +1,10 @@
+//! The names of spans and of fields that recur in logs. A span a unit, a query, an outside call; never document text.
+
+/// A run of the indexer.
+pub const INDEX: &str = "index";
+/// A stage of a run.
+pub const STAGE: &str = "stage";
+/// A question to an index.
+pub const QUERY: &str = "query";
+/// Opening one version of an index.
+pub const OPEN: &str = "open";

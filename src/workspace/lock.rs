@@ -1,0 +1,44 @@
+//! One writer an index: a lock on a file of its folder, which the operating system lifts when the process ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// The right to write the index; given back when dropped, or when the process ends in any way.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of the index in `folder`, at once or not at all.
+    pub(super) fn take(folder: &Path) -> Result<Self> {
+        let path = folder.join("lock");
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(Error::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy { path: folder.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(Error::Io { action: "lock", path, source }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_is_busy_until_the_first_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Lock::take(folder.path()).unwrap();
+        assert!(matches!(Lock::take(folder.path()), Err(Error::Busy { path }) if path == folder.path()));
+        drop(first);
+        assert!(Lock::take(folder.path()).is_ok());
+    }
+}

@@ -1,0 +1,303 @@
+//! A folder that is an index. Its records are the system of record; beside them lie the files of its versions, which are
+//! derived from the records, immutable, and replaced as a whole.
+//!
+//! ```text
+//! DIR/cairn.db             records (SQLite)
+//! DIR/lock                 held by the one writer
+//! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences,incoming}/
+//! ```
+//!
+//! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
+//! the records go, so that nothing a later run does can reach it.
+
+mod graph_file;
+mod lock;
+mod mapping;
+mod records;
+mod sections;
+mod snapshot;
+mod stamp;
+mod structure;
+mod text_index;
+mod texts;
+mod vectors;
+mod writer;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lock::Lock;
+pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};
+pub use snapshot::Snapshot;
+pub use text_index::TermsOf;
+pub use writer::{VersionParts, Writer};
+
+use crate::domain::{Counts, IndexVersion, Skip};
+use crate::error::{Error, Result};
+
+/// The meaning of records and files; raised whenever either changes.
+pub const INDEX_FORMAT: u32 = 1;
+
+const RECORDS: &str = "cairn.db";
+const VERSIONS: &str = "versions";
+const GRAPH: &str = "graph.bin";
+const TEXTS: &str = "texts.bin";
+const VECTORS: &str = "vectors.bin";
+const PASSAGE_TERMS: &str = "text/passages";
+const SENTENCE_TERMS: &str = "text/sentences";
+const INCOMING_TERMS: &str = "text/incoming";
+/// How often opening is tried again because the version was replaced meanwhile.
+const OPEN_ATTEMPTS_MAX: usize = 4;
+
+/// What a new index is pinned to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceOptions {
+    /// Name of the embedder.
+    pub embedder: String,
+    /// Values of its vectors.
+    pub dimension: usize,
+}
+
+/// Where an index stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The last finished version.
+    pub version: Option<IndexVersion>,
+    /// When it was made, as the run that made it said.
+    pub created_at: Option<String>,
+    /// What it holds.
+    pub counts: Counts,
+    /// Format of the index.
+    pub format: u32,
+    /// Name of the embedder that it is pinned to.
+    pub embedder: String,
+    /// Values of a vector.
+    pub dimension: usize,
+    /// Units that are done and in a version.
+    pub units_done: u64,
+    /// Units that are done and wait for a version.
+    pub units_pending: u64,
+    /// Units that failed.
+    pub units_failed: u64,
+    /// Whether documents came, changed or went since the version was made.
+    pub is_changed: bool,
+    /// What the last run left out.
+    pub skips: Vec<Skip>,
+    /// Bytes of the folder, all files together.
+    pub bytes: u64,
+}
+
+/// A folder that is an index.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    path: PathBuf,
+}
+
+impl Workspace {
+    /// Opens the index in the folder `path`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or not one that this program reads.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_at(path.as_ref())
+    }
+
+    fn open_at(path: &Path) -> Result<Self> {
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::NoIndex { path: path.to_owned() }),
+            Err(error) => return Err(Error::io("open", path)(error)),
+            Ok(metadata) if !metadata.is_dir() => return Err(not_an_index(path, "it is a file")),
+            Ok(_) => {}
+        }
+        if !is_there(&path.join(RECORDS))? {
+            let is_index = is_there(&path.join(VERSIONS))? && is_there(&path.join("lock"))?;
+            return Err(if is_index {
+                Error::Corrupt { path: path.join(RECORDS), reason: "it is not there".to_owned() }
+            } else {
+                Error::NoIndex { path: path.to_owned() }
+            });
+        }
+        let workspace = Self { path: path.to_owned() };
+        workspace.records()?;
+        Ok(workspace)
+    }
+
+    /// Opens the index in the folder `path`, or makes one there if the folder is empty or missing.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds something else, or an index of another format or embedder.
+    pub fn open_or_create(path: impl AsRef<Path>, options: &WorkspaceOptions) -> Result<Self> {
+        let path = path.as_ref();
+        if is_there(&path.join(RECORDS))? {
+            let workspace = Self::open(path)?;
+            let manifest = workspace.records()?.manifest()?;
+            if manifest.embedder != options.embedder || manifest.dimension != options.dimension {
+                let name = |embedder: &str, dimension| format!("{embedder} of {dimension} values");
+                return Err(Error::Embedder {
+                    index: name(&manifest.embedder, manifest.dimension),
+                    given: name(&options.embedder, options.dimension),
+                });
+            }
+            return Ok(workspace);
+        }
+        check_is_free(path)?;
+        std::fs::create_dir_all(path).map_err(Error::io("make", path))?;
+        let _lock = Lock::take(path)?;
+        if !is_there(&path.join(RECORDS))? {
+            Records::create(&path.join(RECORDS), &options.embedder, options.dimension)?;
+            stamp::sync(path)?;
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the name of the embedder that the index is pinned to.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn embedder(&self) -> Result<String> {
+        Ok(self.records()?.manifest()?.embedder)
+    }
+
+    /// Opens the records, to read them; writing goes through [`Self::writer`].
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged or of another format.
+    pub fn records(&self) -> Result<Records> {
+        Records::open_to_read(&self.path.join(RECORDS))
+    }
+
+    /// Returns where the index stands.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn status(&self) -> Result<Status> {
+        let records = self.records()?;
+        let manifest = records.manifest()?;
+        let units = records.unit_counts()?;
+        let current = records.current_version()?;
+        Ok(Status {
+            version: manifest.current,
+            counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
+            created_at: current.map(|row| row.created_at),
+            format: INDEX_FORMAT,
+            embedder: manifest.embedder,
+            dimension: manifest.dimension,
+            units_done: units.done,
+            units_pending: units.pending,
+            units_failed: units.failed,
+            is_changed: manifest.is_changed,
+            skips: records.skips()?,
+            bytes: bytes_of(&self.path),
+        })
+    }
+
+    /// Opens the last finished version.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoIndex`] if no run was finished yet; [`Error::Corrupt`] if a file of the version is not what was
+    /// written.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let records = self.records()?;
+        let manifest = records.manifest()?;
+        let none = || Error::NoIndex { path: self.path.clone() };
+        let mut row = records.current_version()?.ok_or_else(none)?;
+        for _ in 1..OPEN_ATTEMPTS_MAX {
+            let folder = version_folder(&self.path, row.version);
+            let opened = Snapshot::open(&folder, &row, &manifest.embedder, manifest.dimension);
+            let Err(error) = opened else { return opened };
+            // Between reading the row and opening the files, other runs may have finished and removed them.
+            let now = records.current_version()?.ok_or_else(none)?;
+            if now.version == row.version {
+                return Err(error);
+            }
+            row = now;
+        }
+        let folder = version_folder(&self.path, row.version);
+        Snapshot::open(&folder, &row, &manifest.embedder, manifest.dimension)
+    }
+
+    /// Takes the right to write.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] if another process, or another part of this one, has it.
+    pub fn writer(&self) -> Result<Writer> {
+        let lock = Lock::take(&self.path)?;
+        let records = Records::open_to_write(&self.path.join(RECORDS))?;
+        Writer::new(&self.path, lock, records)
+    }
+}
+
+/// Returns the folder of a version of the index in `path`.
+fn version_folder(path: &Path, version: IndexVersion) -> PathBuf {
+    path.join(VERSIONS).join(version.to_string())
+}
+
+fn is_there(path: &Path) -> Result<bool> {
+    path.try_exists().or_else(|error| {
+        // Below a file there is nothing.
+        if error.kind() == ErrorKind::NotADirectory { Ok(false) } else { Err(Error::io("open", path)(error)) }
+    })
+}
+
+fn not_an_index(path: &Path, reason: impl Into<String>) -> Error {
+    Error::NotAnIndex { path: path.to_owned(), reason: reason.into() }
+}
+
+/// Checks that an index can be made in `path`: nothing is there but what a killed or damaged index leaves.
+fn check_is_free(path: &Path) -> Result<()> {
+    let entries = match std::fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(not_an_index(path, "it is a file")),
+        Err(error) => return Err(Error::io("read", path)(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(Error::io("read", path))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_ours = match name.as_ref() {
+            "lock" => true,
+            VERSIONS => holds_versions(&entry.path())?,
+            _ => name.starts_with(RECORDS),
+        };
+        if !is_ours {
+            return Err(not_an_index(path, format!("it holds `{}`", name.escape_debug())));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a folder holds versions of an index and nothing else.
+fn holds_versions(path: &Path) -> Result<bool> {
+    for entry in std::fs::read_dir(path).map_err(Error::io("read", path))? {
+        let name = entry.map_err(Error::io("read", path))?.file_name();
+        let name = name.to_string_lossy();
+        let number = name.strip_prefix(".tmp-").unwrap_or(&name);
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the bytes of all files below `path`; what goes away meanwhile counts nothing.
+fn bytes_of(path: &Path) -> u64 {
+    let files = walkdir::WalkDir::new(path).into_iter().filter_map(|entry| entry.ok()?.metadata().ok());
+    files.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What the records promise: documents replaced whole, nothing left of the old, everything read back as it was.
+
+use super::*;
+use crate::domain::{DocumentId, Keywords, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::error::ErrorKind;
+use crate::workspace::tests::unit_of;
+
+fn records(folder: &Path) -> Records {
+    let path = folder.join("cairn.db");
+    if !path.exists() {
+        Records::create(&path, "embedder", 8).unwrap();
+    }
+    Records::open_to_write(&path).unwrap()
+}
+
+fn units(records: &Records) -> Vec<DocumentUnit> {
+    let mut units = Vec::new();
+    records
+        .for_each_document_unit(&mut |unit| {
+            units.push(unit);
+            Ok(())
+        })
+        .unwrap();
+    units
+}
+
+fn count(records: &Records, table: &str) -> u32 {
+    records.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn units_come_back_as_they_were_by_source_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let mut second = unit_of("b", Some("Beta"), &["One sentence.", "Another one. And more."]);
+    second.document.metadata.insert("year".to_owned(), "1890 \"x\"".to_owned());
+    second.passages[1].passage.section = Some("Top › Below".to_owned());
+    let first = unit_of("a", None, &["Ein Satz mit é und 東京."]);
+    records.commit_units(&[second.clone(), first.clone()]).unwrap();
+    assert_eq!(units(&records), [first.clone(), second.clone()]);
+    assert_eq!(records.document_unit(second.document.id).unwrap(), Some(second));
+    assert_eq!(records.document_unit(DocumentId::of(&[b"none"])).unwrap(), None);
+    assert_eq!(records.unit(first.document.id).unwrap(), Some(first.fingerprint));
+}
+
+#[test]
+fn a_unit_replaced_leaves_no_rows_of_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let old = unit_of("a", Some("Old"), &["One.", "Two.", "Three."]);
+    let other = unit_of("b", None, &["Other."]);
+    records.commit_units(&[old, other.clone()]).unwrap();
+    let new = unit_of("a", None, &["Two.", "Four."]);
+    records.commit_unit(&new).unwrap();
+    assert_eq!(units(&records), [new.clone(), other.clone()]);
+    let questions = [&new, &other].iter().flat_map(|it| &it.passages).map(|it| it.questions.len()).sum::<usize>();
+    let expect = [("documents", 2), ("passages", 3), ("questions", questions as u32), ("units", 2)];
+    for (table, rows) in expect {
+        assert_eq!(count(&records, table), rows, "{table}");
+    }
+}
+
+#[test]
+fn documents_removed_are_gone_with_all_that_was_made_from_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let (gone, kept) = (unit_of("a", None, &["One.", "Two."]), unit_of("b", None, &["Three."]));
+    records.commit_units(&[gone.clone(), kept.clone()]).unwrap();
+    let absent = DocumentId::of(&[b"absent"]);
+    assert_eq!(records.remove_documents(&[gone.document.id, absent]).unwrap(), 1);
+    assert_eq!(units(&records), [kept]);
+    assert_eq!(records.unit(gone.document.id).unwrap(), None);
+    assert_eq!(count(&records, "questions"), 2);
+}
+
+#[test]
+fn what_is_no_part_of_its_document_is_refused_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let good = unit_of("a", None, &["One."]);
+    let mut bad = unit_of("b", None, &["Two."]);
+    bad.passages[0].passage.span = Span { start: 0, end: 2 };
+    let error = records.commit_units(&[good, bad]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    assert_eq!(units(&records), []);
+    assert!(!records.manifest().unwrap().is_changed);
+}
+
+#[test]
+fn documents_are_listed_with_the_fingerprint_of_what_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let (done, failed) = (unit_of("a", None, &["One."]), unit_of("b", None, &["Two."]));
+    records.commit_units(&[done.clone(), failed.clone()]).unwrap();
+    records.fail_unit(failed.document.id, "another", "too long").unwrap();
+    let mut listed = records.documents().unwrap();
+    listed.sort_by(|a, b| b.fingerprint.cmp(&a.fingerprint));
+    let stored = |unit: &DocumentUnit, fingerprint| StoredDocument {
+        id: unit.document.id,
+        root: unit.root.clone(),
+        content: unit.content,
+        fingerprint,
+    };
+    assert_eq!(listed, [stored(&done, Some(done.fingerprint.clone())), stored(&failed, None)]);
+    let counts = records.unit_counts().unwrap();
+    assert_eq!((counts.done, counts.pending, counts.failed), (0, 1, 1));
+}
+
+#[test]
+fn skips_and_options_of_the_last_run_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let skip = |source: &str| Skip { source: source.to_owned(), reason: "not UTF-8".to_owned() };
+    records.set_skips(&[skip("a"), skip("b")]).unwrap();
+    records.set_skips(&[skip("c")]).unwrap();
+    assert_eq!(records.skips().unwrap(), [skip("c")]);
+    records.set_chunking("256 pieces").unwrap();
+    let manifest = records.manifest().unwrap();
+    assert_eq!(manifest.chunking.as_deref(), Some("256 pieces"));
+    assert_eq!((manifest.current, manifest.is_changed, manifest.dimension), (None, false, 8));
+}
+
+#[test]
+fn an_error_of_the_visitor_ends_the_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    records.commit_units(&[unit_of("a", None, &["One."]), unit_of("b", None, &["Two."])]).unwrap();
+    let mut seen = 0;
+    let ended = records.for_each_document_unit(&mut |_| {
+        seen += 1;
+        Err(Error::Cancelled)
+    });
+    assert!(matches!(ended, Err(Error::Cancelled)));
+    assert_eq!(seen, 1);
+}
+
+#[test]
+fn what_is_no_database_or_another_one_is_corrupt_and_another_format_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cairn.db");
+    for contents in [&b""[..], b"SQLite format 3\0 and then nothing", &[0x55; 8192]] {
+        std::fs::write(&path, contents).unwrap();
+        for opened in [Records::open_to_read(&path), Records::open_to_write(&path)] {
+            assert_eq!(opened.unwrap_err().kind(), ErrorKind::Corrupt, "{}", contents.len());
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    drop(records(folder.path()));
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    let error = Records::open_to_read(&path).unwrap_err();
+    assert!(matches!(error, Error::Format { found: 7, supported: INDEX_FORMAT, .. }), "{error}");
+}
+
+#[test]
+fn a_row_that_was_damaged_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    records.commit_unit(&unit_of("a", None, &["One."])).unwrap();
+    let damages = [
+        "UPDATE documents SET metadata = 'no object'",
+        "UPDATE documents SET text = 'x', metadata = '{}'",
+        "UPDATE documents SET text = 'One.', id = x'00'",
+        "UPDATE questions SET kind = 9",
+    ];
+    for damage in damages {
+        records.connection.execute(damage, []).unwrap();
+        let error = records.for_each_document_unit(&mut |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{damage}: {error}");
+    }
+    records.connection.execute("DELETE FROM manifest", []).unwrap();
+    assert_eq!(records.manifest().unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn questions_keep_their_side_and_keywords() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let mut unit = unit_of("a", None, &["One."]);
+    let passage: PassageId = unit.passages[0].passage.id;
+    let keywords: Keywords = ["é", "a \"quoted\" one"].into_iter().collect();
+    let question = PseudoQuery::by_rule(passage, QuestionKind::Outgoing, "Why?".to_owned(), keywords, 0);
+    unit.passages[0].questions = vec![question];
+    records.commit_unit(&unit).unwrap();
+    assert_eq!(units(&records), [unit]);
+}

@@ -1,0 +1,305 @@
+//! Units of work: a document with all that was made from it, replaced as a whole and marked done in one transaction.
+
+use rusqlite::{OptionalExtension, Statement, Transaction, params};
+
+use super::Records;
+use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, QuestionOrigin, Span};
+use crate::error::{Error, Result};
+
+/// The one stage whose units have markers so far: a document to passages and questions.
+const STAGE: &str = "passages";
+pub(super) const DONE: u8 = 1;
+const FAILED: u8 = 2;
+
+/// A document with all that was made from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocumentUnit {
+    /// The root that it was found under: what a run that reads the root again compares with.
+    pub root: String,
+    /// Hash of all that the source says.
+    pub content: [u8; 32],
+    /// Hash of all that the result depends on beside the content.
+    pub fingerprint: String,
+    /// The document.
+    pub document: Document,
+    /// Its passages, in order.
+    pub passages: Vec<PassageUnit>,
+}
+
+/// A passage with its questions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassageUnit {
+    /// The passage; its text is its part of the document's text.
+    pub passage: Passage,
+    /// The questions that it answers and raises.
+    pub questions: Vec<PseudoQuery>,
+}
+
+/// What is known of a document without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDocument {
+    /// Its identity.
+    pub id: DocumentId,
+    /// The root that it was found under.
+    pub root: String,
+    /// Hash of all that its source said.
+    pub content: [u8; 32],
+    /// The fingerprint of its unit, if that is done.
+    pub fingerprint: Option<String>,
+}
+
+impl Records {
+    /// Returns the fingerprint of a document's unit, if that is done.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn unit(&self, document: DocumentId) -> Result<Option<String>> {
+        const SQL: &str = "SELECT fingerprint FROM units WHERE stage = ?1 AND key = ?2 AND state = ?3";
+        self.connection
+            .query_row(SQL, params![STAGE, document.as_bytes(), DONE], |row| row.get(0))
+            .optional()
+            .map_err(Error::records("read"))
+    }
+
+    /// Returns what is known of every document, by id.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn documents(&self) -> Result<Vec<StoredDocument>> {
+        const SQL: &str = "SELECT d.id, d.root, d.content, u.fingerprint FROM documents d \
+             LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id AND u.state = 1 ORDER BY d.id";
+        let read = self.read_all(SQL, |row| {
+            Ok(StoredDocument {
+                id: DocumentId::from_bytes(super::bytes(row, 0)?),
+                root: row.get(1)?,
+                content: super::bytes(row, 2)?,
+                fingerprint: row.get(3)?,
+            })
+        });
+        read.map_err(Error::records("read"))
+    }
+
+    /// Replaces a document and all that was made from it, and marks its unit done, in one transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written; then nothing has changed.
+    pub fn commit_unit(&mut self, unit: &DocumentUnit) -> Result<()> {
+        self.commit_units(std::slice::from_ref(unit))
+    }
+
+    /// Does the same for several units in one transaction: a sync for each costs more than the work.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written, or a passage is no part of its document; then nothing has changed.
+    pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
+        units.iter().try_for_each(check)?;
+        self.write(|transaction| {
+            let mut remove = Remove::new(transaction)?;
+            let mut insert = Insert::new(transaction)?;
+            for unit in units {
+                remove.document(unit.document.id)?;
+                insert.unit(unit)?;
+            }
+            note_change(transaction, !units.is_empty())
+        })
+    }
+
+    /// Marks a document's unit failed; what was made of the document before stays.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn fail_unit(&mut self, document: DocumentId, fingerprint: &str, reason: &str) -> Result<()> {
+        self.write(|transaction| {
+            transaction.execute(MARK, params![STAGE, document.as_bytes(), fingerprint, FAILED, reason]).map(drop)
+        })
+    }
+
+    /// Removes documents and all that was made from them, in one transaction; returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written; then nothing has changed.
+    pub fn remove_documents(&mut self, documents: &[DocumentId]) -> Result<usize> {
+        self.write(|transaction| {
+            let mut remove = Remove::new(transaction)?;
+            let mut removed = 0;
+            for document in documents {
+                removed += usize::from(remove.document(*document)?);
+                transaction.execute("DELETE FROM units WHERE key = ?1", [document.as_bytes()])?;
+            }
+            note_change(transaction, removed > 0)?;
+            Ok(removed)
+        })
+    }
+}
+
+/// Passage texts are kept once, as part of their document: that must be what they are.
+fn check(unit: &DocumentUnit) -> Result<()> {
+    let text = &unit.document.text;
+    let stray = unit.passages.iter().find(|it| it.passage.span.of(text) != it.passage.text);
+    match stray {
+        Some(it) => Err(Error::Internal(format!("passage `{}` is no part of its document", it.passage.id))),
+        None => Ok(()),
+    }
+}
+
+/// Says that the records are ahead of the current version.
+fn note_change(transaction: &Transaction<'_>, is_changed: bool) -> rusqlite::Result<()> {
+    if is_changed {
+        transaction.execute("UPDATE manifest SET changed = 1", [])?;
+    }
+    Ok(())
+}
+
+struct Remove<'t> {
+    find: Statement<'t>,
+    questions: Statement<'t>,
+    passages: Statement<'t>,
+    document: Statement<'t>,
+}
+
+impl<'t> Remove<'t> {
+    fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            find: transaction.prepare("SELECT document FROM documents WHERE id = ?1")?,
+            questions: transaction
+                .prepare("DELETE FROM questions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)")?,
+            passages: transaction.prepare("DELETE FROM passages WHERE document = ?1")?,
+            document: transaction.prepare("DELETE FROM documents WHERE document = ?1")?,
+        })
+    }
+
+    /// Removes a document; returns whether it was there.
+    fn document(&mut self, document: DocumentId) -> rusqlite::Result<bool> {
+        let found = self.find.query_row([document.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
+        let Some(row) = found else { return Ok(false) };
+        self.questions.execute([row])?;
+        self.passages.execute([row])?;
+        self.document.execute([row])?;
+        Ok(true)
+    }
+}
+
+const MARK: &str = "INSERT INTO units (stage, key, fingerprint, state, reason) VALUES (?1, ?2, ?3, ?4, ?5) \
+    ON CONFLICT (stage, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = excluded.state, \
+    reason = excluded.reason, version = NULL";
+
+struct Insert<'t> {
+    transaction: &'t Transaction<'t>,
+    document: Statement<'t>,
+    passage: Statement<'t>,
+    question: Statement<'t>,
+    mark: Statement<'t>,
+}
+
+impl<'t> Insert<'t> {
+    fn new(transaction: &'t Transaction<'t>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            transaction,
+            document: transaction.prepare(
+                "INSERT INTO documents (id, content, root, source_id, title, uri, media_type, metadata, text) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?,
+            passage: transaction.prepare(
+                "INSERT INTO passages (document, id, ordinal, span_start, span_end, section, sentences) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
+            question: transaction.prepare(
+                "INSERT INTO questions (passage, id, kind, origin, sentence, text, keywords) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
+            mark: transaction.prepare(MARK)?,
+        })
+    }
+
+    fn unit(&mut self, unit: &DocumentUnit) -> rusqlite::Result<()> {
+        let Document { id, source_id, title, uri, media_type, text, metadata } = &unit.document;
+        let metadata = to_json(metadata)?;
+        let (content, root) = (&unit.content, &unit.root);
+        self.document.execute(params![
+            id.as_bytes(),
+            content,
+            root,
+            source_id,
+            title,
+            uri,
+            media_type,
+            metadata,
+            text
+        ])?;
+        let document = self.transaction.last_insert_rowid();
+        for passage in &unit.passages {
+            self.passage(document, passage)?;
+        }
+        let no_reason = None::<&str>;
+        self.mark.execute(params![STAGE, id.as_bytes(), unit.fingerprint, DONE, no_reason])?;
+        Ok(())
+    }
+
+    fn passage(&mut self, document: i64, unit: &PassageUnit) -> rusqlite::Result<()> {
+        let Passage { id, document: _, ordinal, span, section, text: _, sentences } = &unit.passage;
+        let sentences = pack_spans(sentences);
+        self.passage.execute(params![
+            document,
+            id.as_bytes(),
+            ordinal,
+            span.start,
+            span.end,
+            section.as_deref(),
+            sentences
+        ])?;
+        let passage = self.transaction.last_insert_rowid();
+        unit.questions.iter().try_for_each(|question| self.question(passage, question))
+    }
+
+    fn question(&mut self, passage: i64, question: &PseudoQuery) -> rusqlite::Result<()> {
+        let PseudoQuery { id, passage: _, kind, origin, text, keywords, sentence } = question;
+        let (kind, origin) = (kind_code(*kind), origin_code(*origin));
+        self.question.execute(params![passage, id.as_bytes(), kind, origin, sentence, text, to_json(keywords)?])?;
+        Ok(())
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+fn pack_spans(spans: &[Span]) -> Vec<u8> {
+    spans.iter().flat_map(|span| [span.start, span.end]).flat_map(u32::to_le_bytes).collect()
+}
+
+/// Returns spans that were packed; nothing where they were not.
+pub(super) fn unpack_spans(bytes: &[u8]) -> Option<Vec<Span>> {
+    let (spans, rest) = bytes.as_chunks::<8>();
+    let unpack = |[a, b, c, d, e, f, g, h]: &[u8; 8]| Span {
+        start: u32::from_le_bytes([*a, *b, *c, *d]),
+        end: u32::from_le_bytes([*e, *f, *g, *h]),
+    };
+    rest.is_empty().then(|| spans.iter().map(unpack).collect())
+}
+
+fn kind_code(kind: QuestionKind) -> u8 {
+    match kind {
+        QuestionKind::Incoming => 0,
+        QuestionKind::Outgoing => 1,
+    }
+}
+
+pub(super) fn kind_of(code: u8) -> Option<QuestionKind> {
+    [QuestionKind::Incoming, QuestionKind::Outgoing].into_iter().find(|kind| kind_code(*kind) == code)
+}
+
+fn origin_code(origin: QuestionOrigin) -> u8 {
+    match origin {
+        QuestionOrigin::Rule => 0,
+    }
+}
+
+pub(super) fn origin_of(code: u8) -> Option<QuestionOrigin> {
+    [QuestionOrigin::Rule].into_iter().find(|origin| origin_code(*origin) == code)
+}

@@ -1,0 +1,207 @@
+//! A file of named arrays that opens without parsing: `graph.bin`, `texts.bin`, `vectors.bin`.
+//!
+//! ```text
+//! 0   magic "CAIRNSEC"
+//! 8   INDEX_FORMAT, then 0x01020304 in the byte order of the arrays, then the number of sections, then 0   (u32 each)
+//! 24  a table: name (32 bytes, padded with zeros), offset, length   (u64 each)
+//! …   the sections, each at a multiple of 8 bytes, padded with zeros
+//! ```
+//!
+//! Numbers of the header are little-endian. Nothing in a file is trusted: offsets, lengths and names are checked when
+//! it is opened, so that what is found later lies inside it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::INDEX_FORMAT;
+use super::mapping::Mapping;
+use super::stamp::Stamp;
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"CAIRNSEC";
+const BYTE_ORDER: u32 = 0x0102_0304;
+const HEADER_BYTES: usize = 24;
+const NAME_BYTES: usize = 32;
+const ENTRY_BYTES: usize = NAME_BYTES + 16;
+/// Above what a file of ours has; a larger number is damage.
+const SECTION_COUNT_MAX: usize = 1024;
+const ALIGNMENT: usize = 8;
+
+/// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
+pub(super) fn write(path: &Path, sections: &[(&str, &[u8])]) -> Result<Stamp> {
+    let unfinished = path.with_extension("tmp");
+    write_file(&unfinished, sections).map_err(Error::io("write", &unfinished))?;
+    std::fs::rename(&unfinished, path).map_err(Error::io("name", path))?;
+    Stamp::of(path)
+}
+
+fn write_file(path: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(MAGIC)?;
+    file.write_all(&INDEX_FORMAT.to_le_bytes())?;
+    file.write_all(&BYTE_ORDER.to_ne_bytes())?;
+    file.write_all(&(sections.len() as u32).to_le_bytes())?;
+    file.write_all(&[0; 4])?;
+    let mut offset = HEADER_BYTES + sections.len() * ENTRY_BYTES;
+    for (name, bytes) in sections {
+        let mut padded = [0; NAME_BYTES];
+        let Some(start) = padded.get_mut(..name.len()) else {
+            return Err(io::Error::other(format!("the name `{name}` is longer than {NAME_BYTES} bytes")));
+        };
+        start.copy_from_slice(name.as_bytes());
+        file.write_all(&padded)?;
+        file.write_all(&(offset as u64).to_le_bytes())?;
+        file.write_all(&(bytes.len() as u64).to_le_bytes())?;
+        offset += bytes.len().next_multiple_of(ALIGNMENT);
+    }
+    for (_, bytes) in sections {
+        file.write_all(bytes)?;
+        file.write_all(&[0; ALIGNMENT][..bytes.len().next_multiple_of(ALIGNMENT) - bytes.len()])?;
+    }
+    file.into_inner()?.sync_all()
+}
+
+/// A file of sections, mapped.
+#[derive(Debug)]
+pub(super) struct Sections {
+    path: PathBuf,
+    mapping: Mapping,
+    table: Vec<(String, Range<usize>)>,
+}
+
+impl Sections {
+    /// Opens the file at `path`.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
+        let table = read_table(mapping.bytes())
+            .map_err(|reason| Error::Corrupt { path: path.to_owned(), reason: reason.to_owned() })?;
+        Ok(Self { path: path.to_owned(), mapping, table })
+    }
+
+    /// Returns where the section `name` lies.
+    pub(super) fn range(&self, name: &str) -> Option<Range<usize>> {
+        self.table.iter().find(|(it, _)| it == name).map(|(_, range)| range.clone())
+    }
+
+    /// Returns the bytes at a range that [`Self::range`] gave.
+    pub(super) fn at(&self, range: Range<usize>) -> &[u8] {
+        self.mapping.bytes().get(range).unwrap_or_default()
+    }
+
+    /// Returns the items at a range that [`Self::array`] found whole.
+    pub(super) fn items<T: bytemuck::AnyBitPattern>(&self, range: Range<usize>) -> &[T] {
+        bytemuck::try_cast_slice(self.at(range)).unwrap_or_default()
+    }
+
+    /// Returns where the section `name` lies, which must be a whole number of `T`.
+    pub(super) fn array<T: bytemuck::AnyBitPattern>(&self, name: &str) -> Result<Range<usize>> {
+        let range = self.range(name).ok_or_else(|| self.corrupt(format!("it has no section `{name}`")))?;
+        match bytemuck::try_cast_slice::<u8, T>(self.at(range.clone())) {
+            Ok(_) => Ok(range),
+            Err(_) => {
+                Err(self.corrupt(format!("section `{name}` has {} bytes, no whole number of items", range.len())))
+            }
+        }
+    }
+
+    /// Returns an error that names this file.
+    pub(super) fn corrupt(&self, reason: impl Into<String>) -> Error {
+        Error::Corrupt { path: self.path.clone(), reason: reason.into() }
+    }
+}
+
+fn read_table(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>, &'static str> {
+    let header = bytes.get(..HEADER_BYTES).ok_or("it is shorter than its header")?;
+    if &header[..8] != MAGIC {
+        return Err("it does not begin as a file of an index");
+    }
+    if u32_at(header, 8) != INDEX_FORMAT {
+        return Err("it has another format than its index");
+    }
+    if header[12..16] != BYTE_ORDER.to_ne_bytes() {
+        return Err("it was made on a machine of another byte order");
+    }
+    let count = u32_at(header, 16) as usize;
+    if count > SECTION_COUNT_MAX {
+        return Err("its table of sections is damaged");
+    }
+    let entries = bytes.get(HEADER_BYTES..HEADER_BYTES + count * ENTRY_BYTES).ok_or("its table of sections is cut")?;
+    entries.chunks_exact(ENTRY_BYTES).map(|entry| read_entry(entry, bytes.len())).collect()
+}
+
+fn read_entry(entry: &[u8], file_bytes: usize) -> Result<(String, Range<usize>), &'static str> {
+    let name = entry[..NAME_BYTES].split(|byte| *byte == 0).next().unwrap_or_default();
+    let name = std::str::from_utf8(name).map_err(|_| "a section has a damaged name")?;
+    let start = u64_at(entry, NAME_BYTES);
+    let end = start.checked_add(u64_at(entry, NAME_BYTES + 8)).ok_or("a section ends nowhere")?;
+    if end > file_bytes as u64 {
+        return Err("it is cut: a section ends beyond it");
+    }
+    if !start.is_multiple_of(ALIGNMENT as u64) {
+        return Err("a section is not aligned");
+    }
+    Ok((name.to_owned(), start as usize..end as usize))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn written(folder: &Path) -> PathBuf {
+        let path = folder.join("file.bin");
+        write(&path, &[("numbers", bytemuck::cast_slice(&[1u32, 2, 3])), ("none", b""), ("text", b"abc")]).unwrap();
+        path
+    }
+
+    #[test]
+    fn sections_come_back_aligned_and_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let sections = Sections::open(&written(folder.path())).unwrap();
+        assert_eq!(sections.items::<u32>(sections.array::<u32>("numbers").unwrap()), [1, 2, 3]);
+        assert_eq!(sections.items::<u64>(sections.array::<u64>("none").unwrap()), [0; 0]);
+        assert_eq!(sections.at(sections.range("text").unwrap()), b"abc");
+        assert!(sections.array::<u64>("numbers").is_err());
+        assert!(sections.array::<u8>("other").is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_cut_or_changed_anywhere_is_corrupt_or_opens_and_never_panics() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() - 8 {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let error = Sections::open(&path).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{length}");
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            std::fs::write(&path, &changed).unwrap();
+            if let Ok(sections) = Sections::open(&path) {
+                for name in ["numbers", "none", "text"] {
+                    let _found = sections.array::<u32>(name).map(|range| sections.items::<u32>(range).len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = "x".repeat(NAME_BYTES + 1);
+        assert!(write(&folder.path().join("file.bin"), &[(&name, b"")]).is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! One version of an index, open: the files of the version, mapped and checked. It reads no records after that and is
+//! undisturbed by later runs, even once its files are deleted.
+
+use std::path::Path;
+
+use super::graph_file::GraphFile;
+use super::records::VersionRow;
+use super::stamp::{Depth, is_missing};
+use super::text_index::TextIndex;
+use super::texts::{TextCounts, TextsFile};
+use super::vectors::VectorsFile;
+use super::{GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
+use crate::domain::{Counts, IndexVersion, PassageId, QuestionId};
+use crate::error::{Error, Result};
+use crate::graph::packed::{PassageGraph, row};
+use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
+
+/// Vectors beyond this are checked by size alone, so that a large index opens at once: a damaged code is a wrong score,
+/// not a wrong place. Everything else is checked byte by byte.
+const VECTOR_BYTES_CHECKED_MAX: u64 = 64 << 20;
+
+/// One version of a workspace, immutable and self-contained.
+#[derive(Debug)]
+pub struct Snapshot {
+    version: IndexVersion,
+    counts: Counts,
+    embedder: String,
+    graph: GraphFile,
+    texts: TextsFile,
+    vectors: VectorsFile,
+    passage_terms: TextIndex,
+    sentence_terms: TextIndex,
+    incoming_terms: TextIndex,
+}
+
+impl Snapshot {
+    /// Opens the version that `row` describes, whose files lie in `folder`.
+    pub(super) fn open(folder: &Path, row: &VersionRow, embedder: &str, dimension: usize) -> Result<Self> {
+        check_files(folder, row)?;
+        let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let counts = TextCounts {
+            documents: count(row.counts.documents),
+            passages: count(row.counts.passages),
+            sentences: count(row.counts.sentences),
+            incoming: count(row.counts.incoming),
+            outgoing: count(row.counts.outgoing),
+        };
+        let graph = GraphFile::open(&folder.join(GRAPH), counts.outgoing)?;
+        check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
+        let vector_counts = [counts.passages, counts.sentences, counts.incoming];
+        Ok(Self {
+            version: row.version,
+            counts: row.counts,
+            embedder: embedder.to_owned(),
+            graph,
+            texts: TextsFile::open(&folder.join(TEXTS), counts)?,
+            vectors: VectorsFile::open(&folder.join(VECTORS), dimension, vector_counts)?,
+            passage_terms: TextIndex::open(&folder.join(PASSAGE_TERMS), counts.passages)?,
+            sentence_terms: TextIndex::open(&folder.join(SENTENCE_TERMS), counts.sentences)?,
+            incoming_terms: TextIndex::open(&folder.join(INCOMING_TERMS), counts.incoming)?,
+        })
+    }
+
+    /// Returns how many passages there are; they are numbered from 0.
+    #[must_use]
+    pub fn passage_count(&self) -> u32 {
+        self.counts.passages as u32
+    }
+
+    /// Returns how many documents there are; they are numbered from 0.
+    #[must_use]
+    pub fn document_count(&self) -> u32 {
+        self.counts.documents as u32
+    }
+
+    /// Returns the identity of an in-coming question.
+    #[must_use]
+    pub fn incoming_id(&self, question: u32) -> QuestionId {
+        self.texts.incoming_id(question)
+    }
+
+    /// Returns the identity of an out-coming question.
+    #[must_use]
+    pub fn outgoing_id(&self, question: u32) -> QuestionId {
+        self.texts.outgoing_id(question)
+    }
+
+    /// Returns the passage of each out-coming question, by ordinal.
+    #[must_use]
+    pub fn outgoing_passages(&self) -> &[u32] {
+        self.texts.outgoing_passages()
+    }
+}
+
+impl GraphReader for Snapshot {
+    fn version(&self) -> IndexVersion {
+        self.version
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn embedder(&self) -> &str {
+        &self.embedder
+    }
+
+    fn graph(&self) -> PassageGraph<'_> {
+        self.graph.graph()
+    }
+
+    fn vectors(&self, field: VectorField) -> Vectors<'_> {
+        self.vectors.vectors(field)
+    }
+
+    fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        match field {
+            TextField::Passage => self.passage_terms.postings(term, visit),
+            TextField::Sentence => self.sentence_terms.postings(term, visit),
+            TextField::Incoming => self.incoming_terms.postings(term, visit),
+        }
+    }
+
+    fn passage(&self, passage: u32) -> Result<PassageText> {
+        if passage >= self.passage_count() {
+            return Err(Error::Internal(format!("there is no passage {passage}")));
+        }
+        self.texts.passage(passage, row(self.graph().passage_sentences, passage))
+    }
+
+    fn passage_id(&self, passage: u32) -> PassageId {
+        self.texts.passage_id(passage)
+    }
+
+    fn document(&self, document: u32) -> Result<DocumentText> {
+        self.texts.document(document)
+    }
+
+    fn incoming(&self, question: u32) -> &str {
+        self.texts.incoming(question)
+    }
+
+    fn outgoing(&self, question: u32) -> &str {
+        self.texts.outgoing(question)
+    }
+}
+
+/// Checks every file of a version against what was written; a file that is not there is damage too, unless the whole
+/// version is gone, which the caller looks into.
+fn check_files(folder: &Path, row: &VersionRow) -> Result<()> {
+    for file in &row.files {
+        let path = folder.join(&file.path);
+        let is_large = file.path == VECTORS && file.stamp.bytes > VECTOR_BYTES_CHECKED_MAX;
+        let depth = if is_large { Depth::Size } else { Depth::Contents };
+        file.stamp.check(&path, depth).map_err(|error| {
+            if is_missing(&error) { Error::Corrupt { path, reason: "it is not there".to_owned() } } else { error }
+        })?;
+    }
+    Ok(())
+}
+
+fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {
+    let found = [graph.document_count(), graph.passage_count(), graph.sentence_count(), graph.incoming_passage.len()];
+    if found == [counts.documents, counts.passages, counts.sentences, counts.incoming] {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.to_owned(),
+        reason: "it holds another number of passages than its version".to_owned(),
+    })
+}

@@ -1,0 +1,403 @@
+//! What a workspace promises, on a tiny index made by hand.
+
+use super::*;
+use crate::domain::{Document, EdgeId, EntityId, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::graph::packed::{CUES, NO_CUE, PackedGraph};
+use crate::graph::vectors::QuantizedVectors;
+use crate::store::{GraphReader, TextField, VectorField};
+
+const DIMENSION: usize = 4;
+
+mod damage;
+
+/// Returns a document of these passages, each with an in-coming and an out-coming question and one sentence.
+pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> DocumentUnit {
+    let document = Document::new(source_id, title.map(str::to_owned), texts.join(" "));
+    let mut passages = Vec::new();
+    let mut start = 0;
+    for (ordinal, text) in texts.iter().enumerate() {
+        let id = PassageId::of(&[document.id.as_bytes(), text.as_bytes()]);
+        let question =
+            |kind, text: String| PseudoQuery::by_rule(id, kind, text, ["key"].into_iter().collect::<Keywords>(), 0);
+        let questions = vec![
+            question(QuestionKind::Incoming, format!("What says {text}?")),
+            question(QuestionKind::Outgoing, format!("What follows {text}?")),
+        ];
+        let passage = Passage {
+            id,
+            document: document.id,
+            ordinal: ordinal as u32,
+            span: Span::from(start..start + text.len()),
+            section: None,
+            text: (*text).to_owned(),
+            sentences: vec![Span::from(0..text.len())],
+        };
+        start += text.len() + 1;
+        passages.push(PassageUnit { passage, questions });
+    }
+    DocumentUnit {
+        root: "/root".to_owned(),
+        content: *blake3::hash(document.text.as_bytes()).as_bytes(),
+        fingerprint: format!("fingerprint of {source_id}"),
+        document,
+        passages,
+    }
+}
+
+/// Returns the graph of `passages` per document: a sentence, a question of each side, a mention and a keyword each, and
+/// an edge from each passage to the next.
+fn graph_of(documents: &[u32]) -> PackedGraph {
+    let passages: u32 = documents.iter().sum();
+    let ones: Vec<u32> = (0..=passages).collect();
+    let each: Vec<u32> = (0..passages).collect();
+    let next: Vec<u32> = (0..passages).map(|passage| (passage + 1) % passages.max(1)).collect();
+    let rows = std::iter::once(0).chain(documents.iter().scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    }));
+    let all = passages as usize;
+    PackedGraph {
+        document_passages: rows.collect(),
+        passage_document: (0..).zip(documents).flat_map(|(it, count)| vec![it; *count as usize]).collect(),
+        passage_sentences: ones.clone(),
+        sentence_passage: each.clone(),
+        passage_length: vec![3; all],
+        sentence_length: vec![2; all],
+        entity_name_ends: vec![5],
+        entity_names: b"caf\xc3\xa9".to_vec(),
+        entity_documents: vec![documents.len() as u32],
+        entity_flags: vec![0],
+        entity_bearers: vec![0, 1],
+        bearer_document: vec![0],
+        bearer_passage: vec![0],
+        bearer_kind: vec![0],
+        document_own: (0..=documents.len()).map(|document| u32::from(document > 0)).collect(),
+        own_entity: vec![0],
+        passage_mentions: ones.clone(),
+        mention_entity: vec![0; all],
+        mention_sentence: each.clone(),
+        mention_cues: vec![NO_CUE; all * CUES],
+        entity_mentions: vec![0, passages],
+        posting_mention: each.clone(),
+        posting_passage: each.clone(),
+        cue_ends: vec![3],
+        cue_prefixes: b"bui".to_vec(),
+        passage_incoming: ones.clone(),
+        incoming_passage: each.clone(),
+        incoming_keywords: ones.clone(),
+        incoming_keyword: vec![0; all],
+        incoming_length: each.clone(),
+        incoming_sentence: vec![0; passages as usize],
+        outgoing_sentence: vec![0; passages as usize],
+        outgoing_keywords: (0..=passages).collect(),
+        outgoing_keyword: vec![0; passages as usize],
+        keyword_ends: vec![3],
+        keyword_texts: b"key".to_vec(),
+        passage_keywords: ones.clone(),
+        passage_keyword: vec![0; all],
+        passage_edges: ones.clone(),
+        edge_target: next.clone(),
+        edge_incoming: next,
+        edge_outgoing: each,
+        edge_similarity: vec![0.5; all],
+        edge_keywords: ones,
+        edge_keyword: vec![0; all],
+    }
+}
+
+fn options() -> WorkspaceOptions {
+    WorkspaceOptions { embedder: "embedder".to_owned(), dimension: DIMENSION }
+}
+
+/// Publishes what the records hold.
+fn publish(writer: &mut Writer) -> IndexVersion {
+    let mut units = Vec::new();
+    writer
+        .records()
+        .for_each_document_unit(&mut |unit| {
+            units.push(unit);
+            Ok(())
+        })
+        .unwrap();
+    let documents: Vec<&Document> = units.iter().map(|unit| &unit.document).collect();
+    let with_questions: Vec<&PassageUnit> = units.iter().flat_map(|unit| &unit.passages).collect();
+    let passages: Vec<&Passage> = with_questions.iter().map(|unit| &unit.passage).collect();
+    let side = |kind| -> Vec<&PseudoQuery> {
+        with_questions.iter().flat_map(|unit| &unit.questions).filter(|question| question.kind == kind).collect()
+    };
+    let (incoming, outgoing) = (side(QuestionKind::Incoming), side(QuestionKind::Outgoing));
+    let counts: Vec<u32> = units.iter().map(|unit| unit.passages.len() as u32).collect();
+    let graph = graph_of(&counts);
+    let mut vectors = QuantizedVectors::new(DIMENSION);
+    for passage in &passages {
+        vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]);
+    }
+    let terms = |ordinal: usize, terms: &mut String| terms.push_str(&passages[ordinal].text);
+    let edges: Vec<EdgeRow> = (0..passages.len())
+        .map(|from| EdgeRow {
+            id: EdgeId::of(&[&from.to_le_bytes()]),
+            from: from as u32,
+            to: graph.edge_target[from],
+            outgoing: graph.edge_outgoing[from],
+            incoming: graph.edge_incoming[from],
+            similarity: 0.5,
+        })
+        .collect();
+    let mentions: Vec<MentionRow> = (0..passages.len() as u32)
+        .map(|passage| MentionRow { passage, entity: 0, sentence: 0, start: 0, end: 3 })
+        .collect();
+    let entities = [EntityRow { id: EntityId::of(&["café".as_bytes()]), name: "café".to_owned(), documents: 1 }];
+    writer
+        .publish_version(&VersionParts {
+            created_at: "2030-01-01T00:00:00Z",
+            graph: &graph,
+            documents: &documents,
+            passages: &passages,
+            incoming: &incoming,
+            outgoing: &outgoing,
+            passage_vectors: &vectors,
+            sentence_vectors: &vectors,
+            incoming_vectors: &vectors,
+            passage_terms: &terms,
+            sentence_terms: &terms,
+            incoming_terms: &terms,
+            entities: &entities,
+            mentions: &mentions,
+            edges: &edges,
+        })
+        .unwrap()
+}
+
+/// Makes an index of two documents with three passages.
+fn indexed(path: &Path) -> Workspace {
+    let workspace = Workspace::open_or_create(path, &options()).unwrap();
+    let mut writer = workspace.writer().unwrap();
+    let mut first = unit_of("notes/a.md", Some("Café"), &["Paris river.", "river bridge bridge"]);
+    first.document.metadata.insert("year".to_owned(), "1890".to_owned());
+    first.passages[1].passage.section = Some("Top › Below".to_owned());
+    writer.records().commit_units(&[first, unit_of("notes/b.md", None, &["A bridge."])]).unwrap();
+    assert_eq!(publish(&mut writer), IndexVersion(1));
+    workspace
+}
+
+/// Asks a snapshot for everything it has.
+fn read_whole(snapshot: &Snapshot) -> Vec<String> {
+    let mut found = vec![format!("{} {:?} {}", snapshot.version(), snapshot.counts(), snapshot.embedder())];
+    found.extend((0..snapshot.document_count()).map(|it| format!("{:?}", snapshot.document(it).unwrap())));
+    found.extend((0..snapshot.passage_count()).map(|it| format!("{:?}", snapshot.passage(it).unwrap())));
+    found.extend((0..snapshot.counts().incoming as u32).map(|it| snapshot.incoming(it).to_owned()));
+    found.extend((0..snapshot.counts().outgoing as u32).map(|it| snapshot.outgoing(it).to_owned()));
+    found.push(format!("{:?}", snapshot.graph()));
+    for field in [VectorField::Passage, VectorField::Sentence, VectorField::Incoming] {
+        found.push(format!("{:?}", snapshot.vectors(field)));
+    }
+    for field in [TextField::Passage, TextField::Sentence, TextField::Incoming] {
+        for term in ["bridge", "river", "A", "absent"] {
+            let mut postings = Vec::new();
+            snapshot.postings(field, term, &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
+            found.push(format!("{term} {postings:?}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_version_comes_back_as_it_was_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let snapshot = Workspace::open(workspace.path()).unwrap().snapshot().unwrap();
+    assert_eq!(snapshot.version(), IndexVersion(1));
+    let counts = snapshot.counts();
+    assert_eq!((counts.documents, counts.titled, counts.passages, counts.sentences), (2, 1, 3, 3));
+    assert_eq!((counts.incoming, counts.outgoing, counts.edges, counts.entities, counts.mentions), (3, 3, 3, 1, 3));
+    assert_eq!(snapshot.graph(), graph_of(&[2, 1]).view());
+    let passage = snapshot.passage(1).unwrap();
+    assert_eq!((passage.text.as_str(), passage.section.as_deref()), ("river bridge bridge", Some("Top › Below")));
+    assert_eq!((passage.span, passage.sentences), (Span { start: 13, end: 32 }, vec![Span { start: 0, end: 19 }]));
+    assert_eq!(passage.passage, snapshot.passage_id(1));
+    let document = snapshot.document(0).unwrap();
+    assert_eq!((document.title.as_deref(), document.source_id.as_str()), (Some("Café"), "notes/a.md"));
+    assert_eq!(document.metadata.get("year").map(String::as_str), Some("1890"));
+    assert_eq!(snapshot.document(1).unwrap().title, None);
+    assert_eq!(snapshot.incoming(2), "What says A bridge.?");
+    assert_eq!(snapshot.outgoing(0), "What follows Paris river.?");
+    let unit = workspace.records().unwrap().document_unit(document.document).unwrap().unwrap();
+    assert_eq!(snapshot.incoming_id(1), unit.passages[1].questions[0].id);
+    assert_eq!(snapshot.outgoing_id(1), unit.passages[1].questions[1].id);
+    assert_eq!(snapshot.outgoing_passages(), [0, 1, 2]);
+    let mut postings = Vec::new();
+    snapshot.postings(TextField::Passage, "bridge", &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
+    assert_eq!(postings, [(1, 2)]);
+    let vectors = snapshot.vectors(VectorField::Passage);
+    assert_eq!((vectors.dimension, vectors.scales.len(), vectors.codes[3]), (DIMENSION, 3, 127));
+    assert!(snapshot.passage(3).is_err() && snapshot.document(2).is_err());
+    assert_eq!((snapshot.incoming(3), snapshot.outgoing(u32::MAX)), ("", ""));
+}
+
+#[test]
+fn a_reader_still_reads_its_version_after_two_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let snapshot = workspace.snapshot().unwrap();
+    let before = read_whole(&snapshot);
+    let mut writer = workspace.writer().unwrap();
+    for (version, text) in [(2, "Changed."), (3, "Changed again.")] {
+        writer.records().commit_unit(&unit_of("notes/b.md", None, &[text])).unwrap();
+        assert_eq!(publish(&mut writer), IndexVersion(version));
+    }
+    assert!(!version_folder(folder.path(), IndexVersion(1)).exists());
+    assert!(version_folder(folder.path(), IndexVersion(2)).exists());
+    assert_eq!(read_whole(&snapshot), before);
+    assert_eq!(workspace.snapshot().unwrap().passage(2).unwrap().text, "Changed again.");
+}
+
+#[test]
+fn an_index_without_documents_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open_or_create(folder.path(), &options()).unwrap();
+    assert!(matches!(workspace.snapshot(), Err(Error::NoIndex { .. })));
+    let mut writer = workspace.writer().unwrap();
+    let none = QuantizedVectors::new(DIMENSION);
+    let no_terms = |_: usize, _: &mut String| {};
+    let parts = VersionParts {
+        created_at: "then",
+        graph: &PackedGraph::default(),
+        documents: &[],
+        passages: &[],
+        incoming: &[],
+        outgoing: &[],
+        passage_vectors: &none,
+        sentence_vectors: &none,
+        incoming_vectors: &none,
+        passage_terms: &no_terms,
+        sentence_terms: &no_terms,
+        incoming_terms: &no_terms,
+        entities: &[],
+        mentions: &[],
+        edges: &[],
+    };
+    writer.publish_version(&parts).unwrap();
+    assert_eq!(workspace.snapshot().unwrap().counts(), Counts::default());
+}
+
+#[test]
+fn a_version_that_would_not_open_is_not_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let mut writer = workspace.writer().unwrap();
+    let none = QuantizedVectors::new(DIMENSION);
+    let no_terms = |_: usize, _: &mut String| {};
+    let mut graph = PackedGraph::default();
+    let publish = |writer: &mut Writer, graph: &PackedGraph| {
+        writer.publish_version(&VersionParts {
+            created_at: "then",
+            graph,
+            documents: &[],
+            passages: &[],
+            incoming: &[],
+            outgoing: &[],
+            passage_vectors: &none,
+            sentence_vectors: &none,
+            incoming_vectors: &none,
+            passage_terms: &no_terms,
+            sentence_terms: &no_terms,
+            incoming_terms: &no_terms,
+            entities: &[],
+            mentions: &[],
+            edges: &[EdgeRow { id: EdgeId::of(&[]), from: 0, to: 0, outgoing: 0, incoming: 0, similarity: 0.0 }],
+        })
+    };
+    // An edge between passages that the version does not have.
+    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
+    graph.own_entity = vec![7];
+    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
+    graph = graph_of(&[1]);
+    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
+    drop(writer);
+    assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(1));
+    drop(workspace.writer().unwrap());
+    assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 1);
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_cleared_and_the_last_version_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let versions = folder.path().join(VERSIONS);
+    for leftover in [".tmp-2", "2", ".tmp-9"] {
+        std::fs::create_dir_all(versions.join(leftover).join("text")).unwrap();
+        std::fs::write(versions.join(leftover).join("graph.bin"), "half").unwrap();
+    }
+    assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(1));
+    let mut writer = workspace.writer().unwrap();
+    assert_eq!(std::fs::read_dir(&versions).unwrap().count(), 1);
+    std::fs::create_dir_all(versions.join("2").join("text")).unwrap();
+    writer.records().commit_unit(&unit_of("notes/b.md", None, &["Changed."])).unwrap();
+    assert_eq!(publish(&mut writer), IndexVersion(2));
+    assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(2));
+}
+
+#[test]
+fn a_second_writer_is_busy_and_readers_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let mut writer = workspace.writer().unwrap();
+    assert!(matches!(workspace.writer(), Err(Error::Busy { .. })));
+    writer.records().commit_unit(&unit_of("c", None, &["New."])).unwrap();
+    let reader = Workspace::open(folder.path()).unwrap();
+    assert_eq!(reader.snapshot().unwrap().counts().documents, 2);
+    assert!(reader.status().unwrap().is_changed);
+    drop(writer);
+    assert!(workspace.writer().is_ok());
+}
+
+#[test]
+fn a_status_says_what_waits_for_a_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let status = workspace.status().unwrap();
+    assert_eq!((status.units_done, status.units_pending, status.units_failed), (2, 0, 0));
+    assert_eq!((status.version, status.is_changed), (Some(IndexVersion(1)), false));
+    assert_eq!((status.embedder.as_str(), status.dimension, status.format), ("embedder", DIMENSION, INDEX_FORMAT));
+    assert_eq!(status.created_at.as_deref(), Some("2030-01-01T00:00:00Z"));
+    assert!(status.bytes > 10_000);
+    let mut writer = workspace.writer().unwrap();
+    writer.records().commit_unit(&unit_of("notes/b.md", None, &["Changed."])).unwrap();
+    let status = workspace.status().unwrap();
+    assert_eq!((status.units_done, status.units_pending, status.is_changed), (1, 1, true));
+    assert_eq!(status.counts.documents, 2);
+}
+
+#[test]
+fn an_index_is_made_in_an_empty_or_missing_folder_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("a/b");
+    assert!(matches!(Workspace::open(&missing), Err(Error::NoIndex { .. })));
+    assert!(Workspace::open_or_create(&missing, &options()).is_ok());
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    assert!(matches!(Workspace::open(&empty), Err(Error::NoIndex { .. })));
+    assert!(Workspace::open_or_create(&empty, &options()).is_ok());
+    let foreign = folder.path().join("foreign");
+    std::fs::create_dir_all(foreign.join("versions/1.2")).unwrap();
+    assert!(matches!(Workspace::open_or_create(&foreign, &options()), Err(Error::NotAnIndex { .. })));
+    assert!(matches!(Workspace::open(&foreign), Err(Error::NoIndex { .. })));
+    let file = folder.path().join("file");
+    std::fs::write(&file, "text").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        assert!(Workspace::open(&path).is_err() && Workspace::open_or_create(&path, &options()).is_err());
+    }
+    assert!(matches!(Workspace::open_or_create(&file, &options()), Err(Error::NotAnIndex { .. })));
+    assert_eq!(std::fs::read(&file).unwrap(), b"text");
+}
+
+#[test]
+fn an_index_of_another_embedder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(indexed(folder.path()));
+    assert!(Workspace::open_or_create(folder.path(), &options()).is_ok());
+    for (embedder, dimension) in [("other", DIMENSION), ("embedder", DIMENSION + 1)] {
+        let options = WorkspaceOptions { embedder: embedder.to_owned(), dimension };
+        assert!(matches!(Workspace::open_or_create(folder.path(), &options), Err(Error::Embedder { .. })));
+    }
+}

@@ -1,0 +1,123 @@
+//! Every part of an index, missing, cut or changed: a clear error, never a panic, never another answer.
+
+use super::*;
+use crate::error::ErrorKind;
+
+/// Returns every file of the current version.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let walk = walkdir::WalkDir::new(version_folder(path, IndexVersion(1))).sort_by_file_name();
+    let files: Vec<PathBuf> = walk
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|it| it.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    assert!(files.len() > 10, "{files:?}");
+    files
+}
+
+fn check_is_corrupt(workspace: &Workspace, what: &str, file: &Path) {
+    let error = workspace.snapshot().map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {}: {error}", file.display());
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_file_missing_cut_or_changed_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    for file in files(folder.path()) {
+        let whole = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        check_is_corrupt(&workspace, "missing", &file);
+        for length in [0, whole.len() / 2, whole.len() - 1] {
+            std::fs::write(&file, &whole[..length]).unwrap();
+            check_is_corrupt(&workspace, "cut", &file);
+        }
+        for at in [0, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&file, &changed).unwrap();
+            check_is_corrupt(&workspace, "changed", &file);
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(workspace.snapshot().is_ok());
+    std::fs::remove_dir_all(folder.path().join(VERSIONS)).unwrap();
+    check_is_corrupt(&workspace, "missing", &folder.path().join(VERSIONS));
+}
+
+#[test]
+fn a_version_that_was_damaged_is_made_again_from_the_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let before = read_whole(&workspace.snapshot().unwrap());
+    std::fs::remove_dir_all(folder.path().join(VERSIONS)).unwrap();
+    let mut writer = workspace.writer().unwrap();
+    assert_eq!(publish(&mut writer), IndexVersion(2));
+    assert_eq!(read_whole(&workspace.snapshot().unwrap())[1..], before[1..]);
+}
+
+/// Records changed anywhere either read as before, or are an error. (A text that changed in place cannot be told: the
+/// database has no checksums. What is derived from it has.)
+#[test]
+fn records_cut_or_changed_never_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let path = folder.path().join(RECORDS);
+    let whole = std::fs::read(&path).unwrap();
+    let read = || {
+        let workspace = Workspace::open(folder.path())?;
+        workspace.status()?;
+        workspace.records()?.for_each_document_unit(&mut |_| Ok(()))?;
+        workspace.records()?.documents()?;
+        workspace.snapshot().map(drop)
+    };
+    assert!(read().is_ok());
+    for length in [0, 1, 99, 4096, whole.len() / 2] {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        assert_eq!(read().unwrap_err().kind(), ErrorKind::Corrupt, "cut to {length}");
+    }
+    let mut error_count = 0;
+    for at in (0..whole.len()).step_by(211).chain(0..100) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0xff;
+        std::fs::write(&path, &changed).unwrap();
+        if let Err(error) = read() {
+            assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Incompatible), "{at}: {error:?}");
+            error_count += 1;
+        }
+    }
+    assert!(error_count > 0);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(Workspace::open(folder.path()).unwrap_err().kind(), ErrorKind::Corrupt);
+    drop(workspace);
+    // Nothing but what is derived is left: a new index may be made there.
+    assert!(Workspace::open_or_create(folder.path(), &options()).is_ok());
+}
+
+#[test]
+fn a_graph_that_names_what_is_not_there_does_not_open() {
+    type Change = fn(&mut PackedGraph);
+    let changes: [(&str, Change); 12] = [
+        ("document.passages", |it| it.document_passages[1] = 9),
+        ("passage.document", |it| it.passage_document[0] = 2),
+        ("passage.length", |it| it.passage_length.truncate(1)),
+        ("entity.name-ends", |it| it.entity_name_ends[0] = 4),
+        ("entity.names", |it| it.entity_names[4] = b'x'),
+        ("mention.cues", |it| it.mention_cues[0] = 1),
+        ("mention.entity", |it| it.mention_entity[0] = 1),
+        ("passage.mentions", |it| it.passage_mentions.clear()),
+        ("edge.target", |it| it.edge_target[0] = 3),
+        ("edge.outgoing", |it| it.edge_outgoing[0] = 3),
+        ("edge.keywords", |it| it.edge_keywords[1] = 4),
+        ("outgoing.keyword", |it| it.outgoing_keyword[2] = 9),
+    ];
+    assert_eq!(structure::check(&graph_of(&[2, 1]).view(), 3), Ok(()));
+    for (name, change) in changes {
+        let mut graph = graph_of(&[2, 1]);
+        change(&mut graph);
+        assert!(structure::check(&graph.view(), 3).is_err(), "{name}");
+    }
+    assert!(structure::check(&graph_of(&[2, 1]).view(), 2).is_err());
+}

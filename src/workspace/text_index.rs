@@ -1,0 +1,167 @@
+//! One lexical field: which texts have a term, and how often. One immutable segment in which a document's number is the
+//! text's ordinal; analysis happens before, scoring after.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::MmapDirectory;
+use tantivy::postings::Postings;
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::store::Compressor;
+use tantivy::{
+    DocSet, Index, IndexSettings, InvertedIndexReader, SegmentReader, SingleSegmentIndexWriter, TERMINATED,
+    TantivyDocument, Term,
+};
+
+use crate::error::{Error, Result};
+
+/// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
+pub type TermsOf<'a> = dyn Fn(usize, &mut String) + Sync + 'a;
+
+const FIELD: &str = "terms";
+/// Sizes the first table of terms; more is taken as it is needed.
+const WRITER_BYTES: usize = 8 << 20;
+
+/// Writes the index of `count` texts into `folder`, which must be empty.
+pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> Result<()> {
+    write_segment(folder, count, terms_of).map_err(Error::text_index("write"))
+}
+
+fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy::Result<()> {
+    let (schema, field) = schema();
+    let settings = IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    };
+    let builder = Index::builder().schema(schema).settings(settings);
+    let mut writer: SingleSegmentIndexWriter =
+        builder.single_segment_index_writer(MmapDirectory::open(folder)?, WRITER_BYTES)?;
+    let mut terms = String::new();
+    for ordinal in 0..count {
+        terms.clear();
+        terms_of(ordinal, &mut terms);
+        let mut document = TantivyDocument::new();
+        document.add_text(field, &terms);
+        writer.add_document(document)?;
+    }
+    writer.finalize()?;
+    Ok(())
+}
+
+fn schema() -> (Schema, Field) {
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_index_option(IndexRecordOption::WithFreqs)
+        .set_fieldnorms(false);
+    let mut builder = Schema::builder();
+    let field = builder.add_text_field(FIELD, TextOptions::default().set_indexing_options(indexing));
+    (builder.build(), field)
+}
+
+/// The index of one field, open for reading; it reads no file and takes no lock after that.
+pub(super) struct TextIndex {
+    path: PathBuf,
+    field: Field,
+    terms: Arc<InvertedIndexReader>,
+}
+
+impl TextIndex {
+    /// Opens the index in `folder`, which must hold `count` texts and have been checked against its checksums: the
+    /// library behind it trusts what it reads.
+    pub(super) fn open(folder: &Path, count: usize) -> Result<Self> {
+        let wrong = || Error::text_index("open");
+        let corrupt = |reason: &str| Error::Corrupt { path: folder.to_owned(), reason: reason.to_owned() };
+        let index = Index::open_in_dir(folder).map_err(wrong())?;
+        let field = index.schema().get_field(FIELD).map_err(|_| corrupt("it has another schema"))?;
+        let segments = index.searchable_segments().map_err(wrong())?;
+        let [segment] = segments.as_slice() else {
+            return Err(corrupt("it does not lie in one segment"));
+        };
+        // A reader of the segment itself: the usual one takes a lock file, which a read-only folder does not allow.
+        let reader = SegmentReader::open(segment).map_err(wrong())?;
+        if reader.max_doc() as usize != count || reader.has_deletes() {
+            return Err(corrupt("it holds another number of texts than its version"));
+        }
+        let terms = reader.inverted_index(field).map_err(wrong())?;
+        Ok(Self { path: folder.to_owned(), field, terms })
+    }
+
+    /// Calls `visit` with the ordinal of every text that has `term`, and how often it has it, by ascending ordinal.
+    pub(super) fn postings(&self, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        let term = Term::from_field_text(self.field, term);
+        let found = self.terms.read_postings(&term, IndexRecordOption::WithFreqs);
+        let Some(mut postings) = found.map_err(Error::io("read", &self.path))? else {
+            return Ok(());
+        };
+        let mut ordinal = postings.doc();
+        while ordinal != TERMINATED {
+            visit(ordinal, postings.term_freq());
+            ordinal = postings.advance();
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for TextIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextIndex").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postings(index: &TextIndex, term: &str) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        index.postings(term, &mut |ordinal, count| found.push((ordinal, count))).unwrap();
+        found
+    }
+
+    fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
+        write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
+        TextIndex::open(folder, texts.len()).unwrap()
+    }
+
+    #[test]
+    fn a_term_has_the_ordinals_and_counts_of_its_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["bridg river bridg", "", "river", "été 東京 bridg"].map(str::to_owned);
+        let index = index_of(folder.path(), &texts);
+        assert_eq!(postings(&index, "bridg"), [(0, 2), (3, 1)]);
+        assert_eq!(postings(&index, "river"), [(0, 1), (2, 1)]);
+        assert_eq!(postings(&index, "東京"), [(3, 1)]);
+        for missing in ["", "absent", "bridg river", "a:b OR ("] {
+            assert_eq!(postings(&index, missing), [], "{missing}");
+        }
+    }
+
+    #[test]
+    fn postings_beyond_one_block_are_those_of_a_scan() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts: Vec<String> = (0..1000).map(|i| format!("a t{} {}", i % 7, "b ".repeat(i % 3))).collect();
+        let index = index_of(folder.path(), &texts);
+        for term in ["a", "b", "t0", "t6"] {
+            let count = |text: &String| text.split_whitespace().filter(|it| *it == term).count() as u32;
+            let expect: Vec<_> = texts.iter().map(count).enumerate().filter(|(_, count)| *count > 0).collect();
+            let expect: Vec<_> = expect.into_iter().map(|(ordinal, count)| (ordinal as u32, count)).collect();
+            assert_eq!(postings(&index, term), expect, "{term}");
+        }
+    }
+
+    #[test]
+    fn an_index_of_nothing_opens_and_has_no_term() {
+        for texts in [vec![], vec![String::new()]] {
+            let folder = tempfile::tempdir().unwrap();
+            assert_eq!(postings(&index_of(folder.path(), &texts), "a"), []);
+        }
+    }
+
+    #[test]
+    fn an_index_of_another_number_of_texts_is_corrupt() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
+        assert!(matches!(TextIndex::open(folder.path(), 3), Err(Error::Corrupt { .. })));
+    }
+}

@@ -1,0 +1,311 @@
+//! `texts.bin`: what is shown of passages, documents and questions, mapped; read only where it is shown.
+
+use std::ops::Range;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::sections::{self, Sections};
+use super::stamp::Stamp;
+use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, Span};
+use crate::error::{Error, Result};
+use crate::store::{DocumentText, PassageText};
+
+/// What is written, each in the order of its ordinals.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Texts<'a> {
+    pub(super) documents: &'a [&'a Document],
+    pub(super) passages: &'a [&'a Passage],
+    pub(super) incoming: &'a [&'a PseudoQuery],
+    pub(super) outgoing: &'a [&'a PseudoQuery],
+}
+
+/// How much of each there must be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextCounts {
+    pub(super) documents: usize,
+    pub(super) passages: usize,
+    pub(super) sentences: usize,
+    pub(super) incoming: usize,
+    pub(super) outgoing: usize,
+}
+
+/// A document without a title has this in front of nothing; one with a title has the other in front of it.
+const UNTITLED: &str = "-";
+const TITLED: &str = "+";
+
+/// Texts back to back, and where each ends.
+#[derive(Default)]
+struct Column {
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Column {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut column = Self::default();
+        texts.for_each(|text| column.push(&[text]));
+        column
+    }
+
+    fn push(&mut self, parts: &[&str]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part.as_bytes());
+        }
+        self.ends.push(self.bytes.len() as u64);
+    }
+}
+
+/// Writes `texts.bin`.
+pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
+    let (documents, passages) = (texts.documents, texts.passages);
+    let mut titles = Column::default();
+    let mut metadata = Column::default();
+    for document in documents {
+        match &document.title {
+            Some(title) => titles.push(&[TITLED, title]),
+            None => titles.push(&[UNTITLED]),
+        }
+        let json = serde_json::to_string(&document.metadata)
+            .map_err(|error| Error::Internal(format!("metadata cannot be written: {error}")))?;
+        metadata.push(&[&json]);
+    }
+    let columns = [
+        Column::of(documents.iter().map(|it| it.source_id.as_str())),
+        titles,
+        Column::of(documents.iter().map(|it| it.uri.as_str())),
+        Column::of(documents.iter().map(|it| it.media_type.as_str())),
+        metadata,
+        Column::of(passages.iter().map(|it| it.section.as_deref().unwrap_or_default())),
+        Column::of(passages.iter().map(|it| it.text.as_str())),
+        Column::of(texts.incoming.iter().map(|it| it.text.as_str())),
+        Column::of(texts.outgoing.iter().map(|it| it.text.as_str())),
+    ];
+    let ids: [Vec<[u8; 16]>; 4] = [
+        documents.iter().map(|it| *it.id.as_bytes()).collect(),
+        passages.iter().map(|it| *it.id.as_bytes()).collect(),
+        texts.incoming.iter().map(|it| *it.id.as_bytes()).collect(),
+        texts.outgoing.iter().map(|it| *it.id.as_bytes()).collect(),
+    ];
+    let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
+    let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
+    let outgoing_passages = passages_of(texts.outgoing, passages)?;
+    let mut parts: Vec<(&str, &[u8])> = vec![
+        (SPANS, bytemuck::cast_slice(&spans)),
+        (SENTENCES, bytemuck::cast_slice(&sentences)),
+        (OUTGOING_PASSAGES, bytemuck::cast_slice(&outgoing_passages)),
+    ];
+    parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, bytemuck::cast_slice(ids))));
+    for ((ends, bytes), column) in COLUMN_NAMES.iter().zip(&columns) {
+        parts.push((ends, bytemuck::cast_slice(&column.ends)));
+        parts.push((bytes, &column.bytes));
+    }
+    sections::write(path, &parts)
+}
+
+/// Returns the ordinal of each question's passage.
+fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<u32>> {
+    let ordinals: FxHashMap<PassageId, u32> = passages.iter().map(|passage| passage.id).zip(0..).collect();
+    let lost = |id: PassageId| Error::Internal(format!("a question of passage `{id}`, which is not in the version"));
+    questions.iter().map(|it| ordinals.get(&it.passage).copied().ok_or_else(|| lost(it.passage))).collect()
+}
+
+const SPANS: &str = "passage.spans";
+const SENTENCES: &str = "sentence.spans";
+const OUTGOING_PASSAGES: &str = "outgoing.passages";
+const ID_NAMES: [&str; 4] = ["document.ids", "passage.ids", "incoming.ids", "outgoing.ids"];
+const COLUMN_NAMES: [(&str, &str); 9] = [
+    ("document.source-id-ends", "document.source-ids"),
+    ("document.title-ends", "document.titles"),
+    ("document.uri-ends", "document.uris"),
+    ("document.media-type-ends", "document.media-types"),
+    ("document.metadata-ends", "document.metadata"),
+    ("passage.section-ends", "passage.sections"),
+    ("passage.text-ends", "passage.texts"),
+    ("incoming.text-ends", "incoming.texts"),
+    ("outgoing.text-ends", "outgoing.texts"),
+];
+
+/// Where a column lies: ends, bytes.
+type ColumnRange = (Range<usize>, Range<usize>);
+
+/// `texts.bin`, mapped and checked.
+#[derive(Debug)]
+pub(super) struct TextsFile {
+    sections: Sections,
+    spans: Range<usize>,
+    sentences: Range<usize>,
+    outgoing_passages: Range<usize>,
+    document_ids: Range<usize>,
+    passage_ids: Range<usize>,
+    incoming_ids: Range<usize>,
+    outgoing_ids: Range<usize>,
+    source_ids: ColumnRange,
+    titles: ColumnRange,
+    uris: ColumnRange,
+    media_types: ColumnRange,
+    metadata: ColumnRange,
+    passage_sections: ColumnRange,
+    passage_texts: ColumnRange,
+    incoming: ColumnRange,
+    outgoing: ColumnRange,
+}
+
+impl TextsFile {
+    /// Opens the file, which must hold as much as `counts` says.
+    pub(super) fn open(path: &Path, counts: TextCounts) -> Result<Self> {
+        let TextCounts { documents, passages, sentences, incoming, outgoing } = counts;
+        let sections = Sections::open(path)?;
+        let file = &sections;
+        let spans = array::<[u32; 2]>(file, SPANS, passages)?;
+        let sentences = array::<[u32; 2]>(file, SENTENCES, sentences)?;
+        let outgoing_passages = array::<u32>(file, OUTGOING_PASSAGES, outgoing)?;
+        if file.items::<u32>(outgoing_passages.clone()).iter().any(|passage| *passage as usize >= passages) {
+            return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
+        }
+        let id_counts = [documents, passages, incoming, outgoing];
+        let [document_ids, passage_ids, incoming_ids, outgoing_ids] =
+            each(ID_NAMES, id_counts, |name, count| array::<[u8; 16]>(file, name, count))?;
+        let (d, p) = (documents, passages);
+        let [source_ids, titles, uris, media_types, metadata, passage_sections, passage_texts, incoming, outgoing] =
+            each(COLUMN_NAMES, [d, d, d, d, d, p, p, incoming, outgoing], |names, count| column(file, names, count))?;
+        Ok(Self {
+            sections,
+            spans,
+            sentences,
+            outgoing_passages,
+            document_ids,
+            passage_ids,
+            incoming_ids,
+            outgoing_ids,
+            source_ids,
+            titles,
+            uris,
+            media_types,
+            metadata,
+            passage_sections,
+            passage_texts,
+            incoming,
+            outgoing,
+        })
+    }
+
+    /// Returns what is shown of a passage whose sentences are `sentences`, over the whole index.
+    pub(super) fn passage(&self, passage: u32, sentences: Range<usize>) -> Result<PassageText> {
+        let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
+        let section = self.text(&self.passage_sections, passage);
+        let sentences = self.sections.items::<[u32; 2]>(self.sentences.clone()).get(sentences).unwrap_or_default();
+        Ok(PassageText {
+            passage: self.passage_id(passage),
+            span: to_span(span),
+            section: (!section.is_empty()).then(|| section.to_owned()),
+            text: self.text(&self.passage_texts, passage).to_owned(),
+            sentences: sentences.iter().copied().map(to_span).collect(),
+        })
+    }
+
+    /// Returns what is shown of a document.
+    pub(super) fn document(&self, document: u32) -> Result<DocumentText> {
+        let id = self.item::<[u8; 16]>(&self.document_ids, document).ok_or_else(|| no("document", document))?;
+        let metadata = serde_json::from_str(self.text(&self.metadata, document)).map_err(|error| {
+            self.sections.corrupt(format!("the metadata of document {document} is damaged: {error}"))
+        })?;
+        Ok(DocumentText {
+            document: DocumentId::from_bytes(id),
+            source_id: self.text(&self.source_ids, document).to_owned(),
+            title: self.text(&self.titles, document).strip_prefix(TITLED).map(str::to_owned),
+            uri: self.text(&self.uris, document).to_owned(),
+            media_type: self.text(&self.media_types, document).to_owned(),
+            metadata,
+        })
+    }
+
+    /// Returns the id of a passage; one of zeros where there is no such passage.
+    pub(super) fn passage_id(&self, passage: u32) -> PassageId {
+        PassageId::from_bytes(self.item(&self.passage_ids, passage).unwrap_or_default())
+    }
+
+    /// Returns the id of an in-coming question; one of zeros where there is no such question.
+    pub(super) fn incoming_id(&self, question: u32) -> QuestionId {
+        QuestionId::from_bytes(self.item(&self.incoming_ids, question).unwrap_or_default())
+    }
+
+    /// Returns the id of an out-coming question; one of zeros where there is no such question.
+    pub(super) fn outgoing_id(&self, question: u32) -> QuestionId {
+        QuestionId::from_bytes(self.item(&self.outgoing_ids, question).unwrap_or_default())
+    }
+
+    /// Returns the passage of each out-coming question.
+    pub(super) fn outgoing_passages(&self) -> &[u32] {
+        self.sections.items(self.outgoing_passages.clone())
+    }
+
+    /// Returns the text of an in-coming question.
+    pub(super) fn incoming(&self, question: u32) -> &str {
+        self.text(&self.incoming, question)
+    }
+
+    /// Returns the text of an out-coming question.
+    pub(super) fn outgoing(&self, question: u32) -> &str {
+        self.text(&self.outgoing, question)
+    }
+
+    fn item<T: bytemuck::AnyBitPattern>(&self, range: &Range<usize>, at: u32) -> Option<T> {
+        self.sections.items(range.clone()).get(at as usize).copied()
+    }
+
+    fn text(&self, (ends, bytes): &ColumnRange, at: u32) -> &str {
+        let ends = self.sections.items::<u64>(ends.clone());
+        let start = if at == 0 { Some(&0) } else { ends.get(at as usize - 1) };
+        let (Some(start), Some(end)) = (start, ends.get(at as usize)) else { return "" };
+        let bytes = self.sections.at(bytes.clone()).get(*start as usize..*end as usize);
+        std::str::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// Finds a part for each name and count.
+fn each<N: Copy, T: Default, const K: usize>(
+    names: [N; K],
+    counts: [usize; K],
+    find: impl Fn(N, usize) -> Result<T>,
+) -> Result<[T; K]> {
+    let mut found = std::array::from_fn(|_| T::default());
+    for ((found, name), count) in found.iter_mut().zip(names).zip(counts) {
+        *found = find(name, count)?;
+    }
+    Ok(found)
+}
+
+fn array<T: bytemuck::AnyBitPattern>(sections: &Sections, name: &str, count: usize) -> Result<Range<usize>> {
+    let range = sections.array::<T>(name)?;
+    let actual = sections.items::<T>(range.clone()).len();
+    if actual == count {
+        Ok(range)
+    } else {
+        Err(sections.corrupt(format!("`{name}` has {actual} items; {count} are due")))
+    }
+}
+
+fn column(sections: &Sections, (ends_name, bytes_name): (&str, &str), count: usize) -> Result<ColumnRange> {
+    let range = array::<u64>(sections, ends_name, count)?;
+    let bytes = sections.array::<u8>(bytes_name)?;
+    let ends = sections.items::<u64>(range.clone());
+    if !ends.is_sorted() || ends.last().copied().unwrap_or_default() != bytes.len() as u64 {
+        return Err(sections.corrupt(format!("`{ends_name}` does not bound its texts")));
+    }
+    let text = std::str::from_utf8(sections.at(bytes.clone())).ok();
+    let is_text = |text: &str| ends.iter().all(|end| text.is_char_boundary(*end as usize));
+    if text.is_some_and(is_text) {
+        Ok((range, bytes))
+    } else {
+        Err(sections.corrupt(format!("`{bytes_name}` is not text")))
+    }
+}
+
+fn to_span([start, end]: [u32; 2]) -> Span {
+    Span { start, end }
+}
+
+fn no(what: &str, ordinal: u32) -> Error {
+    Error::Internal(format!("there is no {what} {ordinal}"))
+}

@@ -1,0 +1,214 @@
+//! The one writer of a workspace: records to fill, and versions to publish.
+//!
+//! A version is written into a folder of its own under a name that no reader looks at, synced, renamed, and only then
+//! made current by one transaction of the records. What a killed run leaves behind is cleared away by the next one.
+
+use std::path::{Path, PathBuf};
+
+use super::lock::Lock;
+use super::records::{EdgeRow, EntityRow, MentionRow, OrdinalIds, Records, VersionRow, VersionRows};
+use super::stamp::{self, Stamp, StampedFile};
+use super::text_index::{self, TermsOf};
+use super::texts::{self, Texts};
+use super::vectors;
+use super::{
+    GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, graph_file, version_folder,
+};
+use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
+use crate::error::{Error, Result};
+use crate::graph::packed::PackedGraph;
+use crate::graph::vectors::QuantizedVectors;
+
+/// What a version is made of. Lists are in the order of their ordinals, which are those of `graph`.
+pub struct VersionParts<'a> {
+    /// When, as it is to be shown; the caller has the clock.
+    pub created_at: &'a str,
+    /// The structure.
+    pub graph: &'a PackedGraph,
+    /// The documents.
+    pub documents: &'a [&'a Document],
+    /// The passages, document by document.
+    pub passages: &'a [&'a Passage],
+    /// The in-coming questions, passage by passage.
+    pub incoming: &'a [&'a PseudoQuery],
+    /// The out-coming questions, passage by passage.
+    pub outgoing: &'a [&'a PseudoQuery],
+    /// One vector a passage.
+    pub passage_vectors: &'a QuantizedVectors,
+    /// One vector a sentence.
+    pub sentence_vectors: &'a QuantizedVectors,
+    /// One vector an in-coming question.
+    pub incoming_vectors: &'a QuantizedVectors,
+    /// Terms of each passage's lexical field.
+    pub passage_terms: &'a TermsOf<'a>,
+    /// Terms of each sentence's lexical field.
+    pub sentence_terms: &'a TermsOf<'a>,
+    /// Terms of each in-coming question.
+    pub incoming_terms: &'a TermsOf<'a>,
+    /// The entities of layer 0.
+    pub entities: &'a [EntityRow],
+    /// Their mentions.
+    pub mentions: &'a [MentionRow],
+    /// The question edges.
+    pub edges: &'a [EdgeRow],
+}
+
+impl VersionParts<'_> {
+    fn counts(&self) -> Counts {
+        Counts {
+            documents: self.documents.len() as u64,
+            titled: self.documents.iter().filter(|document| document.title.is_some()).count() as u64,
+            passages: self.passages.len() as u64,
+            sentences: self.graph.sentence_passage.len() as u64,
+            incoming: self.incoming.len() as u64,
+            outgoing: self.outgoing.len() as u64,
+            edges: self.graph.edge_target.len() as u64,
+            entities: self.graph.entity_name_ends.len() as u64,
+            mentions: self.graph.mention_entity.len() as u64,
+        }
+    }
+
+    /// Checks that the lists are of one size with the graph: a version that does not open must not be published.
+    fn check(&self) -> Result<()> {
+        let graph = self.graph.view();
+        let sentences = self.passages.iter().map(|passage| passage.sentences.len()).sum::<usize>();
+        let sizes = [
+            ("documents", self.documents.len(), graph.document_count()),
+            ("passages", self.passages.len(), graph.passage_count()),
+            ("sentences", sentences, graph.sentence_count()),
+            ("incoming", self.incoming.len(), graph.incoming_passage.len()),
+            ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
+            ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
+            ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
+        ];
+        match sizes.into_iter().find(|(_, given, due)| given != due) {
+            Some((part, given, due)) => {
+                Err(Error::Internal(format!("a version with {given} {part}; its graph has {due}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn ids(&self) -> OrdinalIds {
+        OrdinalIds {
+            passages: self.passages.iter().map(|passage| passage.id).collect(),
+            incoming: self.incoming.iter().map(|question| question.id).collect(),
+            outgoing: self.outgoing.iter().map(|question| question.id).collect(),
+        }
+    }
+}
+
+/// The right to write a workspace, held until it is dropped.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    dimension: usize,
+    // Before the lock: the records are closed before another writer may open them.
+    records: Records,
+    _lock: Lock,
+}
+
+impl Writer {
+    pub(super) fn new(path: &Path, lock: Lock, records: Records) -> Result<Self> {
+        let dimension = records.manifest()?.dimension;
+        let writer = Self { path: path.to_owned(), dimension, records, _lock: lock };
+        writer.clear_leftovers()?;
+        Ok(writer)
+    }
+
+    /// Returns the records, to read and to write.
+    pub fn records(&mut self) -> &mut Records {
+        &mut self.records
+    }
+
+    /// Makes a version of what the records hold, and the current one of it; returns its number.
+    ///
+    /// Readers of other versions are not disturbed. The version before it is kept for those who are about to open it.
+    ///
+    /// # Errors
+    ///
+    /// If the parts do not belong together or cannot be written; then the current version is the one that was.
+    pub fn publish_version(&mut self, parts: &VersionParts<'_>) -> Result<IndexVersion> {
+        parts.check()?;
+        self.clear_leftovers()?;
+        let version = self.records.next_version()?;
+        let unfinished = self.path.join(VERSIONS).join(format!(".tmp-{version}"));
+        let folder = version_folder(&self.path, version);
+        std::fs::create_dir_all(&unfinished).map_err(Error::io("make", &unfinished))?;
+        let files = write_files(&unfinished, self.dimension, parts)?;
+        std::fs::rename(&unfinished, &folder).map_err(Error::io("name", &folder))?;
+        stamp::sync(&self.path.join(VERSIONS))?;
+        let row = VersionRow { version, created_at: parts.created_at.to_owned(), counts: parts.counts(), files };
+        let rows = VersionRows { entities: parts.entities, mentions: parts.mentions, edges: parts.edges };
+        self.records.finish_version(&row, rows, &parts.ids())?;
+        self.clear_leftovers()?;
+        Ok(version)
+    }
+
+    /// Removes the folders of versions that nobody can ask for: older than the one before the current, or never
+    /// finished.
+    fn clear_leftovers(&self) -> Result<()> {
+        let versions = self.path.join(VERSIONS);
+        let kept: Vec<String> = self.records.kept_versions()?.iter().map(ToString::to_string).collect();
+        std::fs::create_dir_all(&versions).map_err(Error::io("make", &versions))?;
+        for entry in std::fs::read_dir(&versions).map_err(Error::io("read", &versions))? {
+            let entry = entry.map_err(Error::io("read", &versions))?;
+            let name = entry.file_name();
+            if kept.iter().any(|it| name.to_str() == Some(it)) {
+                continue;
+            }
+            // A folder that cannot be removed does no harm: some systems keep files that a reader maps. The next run
+            // tries again.
+            if let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                tracing::debug!(%error, folder = %entry.path().display(), "an old version could not be removed");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the files of a version into `folder` and syncs them; returns what they must be.
+fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
+    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms);
+    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms);
+    let incoming = || write_terms(folder, INCOMING_TERMS, parts.incoming.len(), parts.incoming_terms);
+    let flat = || write_flat(folder, dimension, parts);
+    let ((passages, sentences), (incoming, flat)) =
+        rayon::join(|| rayon::join(passages, sentences), || rayon::join(incoming, flat));
+    let mut files = flat?;
+    for terms in [passages, sentences, incoming] {
+        files.extend(terms?);
+    }
+    stamp::sync(folder)?;
+    Ok(files)
+}
+
+fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
+    let VersionParts { documents, passages, incoming, outgoing, .. } = *parts;
+    let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors];
+    let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp };
+    Ok(vec![
+        file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
+        file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, passages, incoming, outgoing })?),
+        file(VECTORS, vectors::write(&folder.join(VECTORS), dimension, vectors)?),
+    ])
+}
+
+/// Writes one lexical field into a folder of its own.
+fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> Result<Vec<StampedFile>> {
+    let inner = folder.join(name);
+    std::fs::create_dir_all(&inner).map_err(Error::io("make", &inner))?;
+    text_index::write(&inner, count, terms)?;
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&inner).map_err(Error::io("read", &inner))? {
+        let entry = entry.map_err(Error::io("read", &inner))?;
+        let path = entry.path();
+        stamp::sync(&path)?;
+        let path_in_version = format!("{name}/{}", entry.file_name().to_string_lossy());
+        files.push(StampedFile { path: path_in_version, stamp: Stamp::of(&path)? });
+    }
+    stamp::sync(&inner)?;
+    // The order in which a folder lists its files says nothing.
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}

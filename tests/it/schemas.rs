@@ -1,0 +1,282 @@
+//! The published schemas against the values that are printed: every field that a value has is in its schema, and every
+//! field of a schema is in a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use cairn::domain::{
+    Answer, AnswerKind, Arrival, Citation, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit, HopRound,
+    IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge, QuestionKind,
+    Skip, Span, Step, StepKind,
+};
+use cairn::eval::{Facts, Question, Scored, score};
+use serde_json::{Value, json};
+
+use crate::support::{assert_valid, complaints, schema};
+
+const NAMES: [&str; 8] = ["answer", "error", "eval-retrieval", "export", "index", "run-line", "search", "status"];
+
+fn passage_id() -> PassageId {
+    PassageId::of(&[b"a"])
+}
+
+fn span() -> Span {
+    Span { start: 0, end: 1 }
+}
+
+fn step() -> Step {
+    Step {
+        from: passage_id(),
+        to: passage_id(),
+        kind: StepKind::SharedEntity,
+        question: "What is E?".to_owned(),
+        entity: Some("e".to_owned()),
+        score: 1.5,
+        round: 1,
+    }
+}
+
+fn hit() -> Hit {
+    Hit {
+        rank: 1,
+        passage: passage_id(),
+        document: DocumentId::of(&[b"a"]),
+        source_id: "a".to_owned(),
+        name: "A".to_owned(),
+        uri: "a.md".to_owned(),
+        section: Some("A › B".to_owned()),
+        span: span(),
+        text: "A.".to_owned(),
+        score: -0.5,
+        metadata: Metadata::from([("year".to_owned(), "1841".to_owned())]),
+        path: vec![step()],
+    }
+}
+
+fn ledger() -> Ledger {
+    Ledger {
+        asked: vec!["Who?".to_owned()],
+        entry: vec![EntryVertex {
+            passage: passage_id(),
+            score: 1.0,
+            by: "question".to_owned(),
+            matched: Some("Who is A?".to_owned()),
+        }],
+        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()] }],
+        arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
+        pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
+        pruned_count: 1,
+        notes: vec!["a limit was hit".to_owned()],
+    }
+}
+
+fn answer() -> Answer {
+    let citation = Citation {
+        document: "A".to_owned(),
+        source_id: "a".to_owned(),
+        uri: "a.md".to_owned(),
+        passage: passage_id(),
+        span: span(),
+        quote: "A.".to_owned(),
+        score: 1.0,
+    };
+    Answer {
+        question: "Who?".to_owned(),
+        kind: AnswerKind::Extractive,
+        text: "A.".to_owned(),
+        citations: vec![citation],
+        hits: vec![hit()],
+        strategy: "trail".to_owned(),
+        version: IndexVersion(1),
+        ledger: ledger(),
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        strategy: "trail".to_owned(),
+        version: IndexVersion(1),
+        embedder: "none".to_owned(),
+        corpus: Counts::default(),
+        notes: vec!["a note".to_owned()],
+    }
+}
+
+fn question() -> Question {
+    Question {
+        id: "1".to_owned(),
+        question: "Who?".to_owned(),
+        supporting: vec!["a".to_owned()],
+        kind: Some("bridge".to_owned()),
+        hops: Some(2),
+        answers: Vec::new(),
+    }
+}
+
+/// One line of an export for each kind, every field filled.
+fn export_lines() -> Vec<Value> {
+    let mut document = Document::new("a", Some("A".to_owned()), "A.");
+    document.metadata = Metadata::from([("year".to_owned(), "1841".to_owned())]);
+    let passage = Passage {
+        id: passage_id(),
+        document: document.id,
+        ordinal: 0,
+        span: span(),
+        section: Some("A".to_owned()),
+        text: "A.".to_owned(),
+        sentences: vec![span()],
+    };
+    let keywords: Keywords = ["a"].into_iter().collect();
+    let text = "Who is A?".to_owned();
+    let question = PseudoQuery::by_rule(passage.id, QuestionKind::Outgoing, text, keywords.clone(), 0);
+    let edge = QuestionEdge {
+        id: EdgeId::of(&[b"a"]),
+        from: passage.id,
+        to: passage.id,
+        outgoing: question.id,
+        incoming: question.id,
+        question: "Who is A?".to_owned(),
+        keywords,
+        similarity: 0.5,
+    };
+    vec![
+        json!({ "document": document }),
+        json!({ "passage": passage }),
+        json!({ "question": question }),
+        json!({ "mention": { "entity": EntityId::of(&[b"a"]), "name": "a", "passage": passage_id(), "sentence": 0 } }),
+        json!({ "edge": edge }),
+    ]
+}
+
+/// For each schema, values with every field filled.
+fn full() -> BTreeMap<&'static str, Vec<Value>> {
+    let question = question();
+    let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
+    let skip = Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() };
+    let answer = answer();
+    let search = json!({
+        "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger(),
+    });
+    let index = json!({
+        "version": 1, "counts": Counts::default(), "skips": [skip], "seconds": 0.5, "warnings": ["a warning"],
+        "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
+    });
+    let status = json!({
+        "index": ".cairn", "version": 1, "format": 1, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "counts": Counts::default(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
+    });
+    BTreeMap::from([
+        ("answer", vec![json!(answer)]),
+        ("error", vec![json!({ "error": { "kind": "no_index", "message": "there is none", "hint": "make one" } })]),
+        ("eval-retrieval", vec![json!(score(&lines, facts()))]),
+        ("export", export_lines()),
+        ("index", vec![index]),
+        ("run-line", vec![json!(lines[0].line(&facts()))]),
+        ("search", vec![search]),
+        ("status", vec![status]),
+    ])
+}
+
+#[test]
+fn a_value_with_every_field_is_valid_and_uses_every_field_of_its_schema() {
+    let full = full();
+    assert_eq!(full.keys().copied().collect::<Vec<_>>(), NAMES);
+    for (name, values) in full {
+        for value in &values {
+            assert_valid(name, value);
+        }
+        let schema = schema(name);
+        let unused = unused_fields(&schema, &schema, &values.iter().collect::<Vec<_>>());
+        assert!(unused.is_empty(), "fields of schema `{name}` that no value has: {unused:?}");
+    }
+}
+
+#[test]
+fn a_value_with_the_fewest_fields_is_valid() {
+    let step = Step { entity: None, ..step() };
+    let hit = Hit { section: None, metadata: Metadata::new(), path: vec![step], ..hit() };
+    let entry = EntryVertex { passage: passage_id(), score: 1.0, by: "dense".to_owned(), matched: None };
+    let ledger = Ledger { entry: vec![entry], ..Ledger::default() };
+    let nothing = Answer { kind: AnswerKind::Nothing, citations: Vec::new(), hits: vec![hit], ledger, ..answer() };
+    assert_valid("answer", &json!(nothing));
+
+    assert_valid("eval-retrieval", &json!(score(&[], Facts { notes: Vec::new(), ..facts() })));
+    assert_valid("error", &json!({ "error": { "kind": "internal", "message": "a fault" } }));
+    let untitled = Document::new("a", None, "");
+    assert_valid("export", &json!({ "document": untitled }));
+}
+
+#[test]
+fn a_field_too_many_or_too_few_or_of_another_type_is_refused() {
+    for (name, values) in full() {
+        for value in values {
+            let mut more = value.clone();
+            more["surprise"] = json!(1);
+            assert_ne!(complaints(name, &more), [""; 0], "{name}");
+            for field in value.as_object().unwrap().keys() {
+                let mut other = value.clone();
+                other[field] = json!([[]]);
+                assert_ne!(complaints(name, &other), [""; 0], "{name}.{field}");
+                let mut fewer = value.clone();
+                fewer.as_object_mut().unwrap().remove(field);
+                let is_optional = name == "eval-retrieval" && field == "notes";
+                assert_eq!(complaints(name, &fewer).is_empty(), is_optional, "{name} without {field}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_object_of_a_schema_is_closed_and_equal_definitions_are_equal() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/api");
+    let files: BTreeSet<String> =
+        fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, NAMES.map(|name| format!("{name}.schema.json")).into());
+
+    let mut definitions: BTreeMap<String, Value> = BTreeMap::new();
+    for name in NAMES {
+        let schema = schema(name);
+        assert_eq!(open_objects(&schema), 0, "objects of schema `{name}` without `additionalProperties`");
+        for (key, definition) in schema["$defs"].as_object().into_iter().flatten() {
+            let first = definitions.entry(key.clone()).or_insert_with(|| definition.clone());
+            assert_eq!(first, definition, "`{key}` of schema `{name}` differs from that of another schema");
+        }
+    }
+    assert_eq!(open_objects(&json!({ "a": [{ "type": "object" }] })), 1);
+}
+
+fn open_objects(schema: &Value) -> usize {
+    match schema {
+        Value::Object(fields) => {
+            let is_open = schema["type"] == "object" && !fields.contains_key("additionalProperties");
+            usize::from(is_open) + fields.values().map(open_objects).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(open_objects).sum(),
+        _ => 0,
+    }
+}
+
+/// Returns the properties in `part` of the schema `whole` that none of `values` has.
+fn unused_fields(whole: &Value, part: &Value, values: &[&Value]) -> Vec<String> {
+    if let Some(name) = part["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
+        return unused_fields(whole, &whole["$defs"][name], values);
+    }
+    let mut unused = Vec::new();
+    for (name, property) in part["properties"].as_object().into_iter().flatten() {
+        let inner: Vec<&Value> = values.iter().filter_map(|value| value.get(name)).collect();
+        if inner.is_empty() {
+            unused.push(name.clone());
+        } else {
+            unused.extend(unused_fields(whole, property, &inner).into_iter().map(|it| format!("{name}.{it}")));
+        }
+    }
+    for choice in part["oneOf"].as_array().into_iter().flatten() {
+        unused.extend(unused_fields(whole, choice, values));
+    }
+    if !part["items"].is_null() {
+        let items: Vec<&Value> = values.iter().filter_map(|value| value.as_array()).flatten().collect();
+        unused.extend(unused_fields(whole, &part["items"], &items));
+    }
+    unused
+}

@@ -1,0 +1,28 @@
+//! Checks of what the program prints against the schemas that it publishes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Returns the schema `schemas/api/NAME.schema.json`.
+#[track_caller]
+pub(crate) fn schema(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/api").join(format!("{name}.schema.json"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("no schema `{name}`: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("schema `{name}`: {error}"))
+}
+
+/// Returns what speaks against `value` by the schema of that name, each with its place.
+#[track_caller]
+pub(crate) fn complaints(name: &str, value: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(&schema(name)).unwrap_or_else(|error| panic!("schema `{name}`: {error}"));
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// Fails unless `value` is what the schema of that name promises.
+#[track_caller]
+pub(crate) fn assert_valid(name: &str, value: &Value) {
+    let complaints = complaints(name, value);
+    assert!(complaints.is_empty(), "against schema `{name}`:\n{}\nin {value:#}", complaints.join("\n"));
+}
