@@ -18,6 +18,8 @@ pub struct Run {
 const JOINING: &[&str] = &["and", "in", "at", "to", "for", "on", "a", "an"];
 /// Short forms before which a full stop does not end a run, beside words of one or two letters.
 const TITLES: &[&str] = &["Jr", "Sr", "St", "Dr", "Mr", "Mrs"];
+/// Bytes of a line at least that goes on in the next.
+const WRAPPED_BYTES_MIN: usize = 45;
 /// Characters of a name of one word at least.
 const SINGLE_CHARS_MIN: usize = 3;
 
@@ -47,7 +49,7 @@ fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
     for (index, pair) in words.windows(2).enumerate().skip(first) {
         let [before, word] = pair else { break };
         let gap = text.get(before.end..word.start).unwrap_or_default();
-        if !is_joining_gap(gap, before.text) {
+        if !is_joining_gap(gap, before.text) || ends_short_line(text, before.end, gap) {
             break;
         }
         let index = index + 1;
@@ -62,6 +64,12 @@ fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
         }
     }
     last
+}
+
+/// Returns whether a line ends in the gap at `at` that no margin has broken: names on such lines are items of a list.
+fn ends_short_line(text: &str, at: usize, gap: &str) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    gap.contains('\n') && at - before.rfind('\n').map_or(0, |line_break| line_break + 1) < WRAPPED_BYTES_MIN
 }
 
 /// Returns whether two words with `gap` between may be of one name.
@@ -115,6 +123,8 @@ mod tests {
         check("It ended. Abbot Čapek-Ødegård & Sons", &["abbot capek ødegard sons"]);
         check("Rome.\n\nParis", &["rome", "paris"]);
         check("Rome\n\nParis is", &["rome", "paris"]);
+        check("Ann Lee\nBob Ray\nplays", &["ann lee", "bob ray"]);
+        check("a line that was long enough to be broken before Ann\nLee", &["ann lee"]);
         check("no names here", &[]);
     }
 }
