@@ -1,1 +1,3 @@
+//! Benchmarks of the paths that users wait for.
+
 fn main() {}

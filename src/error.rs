@@ -167,11 +167,11 @@ impl Error {
             | Self::NoDocuments { .. }
             | Self::Question { .. }
             | Self::Option { .. }
-            | Self::Line { .. } => ErrorKind::Input,
+            | Self::Line { .. }
+            | Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Format { .. } | Self::Embedder { .. } => ErrorKind::Incompatible,
-            Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
             Self::Records { source, .. } => records_kind(source),

@@ -39,7 +39,9 @@ impl Embedding {
         }
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length > 0.0 {
-            values.iter_mut().for_each(|value| *value /= length);
+            for value in &mut values {
+                *value /= length;
+            }
         }
         Ok(Self(values.into()))
     }

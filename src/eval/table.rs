@@ -1,6 +1,6 @@
 //! A report as plain text for a terminal of 80 columns.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display, Formatter, Write};
 
 use super::bootstrap::Interval;
 use super::metrics::DEPTHS;
@@ -16,12 +16,25 @@ impl RetrievalReport {
     /// Returns the report as lines of plain text, the last one ended.
     #[must_use]
     pub fn table(&self) -> String {
-        let mut text = String::new();
-        // Writing to a `String` cannot fail; an error would leave a shorter table.
-        self.write_table(&mut text).map_or_else(|_| String::new(), |()| text)
+        self.to_string()
     }
 
-    fn write_table(&self, out: &mut String) -> fmt::Result {
+    fn write_depths(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{:<LABEL_COLUMNS$}{:<CELL_COLUMNS$}{:<CELL_COLUMNS$}retrieval F1",
+            "first k", "recall", "all gold"
+        )?;
+        for depth in DEPTHS {
+            let cells = ["recall", "all-gold", "f1"].map(|name| self.metrics.get(&format!("{name}@{depth}")));
+            write_row(out, &depth, &cells)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for RetrievalReport {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let corpus = &self.facts.corpus;
         writeln!(
             out,
@@ -47,22 +60,9 @@ impl RetrievalReport {
         }
         Ok(())
     }
-
-    fn write_depths(&self, out: &mut String) -> fmt::Result {
-        let head = format!(
-            "{:<LABEL_COLUMNS$}{:<CELL_COLUMNS$}{:<CELL_COLUMNS$}{}",
-            "first k", "recall", "all gold", "retrieval F1"
-        );
-        writeln!(out, "{head}")?;
-        for depth in DEPTHS {
-            let cells = ["recall", "all-gold", "f1"].map(|name| self.metrics.get(&format!("{name}@{depth}")));
-            write_row(out, &depth, &cells)?;
-        }
-        Ok(())
-    }
 }
 
-fn write_row(out: &mut String, label: &dyn Display, cells: &[Option<Interval>]) -> fmt::Result {
+fn write_row(out: &mut Formatter<'_>, label: &dyn Display, cells: &[Option<Interval>]) -> fmt::Result {
     let mut row = format!("{:<LABEL_COLUMNS$}", label.to_string());
     for cell in cells {
         write!(row, "{:<CELL_COLUMNS$}", cell.map(shown).unwrap_or_default())?;
@@ -71,7 +71,7 @@ fn write_row(out: &mut String, label: &dyn Display, cells: &[Option<Interval>]) 
 }
 
 fn write_groups<'a, K: Display + 'a>(
-    out: &mut String,
+    out: &mut Formatter<'_>,
     by: &str,
     groups: impl ExactSizeIterator<Item = (K, &'a Breakdown)>,
 ) -> fmt::Result {

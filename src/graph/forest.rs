@@ -1,4 +1,5 @@
-//! Near neighbors of vectors by a forest of random hyperplane trees, in time that grows with the logarithm of their count.
+//! Near neighbors of vectors by a forest of random hyperplane trees, in time that grows with the logarithm of their
+//! count.
 //!
 //! Candidates only: the caller scores them exactly. The same seed gives the same forest.
 

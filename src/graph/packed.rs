@@ -111,7 +111,8 @@ packed! {
     mention_entity: u32 = "mention.entity",
     /// The sentence, numbered over the whole index.
     mention_sentence: u32 = "mention.sentence",
-    /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
+    /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`]
+    /// pads.
     mention_cues: u32 = "mention.cues",
     /// Where each entity is mentioned: rows of `posting_mention`.
     entity_mentions: u32 = "entity.mentions",

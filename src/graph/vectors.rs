@@ -29,7 +29,8 @@ impl QuantizedVectors {
         Self { dimension, scales: Vec::new(), codes: Vec::new() }
     }
 
-    /// Appends a vector: its scale is its largest magnitude over 127, so that each value is off by at most half of that.
+    /// Appends a vector: its scale is its largest magnitude over 127, so that each value is off by at most half of
+    /// that.
     pub fn push(&mut self, values: &[f32]) {
         let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };

@@ -28,7 +28,7 @@ pub struct NameLookup<'a> {
 /// A known name where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameMatch {
-    /// Its words, as indices into [`super::words`] of the text.
+    /// Its words, as indices into [`super::words()`] of the text.
     pub words: Range<usize>,
     /// First byte.
     pub start: usize,

@@ -1,8 +1,8 @@
 //! Matching: every out-coming question with the in-coming question that answers it best, over the whole corpus.
 //!
 //! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is the candidates: the
-//! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds lifted
-//! the result is that of comparing every pair.
+//! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds
+//! lifted the result is that of comparing every pair.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -59,7 +59,7 @@ impl Default for MatchOptions {
         Self {
             keyword_frequency_max: 256,
             neighbors: 192,
-            forest: ForestOptions { trees: 6, seed: 0x0ca1_12 },
+            forest: ForestOptions { trees: 6, seed: 0x000c_a112 },
             quota: EdgeQuota::Best,
         }
     }
@@ -216,6 +216,7 @@ pub fn edges(
     incoming: &Questions<'_>,
     passages: usize,
 ) -> (Vec<PassageEdge>, usize) {
+    #[expect(clippy::cast_sign_loss, reason = "the logarithm of a number from 1 is not negative")]
     let exits = ((passages.max(1) as f64).ln().ceil() as usize).max(1);
     let mut edges: Vec<PassageEdge> = matched
         .iter()

@@ -1,3 +1,5 @@
+//! Matching against its brute-force twin, and what its bounds and caps do.
+
 use proptest::prelude::*;
 
 use super::*;

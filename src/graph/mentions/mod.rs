@@ -2,7 +2,8 @@
 //!
 //! A document bears names: its title, its title cut at a parenthesis or comma, the subject of its first sentence. A
 //! passage mentions the names of the corpus and what it capitalizes. Around each mention a few words are kept: they say
-//! how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes nothing.
+//! how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes
+//! nothing.
 
 mod find;
 mod pack;
@@ -42,8 +43,8 @@ pub(super) struct Names {
     longest: FxHashMap<String, usize>,
 }
 
-/// Fills the parts of `packed` that hold documents, passages, sentences, entities and mentions, and returns where in its
-/// passage each mention stands, by mention.
+/// Fills the parts of `packed` that hold documents, passages, sentences, entities and mentions, and returns where in
+/// its passage each mention stands, by mention.
 ///
 /// Complexity: linear in the text, beside sorting the entities.
 pub fn pack_mentions(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) -> Vec<Span> {
@@ -52,7 +53,7 @@ pub fn pack_mentions(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) 
     let finder = Finder::new(&names);
     let found: Vec<PassageMentions> = passages.par_iter().map(|passage| finder.mentions(passage)).collect();
     pack::structure(documents, packed);
-    pack::mentions(&names, found, packed)
+    pack::mentions(&names, &found, packed)
 }
 
 impl Names {

@@ -25,14 +25,14 @@ pub(super) fn structure(documents: &[NamedDocument<'_>], packed: &mut PackedGrap
 }
 
 /// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings.
-pub(super) fn mentions(names: &Names, found: Vec<PassageMentions>, packed: &mut PackedGraph) -> Vec<Span> {
+pub(super) fn mentions(names: &Names, found: &[PassageMentions], packed: &mut PackedGraph) -> Vec<Span> {
     let keys = found.iter().flat_map(|passage| passage.keys.iter().map(String::as_str));
     let entities = sorted(keys.chain(names.bearers.keys().map(String::as_str)));
     let cues = sorted(found.iter().flat_map(|passage| passage.cues.iter().map(String::as_str)));
     (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
     (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
     bearers(names, &entities, packed);
-    let spans = rows_of_mentions(&found, &entities, &cues, packed);
+    let spans = rows_of_mentions(found, &entities, &cues, packed);
     postings(entities.len(), packed);
     spans
 }

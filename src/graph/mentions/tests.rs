@@ -1,8 +1,14 @@
+//! Names and mentions over small corpora.
+
 use super::*;
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, row};
 use crate::text::sentences;
 
-struct Corpus(Vec<(Option<&'static str>, Vec<(&'static str, Vec<Span>)>)>);
+/// Passages with their sentences.
+type Passages = Vec<(&'static str, Vec<Span>)>;
+
+/// Documents: title and passages.
+struct Corpus(Vec<(Option<&'static str>, Passages)>);
 
 impl Corpus {
     fn of(documents: &[(Option<&'static str>, &[&'static str])]) -> Self {

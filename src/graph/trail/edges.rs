@@ -69,7 +69,8 @@ struct Residual {
 }
 
 impl Judge<'_> {
-    /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were judged.
+    /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were
+    /// judged.
     pub(super) fn edges(&self, from: u32) -> (Vec<TrailEdge>, u32) {
         let mut found = Found { from, best: FxHashMap::default(), judged: 0 };
         let evidence = self.evidence;

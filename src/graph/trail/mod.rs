@@ -2,8 +2,8 @@
 //!
 //! A passage that fits the question lends part of its score to passages that its mentions lead to. What an edge
 //! A –e→ B is worth is judged against the *question*: does B cover what A leaves open, do words of the question stand
-//! around the mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that a
-//! passage named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
+//! around the mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that
+//! a passage named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
 
 mod edges;
 mod evidence;
@@ -74,7 +74,8 @@ const LENDING_RANK: usize = 50;
 
 /// Walks from what a question says about every passage.
 ///
-/// s(B) = base(B) + max(0, max over edges A –e→ B of p(A) · g(A, e, B)), repeated; p(A) = clip((s(A) − s₅₀)/(s₁ − s₅₀)).
+/// s(B) = base(B) + max(0, max over edges A –e→ B of p(A) · g(A, e, B)), repeated;
+/// p(A) = clip((s(A) − s₅₀)/(s₁ − s₅₀)).
 ///
 /// Complexity: rounds · expanded · edges of a passage, beside a pass over all passages a round.
 #[must_use]

@@ -1,3 +1,5 @@
+//! Walks over small graphs.
+
 use super::*;
 use crate::domain::StepKind;
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, name_kind};
