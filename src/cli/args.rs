@@ -11,18 +11,18 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 #[command(after_help = "Start with `cairn demo`, or with `cairn index FOLDER` and `cairn ask \"QUESTION\"`.\n\
     Exit status: 0 done, 2 wrong usage, 3 wrong input, 4 no index there, 5 index busy, 6 index of another format or \
     embedder, 7 index damaged, 8 refused by the system, 9 fault of this program, 130 interrupted.")]
-pub struct Cli {
+pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(super) command: Command,
     /// Show the log; twice for more.
     #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub verbose: u8,
+    pub(super) verbose: u8,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// Read documents into an index, or bring an index up to date with them.
     Index(IndexArgs),
     /// Find passages.
@@ -42,136 +42,136 @@ pub enum Command {
 
 /// Where the index is and how to print.
 #[derive(Debug, Clone, Args)]
-pub struct PlaceArgs {
+pub(super) struct PlaceArgs {
     /// Folder of the index [default: .cairn, or CAIRN_INDEX].
     #[arg(long, value_name = "DIR")]
-    pub index: Option<PathBuf>,
+    pub(super) index: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
 }
 
 /// `cairn index`.
 #[derive(Debug, Args)]
-pub struct IndexArgs {
+pub(super) struct IndexArgs {
     /// Files and folders: .txt, .md, .json, .jsonl. Documents of these that are gone are removed from the index.
     #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Where and how.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub(super) place: PlaceArgs,
     /// Field of a JSON record that identifies it.
     #[arg(long, value_name = "FIELD", default_value = "id")]
-    pub id_field: String,
+    pub(super) id_field: String,
     /// Field that is its title; `none` if there is none: then no document has a title.
     #[arg(long, value_name = "FIELD", default_value = "title")]
-    pub title_field: String,
+    pub(super) title_field: String,
     /// Field that is its text.
     #[arg(long, value_name = "FIELD", default_value = "text")]
-    pub text_field: String,
+    pub(super) text_field: String,
     /// Word pieces of a passage at most.
     #[arg(long, value_name = "N", default_value_t = 256)]
-    pub passage_tokens: usize,
+    pub(super) passage_tokens: usize,
     /// Make every sentence a passage.
     #[arg(long)]
-    pub sentence_passages: bool,
+    pub(super) sentence_passages: bool,
     /// Question edges inside a document that each question may give [default: one edge a question, wherever it is best].
     #[arg(long, value_name = "N")]
-    pub edges_within: Option<usize>,
+    pub(super) edges_within: Option<usize>,
     /// Question edges to other documents that each question may give.
     #[arg(long, value_name = "N")]
-    pub edges_across: Option<usize>,
+    pub(super) edges_across: Option<usize>,
     /// What makes vectors: `builtin`, or `none` for an index without.
     #[arg(long, value_name = "NAME", default_value = "builtin")]
-    pub embedder: String,
+    pub(super) embedder: String,
 }
 
 /// How to search.
 #[derive(Debug, Clone, Args)]
-pub struct FindArgs {
+pub(super) struct FindArgs {
     /// lexical, dense, hybrid, hop, trail, auto.
     #[arg(long, value_name = "S", default_value = "auto")]
-    pub strategy: String,
+    pub(super) strategy: String,
     /// Passages to return.
     #[arg(long, value_name = "K", default_value_t = 10)]
-    pub top_k: usize,
+    pub(super) top_k: usize,
     /// Rounds of a traversal [default: the strategy's own].
     #[arg(long, value_name = "N")]
-    pub n_hop: Option<u32>,
+    pub(super) n_hop: Option<u32>,
     /// Only documents whose metadata has this value; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
-    pub filter: Vec<String>,
+    pub(super) filter: Vec<String>,
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
-    pub paper: bool,
+    pub(super) paper: bool,
 }
 
 /// `cairn search`.
 #[derive(Debug, Args)]
-pub struct SearchArgs {
+pub(super) struct SearchArgs {
     /// What to look for.
-    pub query: String,
+    pub(super) query: String,
     /// Where and how.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub(super) place: PlaceArgs,
     /// How to search.
     #[command(flatten)]
-    pub find: FindArgs,
+    pub(super) find: FindArgs,
 }
 
 /// `cairn ask`.
 #[derive(Debug, Args)]
-pub struct AskArgs {
+pub(super) struct AskArgs {
     /// The question.
-    pub question: String,
+    pub(super) question: String,
     /// Where and how.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub(super) place: PlaceArgs,
     /// How to search.
     #[command(flatten)]
-    pub find: FindArgs,
+    pub(super) find: FindArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
-    pub explain: bool,
+    pub(super) explain: bool,
 }
 
 /// `cairn export`.
 #[derive(Debug, Args)]
-pub struct ExportArgs {
+pub(super) struct ExportArgs {
     /// Folder of the index [default: .cairn, or CAIRN_INDEX].
     #[arg(long, value_name = "DIR")]
-    pub index: Option<PathBuf>,
+    pub(super) index: Option<PathBuf>,
     /// The canonical form: one JSON object a line, sorted.
     #[arg(long, required = true)]
-    pub canonical: bool,
+    pub(super) canonical: bool,
 }
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
-pub enum EvalCommand {
+pub(super) enum EvalCommand {
     /// Recall, precision and rank of the documents that questions need.
     Retrieval(EvalRetrievalArgs),
 }
 
 /// `cairn eval retrieval`.
 #[derive(Debug, Args)]
-pub struct EvalRetrievalArgs {
+pub(super) struct EvalRetrievalArgs {
     /// Questions, one JSON object a line: id, question, supporting (ids of documents).
     #[arg(long, value_name = "FILE")]
-    pub questions: PathBuf,
+    pub(super) questions: PathBuf,
     /// Where and how.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub(super) place: PlaceArgs,
     /// lexical, dense, hybrid, hop, trail, auto.
     #[arg(long, value_name = "S", default_value = "auto")]
-    pub strategy: String,
+    pub(super) strategy: String,
     /// Rounds of a traversal [default: the strategy's own].
     #[arg(long, value_name = "N")]
-    pub n_hop: Option<u32>,
+    pub(super) n_hop: Option<u32>,
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
-    pub paper: bool,
+    pub(super) paper: bool,
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
 }

@@ -105,6 +105,10 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     if report.skips.len() > SKIPS_SHOWN_MAX {
         screen.note(format!("… and {} more; `cairn status` names all", report.skips.len() - SKIPS_SHOWN_MAX));
     }
-    let named = if path == Path::new(crate::config::INDEX_DEFAULT) { String::new() } else { format!(" --index {}", path.display()) };
+    let named = if path == Path::new(crate::config::INDEX_DEFAULT) {
+        String::new()
+    } else {
+        format!(" --index {}", path.display())
+    };
     screen.note(format!("next: cairn ask \"…\"{named}"));
 }

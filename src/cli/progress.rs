@@ -8,7 +8,7 @@ use super::screen::Screen;
 use crate::domain::{Progress, ProgressSink};
 
 /// A bar that lives as long as the run that it shows.
-pub struct Bar(ProgressBar);
+pub(super) struct Bar(ProgressBar);
 
 impl Drop for Bar {
     fn drop(&mut self) {
@@ -18,8 +18,11 @@ impl Drop for Bar {
 
 /// Returns who shows the progress of a run on `screen`.
 #[must_use]
-pub fn sink(screen: Screen) -> (ProgressSink, Bar) {
-    let bar = ProgressBar::with_draw_target(None, if screen.watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
+    let bar = ProgressBar::with_draw_target(
+        None,
+        if screen.watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
+    );
     if let Ok(style) = ProgressStyle::with_template("{msg:20} [{bar:30}] {pos}/{len} {elapsed}") {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -7,17 +7,17 @@ use crate::text::terminal_escape;
 
 /// Where a command writes.
 #[derive(Debug, Clone, Copy)]
-pub struct Screen {
+pub(super) struct Screen {
     color: bool,
     escape: bool,
     /// Whether a person watches stderr.
-    pub watched: bool,
+    pub(super) watched: bool,
 }
 
 impl Screen {
     /// Returns the terminal of this process; `no_color` forbids colors.
     #[must_use]
-    pub fn new(no_color: bool) -> Self {
+    pub(super) fn new(no_color: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         Self { color: terminal && !no_color, escape: terminal, watched: io::stderr().is_terminal() }
     }
@@ -27,30 +27,30 @@ impl Screen {
     /// # Errors
     ///
     /// If stdout is closed.
-    pub fn line(&self, text: impl AsRef<str>) -> io::Result<()> {
+    pub(super) fn line(&self, text: impl AsRef<str>) -> io::Result<()> {
         writeln!(io::stdout(), "{}", text.as_ref())
     }
 
     /// Writes a line for people. Nobody is left to tell if that fails.
-    pub fn note(&self, text: impl AsRef<str>) {
+    pub(super) fn note(&self, text: impl AsRef<str>) {
         let _closed = writeln!(io::stderr(), "{}", text.as_ref());
     }
 
     /// Returns text from a document or a name as it may be shown.
     #[must_use]
-    pub fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.escape { terminal_escape(text) } else { Cow::Borrowed(text) }
     }
 
     /// Returns text that stands out.
     #[must_use]
-    pub fn strong(&self, text: &str) -> String {
+    pub(super) fn strong(&self, text: &str) -> String {
         self.styled(text, "1")
     }
 
     /// Returns text that stands back.
     #[must_use]
-    pub fn faint(&self, text: &str) -> String {
+    pub(super) fn faint(&self, text: &str) -> String {
         self.styled(text, "2")
     }
 

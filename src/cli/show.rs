@@ -17,7 +17,7 @@ const SHOWN_MAX: usize = 8;
 /// # Errors
 ///
 /// If stdout is closed.
-pub fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
+pub(super) fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
     for hit in hits {
         let section = hit.section.as_deref().map_or_else(String::new, |section| format!(" › {section}"));
         let name = screen.strong(&screen.shown(&format!("{}{section}", hit.name)));
@@ -36,7 +36,7 @@ pub fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
 /// # Errors
 ///
 /// If stdout is closed.
-pub fn answer(screen: &Screen, answer: &Answer) -> io::Result<()> {
+pub(super) fn answer(screen: &Screen, answer: &Answer) -> io::Result<()> {
     if answer.kind == AnswerKind::Nothing {
         return screen.line(screen.shown(&answer.text));
     }
@@ -69,7 +69,7 @@ fn source(screen: &Screen, citation: &Citation) -> String {
 /// # Errors
 ///
 /// If stdout is closed.
-pub fn ledger(screen: &Screen, ledger: &Ledger, hits: &[Hit]) -> io::Result<()> {
+pub(super) fn ledger(screen: &Screen, ledger: &Ledger, hits: &[Hit]) -> io::Result<()> {
     let names = names(hits);
     let name = |passage: &PassageId| {
         names.get(passage).map_or_else(|| format!("passage {}", &passage.to_string()[..8]), |name| (*name).to_owned())

@@ -45,7 +45,12 @@ impl KeywordTable {
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(questions: &'a [&'a PseudoQuery], passage: Vec<u32>, table: &KeywordTable, packed: &PackedGraph) -> Self {
+    pub(super) fn of(
+        questions: &'a [&'a PseudoQuery],
+        passage: Vec<u32>,
+        table: &KeywordTable,
+        packed: &PackedGraph,
+    ) -> Self {
         let document = passage.iter().map(|passage| packed.passage_document[*passage as usize]).collect();
         let (mut keywords, mut keyword) = (vec![0], Vec::new());
         for question in questions {

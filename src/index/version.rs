@@ -5,9 +5,7 @@ use super::lexical::LexicalFields;
 use super::options::IndexOptions;
 use super::questions::{KeywordTable, Side, pack_edges};
 use super::vectors;
-use crate::domain::{
-    Document, EdgeId, EntityId, IndexVersion, Passage, Progress, PseudoQuery, QuestionKind, Span,
-};
+use crate::domain::{Document, EdgeId, EntityId, IndexVersion, Passage, Progress, PseudoQuery, QuestionKind, Span};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::matching::PassageEdge;

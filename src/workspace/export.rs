@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Snapshot;
-use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind, QuestionOrigin};
 use crate::domain::{EdgeId, Passage, PseudoQuery};
+use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row, text_at};
 use crate::store::GraphReader as _;

@@ -56,8 +56,7 @@ impl<'a> Hopping<'a> {
         let n_hop = query.options.n_hop.unwrap_or(4);
         let (options, passage_scores) = match query.options.preset {
             Preset::Paper => {
-                let options =
-                    HopOptions { n_hop, top_k, importance: Importance::SumNormalized, importance_share: 0.5 };
+                let options = HopOptions { n_hop, top_k, importance: Importance::SumNormalized, importance_share: 0.5 };
                 (options, passage_similarities(query, graph, &keywords))
             }
             Preset::Measured => {

@@ -66,9 +66,8 @@ fn step(query: &Query, round: u32, taken: &Taken) -> Step {
 fn shown_name(query: &Query, entity: u32) -> String {
     let graph = query.reader.graph();
     let folded = graph.entity_name(entity);
-    let titles = row(graph.entity_bearers, entity).filter_map(|bearer| {
-        query.reader.document(graph.bearer_document[bearer]).ok()?.title
-    });
+    let titles = row(graph.entity_bearers, entity)
+        .filter_map(|bearer| query.reader.document(graph.bearer_document[bearer]).ok()?.title);
     let bears = |title: &String| crate::text::tokens(title).join(" ") == folded;
     titles.into_iter().find(bears).unwrap_or_else(|| capitalized(folded))
 }
@@ -87,7 +86,8 @@ fn capitalized(folded: &str) -> String {
 fn ledger(query: &Query, walked: &TrailWalk, options: &TrailOptions, ranked: &[(u32, f32)]) -> Ledger {
     let seeds = top::best_of(&walked.seeds, options.expanded);
     let rounds = walked.rounds.iter().zip(1..).map(|(round, number)| {
-        let mut taken: Vec<_> = round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
+        let mut taken: Vec<_> =
+            round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
         let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect();
         HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps }
