@@ -171,7 +171,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_character_but_white_space_lies_in_one_sentence(text in "[ \\n\\t.!?。A-Za-z0-9\"'(#é|-]{0,60}|\\PC{0,40}") {
+        fn every_character_but_white_space_lies_in_one_sentence(
+            text in "[ \\n\\t.!?。A-Za-z0-9\"'(#é|-]{0,60}|\\PC{0,40}",
+        ) {
             let mut at = 0;
             for span in sentences(&text) {
                 prop_assert!(at <= span.start && span.start < span.end);
