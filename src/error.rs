@@ -164,6 +164,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::MissingPath { .. }
+            | Self::NotAnIndex { .. }
             | Self::NoDocuments { .. }
             | Self::Question { .. }
             | Self::Option { .. }

@@ -43,7 +43,7 @@ pub(super) enum Command {
 /// Where the index is and how to print.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PlaceArgs {
-    /// Folder of the index [default: .cairn, or CAIRN_INDEX].
+    /// Folder of the index [default: `.cairn`, or `CAIRN_INDEX`].
     #[arg(long, value_name = "DIR")]
     pub(super) index: Option<PathBuf>,
     /// Print JSON.
@@ -75,7 +75,7 @@ pub(super) struct IndexArgs {
     /// Make every sentence a passage.
     #[arg(long)]
     pub(super) sentence_passages: bool,
-    /// Question edges inside a document that each question may give [default: one edge a question, wherever it is best].
+    /// Question edges inside its document that a question may give [default: one edge, wherever it is best].
     #[arg(long, value_name = "N")]
     pub(super) edges_within: Option<usize>,
     /// Question edges to other documents that each question may give.
@@ -138,7 +138,7 @@ pub(super) struct AskArgs {
 /// `cairn export`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// Folder of the index [default: .cairn, or CAIRN_INDEX].
+    /// Folder of the index [default: `.cairn`, or `CAIRN_INDEX`].
     #[arg(long, value_name = "DIR")]
     pub(super) index: Option<PathBuf>,
     /// The canonical form: one JSON object a line, sorted.

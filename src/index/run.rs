@@ -238,7 +238,7 @@ impl Run {
                     let item = if document.text.trim().is_empty() {
                         SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() })
                     } else {
-                        SourceItem::Document(SourceDocument { root, document, content })
+                        SourceItem::Document(SourceDocument { root, content, document })
                     };
                     visit(self, item)?;
                 }

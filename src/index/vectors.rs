@@ -52,5 +52,7 @@ pub(super) async fn questions(embedder: &dyn Embedder, questions: &[&PseudoQuery
 }
 
 fn push(vectors: &mut QuantizedVectors, embeddings: &[Embedding]) {
-    embeddings.iter().for_each(|embedding| vectors.push(embedding.values()));
+    for embedding in embeddings {
+        vectors.push(embedding.values());
+    }
 }

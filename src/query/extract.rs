@@ -8,7 +8,8 @@ use crate::graph::top;
 
 /// Passages whose sentences are looked at.
 const PASSAGES_MAX: usize = 8;
-/// Share of the question's idf that one passage must cover for the index to have anything on it, unless a vector says so.
+/// Share of the question's idf that one passage must cover for the index to have anything on it, unless a vector
+/// says so.
 const COVERED_MIN: f32 = 0.2;
 /// Cosine from which a passage is relevant whatever its words.
 const COSINE_MIN: f32 = 0.5;

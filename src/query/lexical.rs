@@ -82,7 +82,9 @@ fn lengths(graph: PassageGraph<'_>, field: TextField) -> &[u32] {
 /// Divides by the largest, so that the best is 1.
 pub fn normalize(scores: &mut [f32]) {
     let best = scores.iter().copied().fold(0.0, f32::max) + 1e-9;
-    scores.iter_mut().for_each(|score| *score /= best);
+    for score in scores {
+        *score /= best;
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Matching: every out-coming question with the in-coming question that answers it best, over the whole corpus.
 //!
-//! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is the candidates: the
+//! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is candidates: the
 //! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds
 //! lifted the result is that of comparing every pair.
 
@@ -217,7 +217,7 @@ pub fn edges(
     passages: usize,
 ) -> (Vec<PassageEdge>, usize) {
     #[expect(clippy::cast_sign_loss, reason = "the logarithm of a number from 1 is not negative")]
-    let exits = ((passages.max(1) as f64).ln().ceil() as usize).max(1);
+    let exits = exits_max(passages);
     let mut edges: Vec<PassageEdge> = matched
         .iter()
         .map(|matched| PassageEdge {
@@ -234,6 +234,15 @@ pub fn edges(
         edges.chunk_by(|a, b| a.from == b.from).flat_map(|vertex| vertex.iter().take(exits).copied()).collect();
     let cut = all - kept.len();
     (kept, cut)
+}
+
+/// Returns ⌈ln n⌉, at least 1.
+fn exits_max(passages: usize) -> usize {
+    let mut exits = 1;
+    while (exits as f64).exp() < passages as f64 {
+        exits += 1;
+    }
+    exits
 }
 
 /// Orders by similarity, best first, then by numbers, so that ties do not depend on how the edges were found.

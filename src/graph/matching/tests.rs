@@ -1,5 +1,7 @@
 //! Matching against its brute-force twin, and what its bounds and caps do.
 
+//! Matching beside the comparison of every pair.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,8 +1,8 @@
 //! Names and mentions: the entities of layer 0, by rule, over a whole corpus.
 //!
 //! A document bears names: its title, its title cut at a parenthesis or comma, the subject of its first sentence. A
-//! passage mentions the names of the corpus and what it capitalizes. Around each mention a few words are kept: they say
-//! how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes
+//! passage mentions the names of the corpus and what it capitalizes. A few words around each mention are kept: they
+//! say how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes
 //! nothing.
 
 mod find;

@@ -1,5 +1,7 @@
 //! Names and mentions over small corpora.
 
+//! A film, its director and a town: what they are called and how they are mentioned.
+
 use super::*;
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, row};
 use crate::text::sentences;

@@ -1,5 +1,7 @@
 //! Walks over small graphs.
 
+//! The walk on three passages.
+
 use super::*;
 use crate::domain::StepKind;
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, name_kind};

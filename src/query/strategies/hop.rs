@@ -1,7 +1,7 @@
 //! `hop`: `HopRAG`'s walk over question edges with similarity reasoning (its Algorithm 1, "non-LLM").
 //!
-//! SIM(q, ·) = (Jaccard of keywords + cosine) / 2, of an edge by the keywords of both its questions and the vector of the
-//! in-coming one, of a passage by its own. Helpfulness = (SIM + importance) / 2 keeps the best.
+//! SIM(q, ·) = (Jaccard of keywords + cosine) / 2, of an edge by the keywords of both its questions and the vector of
+//! the in-coming one, of a passage by its own. Helpfulness = (SIM + importance) / 2 keeps the best.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::store::VectorField;
 /// See [`crate::graph::hop`].
 pub(super) struct Hop;
 
-/// Passages that the walk enters by and keeps, where fewer are asked for (the paper's top_k).
+/// Passages that the walk enters by and keeps, where fewer are asked for (the paper's `top_k`).
 const WIDTH: usize = 20;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;

@@ -14,7 +14,7 @@ const NATIONALITY_WITHIN: usize = 6;
 /// Characters that are quoted where nothing can be said of a sentence.
 const QUOTED_CHARS: usize = 60;
 
-/// Returns the questions: what the subject is, what is told of it by a known relation, and what else each sentence says.
+/// Returns the questions: what the subject is, what a known relation tells of it, and what else each sentence says.
 pub(super) fn questions(passage: &Passage, sentences: &[Sentence<'_>], subject: &Subject) -> Vec<Draft> {
     let mut drafts = Vec::new();
     if subject.is_name {

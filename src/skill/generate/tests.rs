@@ -224,7 +224,10 @@ fn there_are_never_too_many_questions_and_never_two_alike() {
 
 proptest::proptest! {
     #[test]
-    fn any_passage_with_a_sentence_has_a_question(title in "\\PC{0,20}", text in "([A-Z]?[a-z]{0,5}[ .,(){}'\"東]){0,40}|\\PC{0,60}") {
+    fn any_passage_with_a_sentence_has_a_question(
+        title in "\\PC{0,20}",
+        text in "([A-Z]?[a-z]{0,5}[ .,(){}'\"東]){0,40}|\\PC{0,60}",
+    ) {
         let document = Document::new("test", Some(title), text);
         for passage in passages(&document, &ChunkOptions::default(), &|text| text.split_whitespace().count()) {
             let questions = generate_by_rule(&document, &passage);
