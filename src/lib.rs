@@ -5,6 +5,7 @@ pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod graph;
+pub mod ingest;
 pub mod store;
 pub mod workspace;
 
