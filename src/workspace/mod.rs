@@ -28,6 +28,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lock::Lock;
+use records::VersionRow;
 pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
@@ -188,7 +189,7 @@ impl Workspace {
         let units = records.unit_counts()?;
         let current = records.current_version()?;
         Ok(Status {
-            version: manifest.current,
+            version: current.as_ref().map(|row| row.version),
             counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
             created_at: current.map(|row| row.created_at),
             format: INDEX_FORMAT,
@@ -211,22 +212,30 @@ impl Workspace {
     /// written.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let records = self.records()?;
+        let row = records.current_version()?.ok_or_else(|| self.no_index())?;
+        self.open_version(&records, row)
+    }
+
+    /// Opens the version of `row`, or a later one: between reading the row and opening the files, other runs may have
+    /// finished and removed them.
+    fn open_version(&self, records: &Records, mut row: VersionRow) -> Result<Snapshot> {
         let manifest = records.manifest()?;
-        let none = || Error::NoIndex { path: self.path.clone() };
-        let mut row = records.current_version()?.ok_or_else(none)?;
-        for _ in 1..OPEN_ATTEMPTS_MAX {
+        let mut attempts = 1;
+        loop {
             let folder = version_folder(&self.path, row.version);
             let opened = Snapshot::open(&folder, &row, &manifest.embedder, manifest.dimension);
             let Err(error) = opened else { return opened };
-            // Between reading the row and opening the files, other runs may have finished and removed them.
-            let now = records.current_version()?.ok_or_else(none)?;
-            if now.version == row.version {
+            let now = records.current_version()?.ok_or_else(|| self.no_index())?;
+            if now.version == row.version || attempts == OPEN_ATTEMPTS_MAX {
                 return Err(error);
             }
             row = now;
+            attempts += 1;
         }
-        let folder = version_folder(&self.path, row.version);
-        Snapshot::open(&folder, &row, &manifest.embedder, manifest.dimension)
+    }
+
+    fn no_index(&self) -> Error {
+        Error::NoIndex { path: self.path.clone() }
     }
 
     /// Takes the right to write.

@@ -252,6 +252,19 @@ fn a_reader_still_reads_its_version_after_two_more() {
 }
 
 #[test]
+fn a_version_that_is_replaced_while_it_is_opened_gives_way_to_the_current_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let records = workspace.records().unwrap();
+    let row = records.current_version().unwrap().unwrap();
+    let mut writer = workspace.writer().unwrap();
+    publish(&mut writer);
+    publish(&mut writer);
+    assert!(!version_folder(folder.path(), row.version).exists());
+    assert_eq!(workspace.open_version(&records, row).unwrap().version(), IndexVersion(3));
+}
+
+#[test]
 fn an_index_without_documents_opens() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open_or_create(folder.path(), &options()).unwrap();

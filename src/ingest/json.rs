@@ -1,0 +1,154 @@
+//! Files that are a record or an array of records, read item by item: an array may be larger than memory, an item not.
+
+use std::cell::Cell;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::place::{NO_OBJECT, NO_RECORD, Place, Visit, without_line};
+use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused};
+use crate::error::{Error, Result};
+
+/// Calls `visit` for the object that a file is, or for each item of the array that it is.
+pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) => return visit(Place::File, Err(refused(&error))),
+    };
+    let left = Cell::new(bytes_max);
+    let mut items = Items { visit, left: &left, bytes_max, count: 0, stopped: None };
+    let mut parser = serde_json::Deserializer::from_reader(Metered { file, left: &left });
+    let parsed = parser.deserialize_any(&mut items).and_then(|()| parser.end());
+    let (count, stopped) = (items.count, items.stopped);
+    match (stopped, parsed) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) if count == 0 => visit(Place::File, Err(NO_RECORD.to_owned())),
+        (None, Ok(())) => Ok(()),
+        (None, Err(error)) => {
+            let reason = if left.get() == 0 {
+                format!("a record of more than {bytes_max} bytes, which a document may have")
+            } else {
+                reason(path, &error)
+            };
+            let place = if error.line() > 0 { Place::Line(error.line() as u32) } else { Place::File };
+            let kept = if count == 0 { "" } else { "; what stands before it was read" };
+            visit(place, Err(reason + kept))
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<BufReader<File>> {
+    let mut file = BufReader::new(File::open(path)?);
+    if file.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+        file.consume(BYTE_ORDER_MARK.len());
+    }
+    Ok(file)
+}
+
+fn reason(path: &Path, error: &serde_json::Error) -> String {
+    // The parser checks a string once it has it, and says where that ends.
+    match first_not_utf8(path) {
+        Ok(Some(at)) => not_utf8(at),
+        _ if error.is_io() => refused(&io::Error::other(error.to_string())),
+        _ if error.is_data() => "neither a JSON object nor an array of objects".to_owned(),
+        _ => format!("not JSON: {}", without_line(error)),
+    }
+}
+
+/// Returns the first byte of a file that is no part of UTF-8 text.
+fn first_not_utf8(path: &Path) -> io::Result<Option<u64>> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 64 << 10];
+    // Bytes at the front of the buffer that began a character, and where they stand in the file.
+    let (mut kept, mut offset) = (0, 0);
+    loop {
+        let read = file.read(&mut buffer[kept..])?;
+        let bytes = &buffer[..kept + read];
+        let Err(error) = std::str::from_utf8(bytes) else {
+            if read == 0 {
+                return Ok(None);
+            }
+            (kept, offset) = (0, offset + bytes.len() as u64);
+            continue;
+        };
+        let valid = error.valid_up_to();
+        offset += valid as u64;
+        if error.error_len().is_some() || read == 0 {
+            return Ok(Some(offset));
+        }
+        let end = bytes.len();
+        buffer.copy_within(valid..end, 0);
+        kept = end - valid;
+    }
+}
+
+/// A file of which an item may take so many bytes and no more.
+struct Metered<'a> {
+    file: BufReader<File>,
+    left: &'a Cell<u64>,
+}
+
+impl Read for Metered<'_> {
+    /// The parser takes one byte at a time, so that what a buffer reads ahead is charged to nobody.
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        let left = self.left.get().saturating_sub(read as u64);
+        self.left.set(left);
+        if left == 0 && read > 0 {
+            return Err(io::Error::other("a record is too large"));
+        }
+        Ok(read)
+    }
+}
+
+struct Items<'a, 'v> {
+    visit: &'a mut Visit<'v>,
+    left: &'a Cell<u64>,
+    bytes_max: u64,
+    count: u32,
+    /// What `visit` returned, if that ended the reading.
+    stopped: Option<Error>,
+}
+
+impl Items<'_, '_> {
+    /// Passes an item on; returns whether to go on.
+    fn pass(&mut self, place: Place, item: Result<Map<String, Value>, String>) -> bool {
+        self.count += 1;
+        self.stopped = (self.visit)(place, item).err();
+        self.stopped.is_none()
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Items<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or an array of objects")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let record = Map::deserialize(MapAccessDeserializer::new(map))?;
+        if self.pass(Place::File, Ok(record)) { Ok(()) } else { Err(A::Error::custom("stopped")) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<Value>()? {
+            let item = match item {
+                Value::Object(record) => Ok(record),
+                _ => Err(NO_OBJECT.to_owned()),
+            };
+            let place = Place::Item(self.count + 1);
+            if !self.pass(place, item) {
+                return Err(A::Error::custom("stopped"));
+            }
+            self.left.set(self.bytes_max);
+        }
+        Ok(())
+    }
+}

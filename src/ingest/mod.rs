@@ -1,0 +1,100 @@
+//! Files and folders to documents. Reading is bounded, in an order that depends on names alone, and never fails as a
+//! whole because of one file: what cannot be read is a [`Skip`] that says where and why.
+//!
+//! Read are text (`.txt`), Markdown (`.md`, `.markdown`) and records (`.json`: an object or an array of objects;
+//! `.jsonl`, `.ndjson`: an object a line).
+
+mod hash;
+mod json;
+mod lines;
+mod markdown;
+mod place;
+mod plain;
+mod reader;
+mod record;
+mod text_file;
+mod walk;
+
+use std::path::PathBuf;
+
+use crate::domain::{Document, Skip};
+use crate::error::Result;
+
+/// What is read, and how much of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestOptions {
+    /// The field of a record that holds its id: text or a number.
+    pub id_field: String,
+    /// The field of a record that holds its title; nothing where records have none.
+    pub title_field: Option<String>,
+    /// The field of a record that holds its text.
+    pub text_field: String,
+    /// The most bytes of one document: of a file of text, or of a record. More is skipped.
+    pub document_bytes_max: u64,
+    /// The most files of one run. More are skipped.
+    pub files_max: u64,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            id_field: "id".to_owned(),
+            title_field: Some("title".to_owned()),
+            text_field: "text".to_owned(),
+            document_bytes_max: 64 << 20,
+            files_max: 1_000_000,
+        }
+    }
+}
+
+/// A document as a source has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceDocument {
+    /// The root that it was found under: its absolute path, without links.
+    pub root: String,
+    /// Hash of all that the source says.
+    pub content: [u8; 32],
+    /// The document.
+    pub document: Document,
+}
+
+/// What a source has at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceItem {
+    /// A document.
+    Document(SourceDocument),
+    /// Something that was left out.
+    Skip(Skip),
+}
+
+/// Calls `visit` with every document and every skip below `roots`, root by root, by name.
+///
+/// Hidden files and folders, and folders that are an index, are passed over. Links below a root are not followed.
+/// Files of other kinds are counted by extension and reported at the end. Of documents with one id the first counts.
+///
+/// # Errors
+///
+/// [`crate::Error::MissingPath`] if a root is not there, before anything is visited; and the errors of `visit`, which
+/// end it.
+pub fn read_sources(
+    roots: &[PathBuf],
+    options: &IngestOptions,
+    visit: &mut dyn FnMut(SourceItem) -> Result<()>,
+) -> Result<()> {
+    let roots = roots.iter().map(|root| walk::Root::find(root)).collect::<Result<Vec<_>>>()?;
+    let mut reader = reader::Reader::new(options, visit);
+    roots.iter().try_for_each(|root| reader.read_root(root))?;
+    reader.finish()
+}
+
+/// Returns the canonical form of a root, by which documents are kept: its absolute path, without links.
+///
+/// # Errors
+///
+/// [`crate::Error::MissingPath`] if it is not there.
+pub fn root_name(root: &std::path::Path) -> Result<String> {
+    walk::Root::find(root).map(|root| root.canonical_name())
+}
+
+#[cfg(test)]
+mod tests;

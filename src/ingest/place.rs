@@ -1,0 +1,43 @@
+//! Where a record stands, and what is said of one that is none.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+
+/// Takes a record with the place where it stands, or why there is none there.
+pub(super) type Visit<'a> = dyn FnMut(Place, Result<Map<String, Value>, String>) -> Result<()> + 'a;
+
+/// A place in a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The whole file.
+    File,
+    /// A line.
+    Line(u32),
+    /// An item of the array that the file is.
+    Item(u32),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File => Ok(()),
+            Self::Line(line) => write!(f, ":{line}"),
+            Self::Item(item) => write!(f, ", item {item}"),
+        }
+    }
+}
+
+pub(super) const NO_RECORD: &str = "it holds no record";
+pub(super) const NO_OBJECT: &str = "not a JSON object";
+
+/// Returns what the parser says, with the column alone: the line is part of the place.
+pub(super) fn without_line(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => format!("{} at column {}", &text[..end], error.column()),
+        None => text,
+    }
+}

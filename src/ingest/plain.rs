@@ -1,0 +1,39 @@
+//! Plain text: the first line may be what the text is called.
+
+/// The most characters of a first line that is taken for a title.
+const TITLE_CHARS_MAX: usize = 100;
+
+/// Returns the first line, if it stands apart as a title does: short, before an empty line, not ending as a sentence.
+pub(super) fn title(text: &str) -> Option<&str> {
+    let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
+    let first = lines.next()?.trim();
+    let next = lines.next()?;
+    let is_apart = next.trim().is_empty() && lines.any(|line| !line.trim().is_empty());
+    let is_short = first.chars().nth(TITLE_CHARS_MAX).is_none();
+    let is_sentence = first.ends_with(['.', '!', '?', ':', ';', ',', '…', '。']);
+    (is_apart && is_short && !is_sentence && first.contains(char::is_alphanumeric)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_line_that_stands_apart_is_the_title() {
+        let long = "x".repeat(TITLE_CHARS_MAX + 1);
+        for (text, expect) in [
+            ("The mill\n\nIt stands by the river.", Some("The mill")),
+            ("\n  The mill \r\n\r\nIt stands.", Some("The mill")),
+            ("The mill\nIt stands.", None),
+            ("The mill stands.\n\nIt is old.", None),
+            ("The mill", None),
+            ("The mill\n\n  \n", None),
+            ("-----\n\nText.", None),
+            ("", None),
+            (&format!("{long}\n\nText."), None),
+            (&format!("{}\n\nText.", &long[1..]), Some(&long[1..])),
+        ] {
+            assert_eq!(title(text), expect, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A record to a document: which of its fields is what.
+
+use serde_json::{Map, Value};
+
+use super::IngestOptions;
+use crate::domain::{Document, DocumentId, Metadata};
+
+/// Returns the document that a record of the file `file` is, or why it is none.
+pub(super) fn to_document(
+    mut record: Map<String, Value>,
+    file: &str,
+    options: &IngestOptions,
+) -> Result<Document, String> {
+    let source_id = take_id(&mut record, &options.id_field)?;
+    let text = take_text(&mut record, &options.text_field)?;
+    let title = match &options.title_field {
+        Some(field) => take_title(&mut record, field)?,
+        None => None,
+    };
+    let metadata = record.into_iter().filter_map(|(key, value)| Some((key, to_text(value)?))).collect::<Metadata>();
+    Ok(Document {
+        id: DocumentId::of(&[source_id.as_bytes()]),
+        uri: format!("{file}#{source_id}"),
+        source_id,
+        title,
+        media_type: "text/plain".to_owned(),
+        text,
+        metadata,
+    })
+}
+
+fn take_id(record: &mut Map<String, Value>, field: &str) -> Result<String, String> {
+    match record.remove(field) {
+        Some(Value::String(id)) if id.trim().is_empty() => Err(format!("field `{field}` is empty")),
+        Some(Value::String(id)) => Ok(id),
+        Some(Value::Number(id)) => Ok(id.to_string()),
+        Some(_) => Err(format!("field `{field}` is neither text nor a number")),
+        None => Err(format!("no field `{field}`")),
+    }
+}
+
+fn take_text(record: &mut Map<String, Value>, field: &str) -> Result<String, String> {
+    match record.remove(field) {
+        Some(Value::String(text)) if text.trim().is_empty() => Err(format!("field `{field}` is empty")),
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("field `{field}` is not text")),
+        None => Err(format!("no field `{field}`")),
+    }
+}
+
+/// A record may do without a title; what stands in its place must be one.
+fn take_title(record: &mut Map<String, Value>, field: &str) -> Result<Option<String>, String> {
+    match record.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(title)) if title.trim().is_empty() => Ok(None),
+        Some(Value::String(title)) => Ok(Some(title)),
+        Some(Value::Number(title)) => Ok(Some(title.to_string())),
+        Some(_) => Err(format!("field `{field}` is not text")),
+    }
+}
+
+/// Returns a value as metadata is kept: text as it is, the rest as JSON; nothing for `null`.
+fn to_text(value: Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(json: &str, options: &IngestOptions) -> Result<Document, String> {
+        to_document(serde_json::from_str(json).unwrap(), "notes/a.jsonl", options)
+    }
+
+    #[test]
+    fn the_fields_of_a_record_are_what_the_options_say() {
+        let json = r#"{"id":7,"title":"Mill","text":"It stands.","year":1890,"open":true,"tags":["a",{"b":1}],"x":null,"by":"Zoë"}"#;
+        let found = document(json, &IngestOptions::default()).unwrap();
+        assert_eq!((found.source_id.as_str(), found.title.as_deref()), ("7", Some("Mill")));
+        assert_eq!((found.text.as_str(), found.uri.as_str()), ("It stands.", "notes/a.jsonl#7"));
+        let expect = [("by", "Zoë"), ("open", "true"), ("tags", r#"["a",{"b":1}]"#), ("year", "1890")];
+        assert_eq!(found.metadata, expect.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+        let options = IngestOptions {
+            id_field: "by".to_owned(),
+            title_field: None,
+            text_field: "title".to_owned(),
+            ..IngestOptions::default()
+        };
+        let found = document(json, &options).unwrap();
+        assert_eq!((found.source_id.as_str(), found.title, found.text.as_str()), ("Zoë", None, "Mill"));
+        assert!(found.metadata.contains_key("text") && found.metadata.contains_key("id"));
+    }
+
+    #[test]
+    fn a_record_without_id_or_text_says_which_field() {
+        for (json, expect) in [
+            (r#"{"text":"t"}"#, Err("no field `id`")),
+            (r#"{"id":" ","text":"t"}"#, Err("field `id` is empty")),
+            (r#"{"id":[1],"text":"t"}"#, Err("field `id` is neither text nor a number")),
+            (r#"{"id":"a"}"#, Err("no field `text`")),
+            (r#"{"id":"a","text":" \n"}"#, Err("field `text` is empty")),
+            (r#"{"id":"a","text":5}"#, Err("field `text` is not text")),
+            (r#"{"id":"a","text":"t","title":{}}"#, Err("field `title` is not text")),
+            (r#"{"id":"a","text":"t","title":" "}"#, Ok(None)),
+            (r#"{"id":"a","text":"t","title":null}"#, Ok(None)),
+            (r#"{"id":"a","text":"t","title":1984}"#, Ok(Some("1984"))),
+        ] {
+            let found = document(json, &IngestOptions::default()).map(|it| it.title);
+            assert_eq!(found, expect.map(|it| it.map(str::to_owned)).map_err(str::to_owned), "{json}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What reading promises: every document once, every other thing named, nothing else.
+
+use std::path::Path;
+
+use super::*;
+use crate::error::{Error, ErrorKind};
+
+/// Reads `roots`; returns documents as `source id | title | text` and skips as `source | reason`.
+fn read_all(roots: &[PathBuf], options: &IngestOptions) -> (Vec<String>, Vec<String>) {
+    let (mut documents, mut skips) = (Vec::new(), Vec::new());
+    read_sources(roots, options, &mut |item| {
+        match item {
+            SourceItem::Document(SourceDocument { document, .. }) => {
+                let title = document.title.as_deref().unwrap_or("-");
+                documents.push(format!("{} | {title} | {}", document.source_id, document.text.escape_debug()));
+            }
+            SourceItem::Skip(skip) => skips.push(format!("{} | {}", skip.source, skip.reason)),
+        }
+        Ok(())
+    })
+    .unwrap();
+    (documents, skips)
+}
+
+/// Checks what comes of one file, read as a root.
+fn check(name: &str, contents: &[u8], documents: &[&str], skips: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, contents).unwrap();
+    let options = IngestOptions { document_bytes_max: 60, ..IngestOptions::default() };
+    let (found, skipped) = read_all(&[path], &options);
+    assert_eq!((found, skipped), (owned(documents), owned(skips)), "{name}: {}", contents.escape_ascii());
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn write(folder: &Path, files: &[(&str, &str)]) {
+    for (name, contents) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
+    }
+}
+
+#[test]
+fn files_of_text_are_documents_or_say_why_not() {
+    check("a.txt", b"Mill\n\nIt stands.", &["a.txt | Mill | Mill\\n\\nIt stands."], &[]);
+    check("a.txt", b"\xef\xbb\xbfText.", &["a.txt | - | Text."], &[]);
+    check("A.MD", b"# Mill\nText.", &["A.MD | Mill | # Mill\\nText."], &[]);
+    check("a.markdown", b"Text.", &["a.markdown | - | Text."], &[]);
+    check("a.txt", b"", &[], &["a.txt | it is empty"]);
+    check("a.md", b" \n\t\n", &[], &["a.md | it is empty"]);
+    check("a.md", b"---\ntitle: x\n---\n", &[], &["a.md | it is empty"]);
+    check("a.txt", b"abc\xff", &[], &["a.txt | not UTF-8 text, from byte 3"]);
+    check("a.txt", b"\xff\xfea\0", &[], &["a.txt | not UTF-8 text, from byte 0"]);
+    check("a.txt", &[b'a'; 61], &[], &["a.txt | 61 bytes; a document may have 60"]);
+    check("a.txt", &[b'a'; 60], &[&format!("a.txt | - | {}", "a".repeat(60))], &[]);
+    check("a.pdf", b"%PDF", &[], &["a.pdf | not a kind that is read"]);
+    check("Makefile", b"all:", &[], &["Makefile | not a kind that is read"]);
+}
+
+#[test]
+fn lines_are_documents_or_say_why_not() {
+    let good = &br#"{"id":"x","title":"T","text":"One."}"#[..];
+    check("a.jsonl", good, &["x | T | One."], &[]);
+    check("a.ndjson", &[b"\xef\xbb\xbf", good, b"\r\n\r\n"].concat(), &["x | T | One."], &[]);
+    check("a.jsonl", b"", &[], &["a.jsonl | it holds no record"]);
+    check("a.jsonl", b"\n \n", &[], &["a.jsonl | it holds no record"]);
+    for (line, reason) in [
+        (&b"{\"id\":1,"[..], "not JSON: EOF while parsing a value at column 8"),
+        (b"text", "not JSON: expected ident at column 2"),
+        (b"[1]", "not a JSON object"),
+        (b"{\"id\":1}", "no field `text`"),
+        (b"{\"id\":1,\"text\":\"\"}", "field `text` is empty"),
+        (b"{\"text\":\"t\"}", "no field `id`"),
+        (b"{\"id\":\"x\",\"text\":\"again\"}", "id `x` was already used by a.jsonl:1"),
+        (b"{\"id\":1,\"text\":\"\xff\"}", "not UTF-8 text, from byte 53"),
+        (&[b'z'; 70], "71 bytes; a document may have 60"),
+    ] {
+        let contents = [good, b"\n", line, b"\n", br#"{"id":2,"text":"Two."}"#].concat();
+        check("a.jsonl", &contents, &["x | T | One.", "2 | - | Two."], &[&format!("a.jsonl:2 | {reason}")]);
+    }
+    check("a.jsonl", &[b'z'; 70], &[], &["a.jsonl:1 | 70 bytes; a document may have 60"]);
+}
+
+#[test]
+fn a_file_of_json_is_a_record_or_an_array_of_records() {
+    check("a.json", br#" {"id":"x","text":"One."} "#, &["x | - | One."], &[]);
+    check("a.json", b"\xef\xbb\xbf[{\"id\":1,\"text\":\"One.\"}]", &["1 | - | One."], &[]);
+    let several = br#"[{"id":1,"text":"One."}, 7, {"id":2}, {"id":1,"text":"x"}, {"id":3,"text":"Three."}]"#;
+    let skips = [
+        "a.json, item 2 | not a JSON object",
+        "a.json, item 3 | no field `text`",
+        "a.json, item 4 | id `1` was already used by a.json, item 1",
+    ];
+    check("a.json", several, &["1 | - | One.", "3 | - | Three."], &skips);
+    check("a.json", b"[]", &[], &["a.json | it holds no record"]);
+    check("a.json", b"", &[], &["a.json:1 | not JSON: EOF while parsing a value at column 0"]);
+    check("a.json", b"7", &[], &["a.json:1 | neither a JSON object nor an array of objects"]);
+    check("a.json", b"{\"id\":1", &[], &["a.json:1 | not JSON: EOF while parsing an object at column 7"]);
+    check(
+        "a.json",
+        b"[{\"id\":1,\"text\":\"One.\"},\n{\"id\":",
+        &["1 | - | One."],
+        &["a.json:2 | not JSON: EOF while parsing a value at column 6; what stands before it was read"],
+    );
+    check("a.json", b"{\"id\":1,\"text\":\"a\xff\"}", &[], &["a.json:1 | not UTF-8 text, from byte 17"]);
+    let large = format!("[{{\"id\":1,\"text\":\"One.\"}},{{\"id\":2,\"text\":\"{}\"}}]", "z".repeat(70));
+    let reason = "a record of more than 60 bytes, which a document may have; what stands before it was read";
+    check("a.json", large.as_bytes(), &["1 | - | One."], &[&format!("a.json:1 | {reason}")]);
+    check("a.json", &[b'['; 59], &[], &["a.json:1 | not JSON: EOF while parsing a list at column 59"]);
+}
+
+#[test]
+fn an_array_may_be_larger_than_a_document() {
+    let items: Vec<String> = (0..100).map(|id| format!("{{\"id\":{id},\"text\":\"Text.\"}}")).collect();
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("a.json", &format!("[{}]", items.join(",\n  ")))]);
+    let options = IngestOptions { document_bytes_max: 60, ..IngestOptions::default() };
+    let (documents, skips) = read_all(&[folder.path().join("a.json")], &options);
+    assert_eq!((documents.len(), skips), (100, vec![]));
+}
+
+#[test]
+fn a_folder_is_read_by_name_without_what_is_hidden_or_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("notes");
+    write(
+        &root,
+        &[
+            ("b.txt", "B."),
+            ("a.txt", "A."),
+            ("sub/c.md", "C."),
+            (".hidden.txt", "no"),
+            (".git/x.txt", "no"),
+            (".cairn/x.txt", "no"),
+            ("index/cairn.db", "no"),
+            ("index/x.txt", "no"),
+            ("one.png", ""),
+            ("two.PNG", ""),
+            ("sub/LICENSE", ""),
+            ("sub/x.pdf", ""),
+        ],
+    );
+    let (documents, skips) = read_all(std::slice::from_ref(&root), &IngestOptions::default());
+    assert_eq!(documents, ["notes/a.txt | - | A.", "notes/b.txt | - | B.", "notes/sub/c.md | - | C."]);
+    let other = "not a kind that is read";
+    let expect = ["1 file without an extension", "1 file .pdf", "2 files .png"].map(|it| format!("{it} | {other}"));
+    assert_eq!(skips, expect);
+    let (documents, skips) = read_all(&[root.join("index")], &IngestOptions::default());
+    assert_eq!((documents, skips), (vec![], owned(&["index | it is an index"])));
+    let (documents, _) = read_all(&[root.join(".git"), root.join("sub/..")], &IngestOptions::default());
+    assert_eq!(documents.first().map(String::as_str), Some(".git/x.txt | - | no"));
+    assert_eq!(documents.len(), 4);
+}
+
+#[test]
+fn roots_that_overlap_or_share_names_give_each_document_once() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("x/notes/a.txt", "A."), ("y/notes/a.txt", "Other."), ("x/notes/sub/b.txt", "B.")]);
+    let root = |name| folder.path().join(name);
+    let options = IngestOptions::default();
+    let (documents, skips) = read_all(&[root("x/notes"), root("x/notes/sub"), root("x/notes/a.txt")], &options);
+    assert_eq!(documents, ["notes/a.txt | - | A.", "notes/sub/b.txt | - | B."]);
+    assert!(skips.is_empty());
+    let (documents, skips) = read_all(&[root("x/notes/a.txt"), root("y/notes"), root("x/notes")], &options);
+    assert_eq!(documents, ["a.txt | - | A.", "notes/a.txt | - | Other.", "notes/sub/b.txt | - | B."]);
+    assert!(skips.is_empty());
+    let (_, skips) = read_all(&[root("x/notes"), root("y/notes")], &options);
+    assert_eq!(skips, ["notes/a.txt | id `notes/a.txt` was already used by notes/a.txt"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_and_what_is_no_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("outside/secret.txt", "no"), ("root/a.txt", "A.")]);
+    let root = folder.path().join("root");
+    std::os::unix::fs::symlink(folder.path().join("outside"), root.join("folder")).unwrap();
+    std::os::unix::fs::symlink("../outside/secret.txt", root.join("secret.txt")).unwrap();
+    std::os::unix::fs::symlink("nowhere", root.join("broken.txt")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket.txt")).unwrap();
+    let (documents, skips) = read_all(std::slice::from_ref(&root), &IngestOptions::default());
+    assert_eq!(documents, ["root/a.txt | - | A."]);
+    let link = |name: &str| format!("root/{name} | links are not followed");
+    let socket = "root/socket.txt | neither a file nor a folder".to_owned();
+    assert_eq!(skips, [link("broken.txt"), link("folder"), link("secret.txt"), socket]);
+    // A root that is a link is meant.
+    std::os::unix::fs::symlink(&root, folder.path().join("link")).unwrap();
+    let (documents, _) = read_all(&[folder.path().join("link")], &IngestOptions::default());
+    assert_eq!(documents, ["link/a.txt | - | A."]);
+}
+
+#[test]
+fn a_missing_root_is_an_error_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("a.txt", "A.")]);
+    let roots = [folder.path().join("a.txt"), folder.path().join("absent")];
+    let error = read_sources(&roots, &IngestOptions::default(), &mut |_| Err(Error::Cancelled)).unwrap_err();
+    assert!(matches!(&error, Error::MissingPath { path } if *path == roots[1]), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn an_empty_folder_gives_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(read_all(&[folder.path().to_owned()], &IngestOptions::default()), (vec![], vec![]));
+}
+
+#[test]
+fn files_beyond_the_limit_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("a.txt", "A."), ("b.txt", "B."), ("c.txt", "C.")]);
+    let options = IngestOptions { files_max: 1, ..IngestOptions::default() };
+    let (documents, skips) = read_all(&[folder.path().to_owned()], &options);
+    assert_eq!((documents.len(), skips), (1, owned(&["2 files | beyond the limit of 1 files"])));
+}
+
+#[test]
+fn an_error_of_the_visitor_ends_the_reading() {
+    for (name, contents) in [
+        ("a.txt", "A."),
+        ("a.jsonl", "{\"id\":1,\"text\":\"A.\"}\n{\"id\":2,\"text\":\"B.\"}"),
+        ("a.json", "[{\"id\":1,\"text\":\"A.\"},{\"id\":2,\"text\":\"B.\"}]"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &[(name, contents), ("z.txt", "Z.")]);
+        let mut count = 0;
+        let ended = read_sources(&[folder.path().to_owned()], &IngestOptions::default(), &mut |_| {
+            count += 1;
+            Err(Error::Cancelled)
+        });
+        assert!(matches!(ended, Err(Error::Cancelled)), "{name}");
+        assert_eq!(count, 1, "{name}");
+    }
+}
+
+#[test]
+fn an_item_knows_its_root_and_where_it_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("notes/a.jsonl", r#"{"id":"x","text":"One.","year":1890}"#), ("notes/b.md", "Two.")]);
+    let root = folder.path().join("notes");
+    let mut found = Vec::new();
+    read_sources(std::slice::from_ref(&root), &IngestOptions::default(), &mut |item| {
+        if let SourceItem::Document(document) = item {
+            found.push(document);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(found.iter().all(|it| it.root == root_name(&root).unwrap()));
+    let documents: Vec<&Document> = found.iter().map(|it| &it.document).collect();
+    assert_eq!((documents[0].uri.as_str(), documents[0].media_type.as_str()), ("notes/a.jsonl#x", "text/plain"));
+    assert_eq!(documents[0].metadata.get("year").map(String::as_str), Some("1890"));
+    assert_eq!((documents[1].uri.as_str(), documents[1].media_type.as_str()), ("notes/b.md", "text/markdown"));
+    assert_eq!(found[1].content, hash::of(documents[1]));
+}
+
+#[test]
+fn a_file_that_the_system_refuses_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let reason = text_file::read(&folder.path().join("absent"), 10).unwrap_err();
+    assert!(reason.starts_with("cannot be read: "), "{reason}");
+    let mut reasons = Vec::new();
+    let mut keep = |_: place::Place, record: Result<_, String>| {
+        reasons.extend(record.err());
+        Ok(())
+    };
+    lines::read(&folder.path().join("absent"), 10, &mut keep).unwrap();
+    json::read(&folder.path().join("absent"), 10, &mut keep).unwrap();
+    assert!(reasons.len() == 2 && reasons.iter().all(|it| it.starts_with("cannot be read: ")), "{reasons:?}");
+}

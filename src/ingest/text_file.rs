@@ -1,0 +1,41 @@
+//! Whole files of text: bounded, without a mark of byte order, and UTF-8 or not at all.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What stands before text in some files to tell the order of its bytes, which UTF-8 does not need.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Returns the text of a file of at most `bytes_max` bytes, or why it cannot be had.
+pub(super) fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let mut file = File::open(path).map_err(|error| refused(&error))?;
+    let length = file.metadata().map_err(|error| refused(&error))?.len();
+    if length > bytes_max {
+        return Err(too_large(length, bytes_max));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    file.by_ref().take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(too_large(bytes.len() as u64, bytes_max));
+    }
+    let marked = bytes.starts_with(BYTE_ORDER_MARK);
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(error.utf8_error().valid_up_to() as u64))?;
+    Ok(if marked { text[BYTE_ORDER_MARK.len()..].to_owned() } else { text })
+}
+
+/// Says that the operating system refused, in its words.
+pub(super) fn refused(error: &io::Error) -> String {
+    format!("cannot be read: {error}")
+}
+
+/// Says where text ends to be UTF-8.
+pub(super) fn not_utf8(at: u64) -> String {
+    format!("not UTF-8 text, from byte {at}")
+}
+
+/// Says how large something is that may be no larger than `bytes_max`.
+pub(super) fn too_large(bytes: u64, bytes_max: u64) -> String {
+    format!("{bytes} bytes; a document may have {bytes_max}")
+}
