@@ -164,7 +164,6 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::MissingPath { .. }
-            | Self::NotAnIndex { .. }
             | Self::NoDocuments { .. }
             | Self::Question { .. }
             | Self::Option { .. }

@@ -24,4 +24,4 @@ pub use error::{Error, ErrorKind, Result};
 pub use index::{IndexOptions, IndexReport, Sources, index, remove};
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 pub use skill::Performers;
-pub use workspace::Workspace;
+pub use workspace::{Workspace, WorkspaceOptions};

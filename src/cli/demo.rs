@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::index::{IndexOptions, Sources, index};
 use crate::query::{AskOptions, QueryEngine};
 use crate::skill::Performers;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, WorkspaceOptions};
 
 /// Where the demo puts its documents and its index.
 const FOLDER: &str = "cairn-demo";
@@ -62,7 +62,7 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     let documents = write_collection(folder)?;
     let path = folder.join("index");
     let performers = Performers::built_in();
-    let mut workspace = Workspace::open_or_create(&path, &performers.workspace_options())?;
+    let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
     let report = index(&mut workspace, &Sources::folder(documents), &performers, &IndexOptions::default()).await?;
     screen.line(format!(
         "Indexed {} documents about the island of Sarrow: {} passages, {} questions, {} question edges, in {:.1} s.",

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{IndexOptions, IndexReport, Sources, index};
 use crate::ingest::IngestOptions;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, WorkspaceOptions};
 
 /// Word pieces of a passage at least: fewer would cut sentences to pieces.
 const PASSAGE_TOKENS_MIN: usize = 16;
@@ -27,7 +27,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let options = IndexOptions { progress: Some(sink), cancellation, ..options(&args)? };
     let sources = Sources::Paths(args.paths);
     sources.check()?;
-    let mut workspace = Workspace::open_or_create(&path, &performers.workspace_options())?;
+    let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
     let report = index(&mut workspace, &sources, &performers, &options).await;
     drop(bar);
     let report = report?;
@@ -84,7 +84,8 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
         screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
     } else {
         screen.note(format!(
-            "{} documents ({} added, {} changed, {} removed), {} passages, {} questions, {} question edges, version {}, {:.1} s",
+            "{} documents ({} added, {} changed, {} removed), {} passages, {} questions, {} question edges, \
+             version {}, {:.1} s",
             counts.documents,
             documents.added,
             documents.changed,

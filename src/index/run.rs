@@ -14,7 +14,7 @@ use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Counts, Document, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{SourceDocument, SourceItem, hash, read_sources, root_name};
+use crate::ingest::{SourceDocument, SourceItem, content_hash, read_sources, root_name};
 use crate::skill::{Performers, generate_by_rule};
 use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, Workspace, Writer};
@@ -47,10 +47,10 @@ const HANDED_OVER: &str = "";
 ///
 /// ```no_run
 /// # async fn run() -> cairn::Result<()> {
-/// use cairn::{IndexOptions, Performers, Sources, Workspace};
+/// use cairn::{IndexOptions, Performers, Sources, Workspace, WorkspaceOptions};
 ///
 /// let performers = Performers::built_in();
-/// let mut workspace = Workspace::open_or_create("notes.cairn", &performers.workspace_options())?;
+/// let mut workspace = Workspace::open_or_create("notes.cairn", &WorkspaceOptions::of(&performers))?;
 /// let report = cairn::index(&mut workspace, &Sources::folder("notes"), &performers, &IndexOptions::default()).await?;
 /// println!("{} passages", report.counts.passages);
 /// # Ok(())
@@ -232,7 +232,7 @@ impl Run {
             }
             Sources::Documents(documents) => {
                 for document in documents {
-                    let content = hash::of(document);
+                    let content = content_hash(document);
                     let document = document.clone();
                     let root = HANDED_OVER.to_owned();
                     let item = if document.text.trim().is_empty() {

@@ -3,7 +3,8 @@
 use crate::domain::Document;
 
 /// Returns the hash of all that the source of a document says; equal only for equal documents.
-pub(super) fn of(document: &Document) -> [u8; 32] {
+#[must_use]
+pub fn content_hash(document: &Document) -> [u8; 32] {
     let Document { id: _, source_id, title, uri, media_type, text, metadata } = document;
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &str| {
@@ -38,16 +39,16 @@ mod tests {
             |it| drop(it.metadata.insert("a".to_owned(), "bc".to_owned())),
             |it| drop(it.metadata.insert("ab".to_owned(), "c".to_owned())),
         ];
-        let mut hashes = vec![of(&document)];
+        let mut hashes = vec![content_hash(&document)];
         for change in changes {
             let mut other = document.clone();
             change(&mut other);
-            hashes.push(of(&other));
+            hashes.push(content_hash(&other));
         }
         let count = hashes.len();
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), count);
-        assert_eq!(of(&document), of(&document.clone()));
+        assert_eq!(content_hash(&document), content_hash(&document.clone()));
     }
 }

@@ -1,4 +1,5 @@
-//! Markdown: front matter and the first heading. The text keeps its length, so that places in it are places in the file.
+//! Markdown: front matter and the first heading. The text keeps its length, so that places in it are places in the
+//! file.
 
 use crate::domain::Metadata;
 

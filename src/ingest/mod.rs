@@ -17,6 +17,8 @@ mod walk;
 
 use std::path::PathBuf;
 
+pub use hash::content_hash;
+
 use crate::domain::{Document, Skip};
 use crate::error::Result;
 

@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::place::Place;
 use super::walk::{Found, Kind, OTHER_KIND, Root};
-use super::{IngestOptions, SourceDocument, SourceItem, hash, json, lines, markdown, plain, record, text_file};
+use super::{
+    IngestOptions, SourceDocument, SourceItem, hash::content_hash, json, lines, markdown, plain, record, text_file,
+};
 use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
 
@@ -122,7 +124,7 @@ impl<'a> Reader<'a> {
             return self.skip(format!("{}{place}", self.name()), reason);
         }
         self.used.insert(document.id, (self.files.len() as u32 - 1, place));
-        let content = hash::of(&document);
+        let content = content_hash(&document);
         (self.visit)(SourceItem::Document(SourceDocument { root: root.to_owned(), content, document }))
     }
 

@@ -78,7 +78,10 @@ mod tests {
 
     #[test]
     fn the_fields_of_a_record_are_what_the_options_say() {
-        let json = r#"{"id":7,"title":"Mill","text":"It stands.","year":1890,"open":true,"tags":["a",{"b":1}],"x":null,"by":"Zoë"}"#;
+        let json = concat!(
+            r#"{"id":7,"title":"Mill","text":"It stands.","year":1890,"open":true,"#,
+            r#""tags":["a",{"b":1}],"x":null,"by":"Zoë"}"#
+        );
         let found = document(json, &IngestOptions::default()).unwrap();
         assert_eq!((found.source_id.as_str(), found.title.as_deref()), ("7", Some("Mill")));
         assert_eq!((found.text.as_str(), found.uri.as_str()), ("It stands.", "notes/a.jsonl#7"));

@@ -255,7 +255,7 @@ fn an_item_knows_its_root_and_where_it_came_from() {
     assert_eq!((documents[0].uri.as_str(), documents[0].media_type.as_str()), ("notes/a.jsonl#x", "text/plain"));
     assert_eq!(documents[0].metadata.get("year").map(String::as_str), Some("1890"));
     assert_eq!((documents[1].uri.as_str(), documents[1].media_type.as_str()), ("notes/b.md", "text/markdown"));
-    assert_eq!(found[1].content, hash::of(documents[1]));
+    assert_eq!(found[1].content, content_hash(documents[1]));
 }
 
 #[test]

@@ -17,7 +17,7 @@ const RELATED_WORTH: f32 = 0.8;
 
 /// What a question says about passages, and about sentences for those who quote them.
 #[derive(Debug, Clone, Default)]
-pub struct Gathered {
+pub(super) struct Gathered {
     /// What it says about passages.
     pub evidence: Evidence,
     /// Cosine of each sentence, by ordinal; empty without an embedder.
@@ -29,7 +29,11 @@ pub struct Gathered {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub fn gather(reader: &dyn GraphReader, question: &AskedQuestion, allowed: Option<Vec<bool>>) -> Result<Gathered> {
+pub(super) fn gather(
+    reader: &dyn GraphReader,
+    question: &AskedQuestion,
+    allowed: Option<Vec<bool>>,
+) -> Result<Gathered> {
     let graph = reader.graph();
     let terms = lexical::distinct(&question.terms);
     let passages = lexical::score(reader, TextField::Passage, &terms)?;

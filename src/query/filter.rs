@@ -50,7 +50,7 @@ impl Filter {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
+pub(super) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
     if filters.is_empty() {
         return Ok(None);
     }

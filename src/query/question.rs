@@ -44,7 +44,7 @@ pub struct NamedEntity {
 /// # Errors
 ///
 /// [`Error::Question`] if it has no word, or more than [`QUESTION_CHARS_MAX`] characters.
-pub fn checked(question: &str) -> Result<&str> {
+pub(super) fn checked(question: &str) -> Result<&str> {
     let question = question.trim();
     if tokens(question).is_empty() {
         return Err(Error::Question { reason: "a question needs at least one word".to_owned() });
@@ -115,7 +115,7 @@ fn known_names(text: &str, graph: PassageGraph<'_>) -> Vec<NamedEntity> {
 /// 1/√(documents that bear the name), × 0.6 for a name cut at its comma; names of more than `bearers_max` documents say
 /// nothing.
 #[must_use]
-pub fn named_passages(
+pub(super) fn named_passages(
     question: &AskedQuestion,
     graph: PassageGraph<'_>,
     bearers_max: usize,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::embed::{Embedder, NoEmbedder, StaticTable};
-use crate::workspace::WorkspaceOptions;
 
 /// Who embeds. Who writes and judges are rules, as long as there is no language model.
 #[derive(Clone)]
@@ -23,11 +22,5 @@ impl Performers {
     #[must_use]
     pub fn without_embedder() -> Self {
         Self { embedder: Arc::new(NoEmbedder) }
-    }
-
-    /// Returns what a new workspace is pinned to when these fill it.
-    #[must_use]
-    pub fn workspace_options(&self) -> WorkspaceOptions {
-        WorkspaceOptions { embedder: self.embedder.name().to_owned(), dimension: self.embedder.dimension() }
     }
 }

@@ -1,5 +1,5 @@
-//! A folder that is an index. Its records are the system of record; beside them lie the files of its versions, which are
-//! derived from the records, immutable, and replaced as a whole.
+//! A folder that is an index. Its records are the system of record; beside them lie the files of its versions, which
+//! are derived from the records, immutable, and replaced as a whole.
 //!
 //! ```text
 //! DIR/cairn.db             records (SQLite)
@@ -36,6 +36,7 @@ pub use writer::{VersionParts, Writer};
 
 use crate::domain::{Counts, IndexVersion, Skip};
 use crate::error::{Error, Result};
+use crate::skill::Performers;
 
 /// The meaning of records and files; raised whenever either changes.
 pub const INDEX_FORMAT: u32 = 1;
@@ -58,6 +59,15 @@ pub struct WorkspaceOptions {
     pub embedder: String,
     /// Values of its vectors.
     pub dimension: usize,
+}
+
+impl WorkspaceOptions {
+    /// Returns what an index is pinned to that these performers fill.
+    #[must_use]
+    pub fn of(performers: &Performers) -> Self {
+        let embedder = &performers.embedder;
+        Self { embedder: embedder.name().to_owned(), dimension: embedder.dimension() }
+    }
 }
 
 /// Where an index stands.

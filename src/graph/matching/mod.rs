@@ -216,7 +216,6 @@ pub fn edges(
     incoming: &Questions<'_>,
     passages: usize,
 ) -> (Vec<PassageEdge>, usize) {
-    #[expect(clippy::cast_sign_loss, reason = "the logarithm of a number from 1 is not negative")]
     let exits = exits_max(passages);
     let mut edges: Vec<PassageEdge> = matched
         .iter()

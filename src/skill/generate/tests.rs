@@ -214,7 +214,7 @@ fn keywords_are_the_name_asked_about_and_the_words_of_the_relation() {
 
 #[test]
 fn there_are_never_too_many_questions_and_never_two_alike() {
-    let names: String = (b'A'..=b'Z').map(|it| format!("He met {0}ob {0}ox. ", it as char)).collect();
+    let names = ('A'..='Z').map(|it| format!("He met {it}ob {it}ox.")).collect::<Vec<_>>().join(" ");
     let asked = questions("Max Moe", &format!("Max Moe was a writer. {names}"));
     let count = |kind| asked.iter().filter(|it| it.kind == kind).count();
     assert_eq!((count(QuestionKind::Incoming), count(QuestionKind::Outgoing)), (INCOMING_MAX, OUTGOING_MAX));
