@@ -203,7 +203,7 @@ impl QueryEngine {
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
         let query = Arc::new(prepared?);
         let found = strategy(kind).find(Arc::clone(&query)).await?;
-        tracing::debug!(strategy = kind.name(), found = found.ranked.len(), "found");
+        tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         Ok((query, found))
     }
 
