@@ -29,7 +29,7 @@ pub struct Hit {
     /// The score, on the strategy's own scale; it orders the list and means nothing beside it.
     pub score: f32,
     /// The document's metadata.
-    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
     /// The steps that led to it from an entry vertex, first step first; empty where it is one.
     pub path: Vec<Step>,
