@@ -118,7 +118,9 @@ impl Workspace {
 
     fn open_at(path: &Path) -> Result<Self> {
         match std::fs::metadata(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::NoIndex { path: path.to_owned() }),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(Error::NoIndex { path: path.to_owned() });
+            }
             Err(error) => return Err(Error::io("open", path)(error)),
             Ok(metadata) if !metadata.is_dir() => return Err(not_an_index(path, "it is a file")),
             Ok(_) => {}
