@@ -104,8 +104,10 @@ async fn run_until_interrupted(command: Command, surroundings: &Surroundings) ->
         }
     };
     let done = tokio::select! {
-        done = run(command, surroundings) => done,
+        // First, so that a signal finds its handler from the start.
+        biased;
         () = interrupted => return exit_status(ErrorKind::Cancelled),
+        done = run(command, surroundings) => done,
     };
     match done {
         Ok(()) => 0,
@@ -218,7 +220,9 @@ impl Surroundings {
 /// Opens an index with the embedder that it is pinned to.
 fn open(path: &Path) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let performers = performers(&workspace.embedder()?)?;
+    let pinned = workspace.embedder()?;
+    // An embedder that this program does not have is not what was typed: the index says so when it is opened with ours.
+    let performers = performers(&pinned).unwrap_or_else(|_| Performers::built_in());
     QueryEngine::open(&workspace, performers)
 }
 
