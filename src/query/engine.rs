@@ -11,8 +11,9 @@ use super::extract;
 use super::filter;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
+use super::short;
 use super::strategies::{Found, Query, strategy};
-use crate::domain::{Answer, CorpusId, Counts, Hit, IndexVersion, Ledger};
+use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::skill::Performers;
@@ -184,11 +185,12 @@ impl QueryEngine {
         let (query, found) = self.find(question, &options.search).instrument(span).await?;
         let hits = hits(&query, &found)?;
         let extracted = extract::answer(&query, &found, &hits, options.citations_max)?;
+        let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(&query, &found)? };
         Ok(Answer {
             question: query.question.text.clone(),
             kind: extracted.kind,
             text: extracted.text,
-            guess: None,
+            guess,
             citations: extracted.citations,
             hits,
             strategy: self.resolved(options.search.strategy).to_string(),

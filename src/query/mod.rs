@@ -7,6 +7,7 @@ mod filter;
 mod lexical;
 mod options;
 mod question;
+mod short;
 mod strategies;
 mod weights;
 
