@@ -1,10 +1,14 @@
 //! `cairn search` and `cairn ask`.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::{Done, Surroundings, explain, open, show};
 use crate::domain::AnswerKind;
 use crate::error::Result;
-use crate::query::{AskOptions, Filter, Preset, SearchOptions};
+use crate::graph::trail::WeightSet;
+use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
@@ -52,7 +56,13 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         top_k: args.top_k,
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
+        weights: weights(args.weights.as_deref())?,
     };
     options.check()?;
     Ok(options)
+}
+
+/// Reads the weights of `trail`, where a file is given.
+pub(super) fn weights(path: Option<&Path>) -> Result<Option<Arc<WeightSet>>> {
+    path.map(|path| read_weights(path).map(Arc::new)).transpose()
 }

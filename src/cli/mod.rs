@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod demo;
 mod eval;
+mod eval_args;
 mod explain;
 mod export;
 mod index;
@@ -27,7 +28,7 @@ use crate::error::{Error, ErrorKind};
 use crate::query::QueryEngine;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
-use args::{Cli, Command, EvalCommand};
+use args::{Cli, Command};
 use next::Next;
 use screen::Screen;
 
@@ -129,7 +130,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Ask(args) => ask::ask(args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Export(args) => export::run(&args, surroundings),
-        Command::Eval(EvalCommand::Retrieval(args)) => eval::retrieval(args, surroundings).await,
+        Command::Eval(command) => eval::run(command, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
     }
 }
@@ -140,7 +141,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Status(args) => args.json,
-        Command::Eval(EvalCommand::Retrieval(args)) => args.place.json,
+        Command::Eval(command) => command.json(),
         Command::Export(_) | Command::Demo => false,
     }
 }

@@ -65,6 +65,15 @@ pub struct Citation {
     pub score: f32,
 }
 
+/// A short answer that a named rule read off the quoted passages, without a model: a guess, to be checked against them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guess {
+    /// The short answer.
+    pub text: String,
+    /// The rule that guessed it.
+    pub rule: String,
+}
+
 /// What a question gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -74,6 +83,9 @@ pub struct Answer {
     pub kind: AnswerKind,
     /// The answer: the best sentences, or what is said when there is nothing.
     pub text: String,
+    /// A short answer, where a rule has one to offer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess: Option<Guess>,
     /// The quotations behind it: those that most steps led to first, then the best.
     pub citations: Vec<Citation>,
     /// The passages that were found, best first.

@@ -12,7 +12,7 @@ use super::filter;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
 use super::strategies::{Found, Query, strategy};
-use crate::domain::{Answer, Counts, Hit, IndexVersion, Ledger};
+use crate::domain::{Answer, CorpusId, Counts, Hit, IndexVersion, Ledger};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::skill::Performers;
@@ -21,7 +21,7 @@ use crate::telemetry;
 use crate::workspace::Workspace;
 
 /// What a question may be told, beside how to search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AskOptions {
     /// How to search.
     pub search: SearchOptions,
@@ -133,6 +133,20 @@ impl QueryEngine {
         self.reader.embedder()
     }
 
+    /// Returns the identity of the corpus: equal for the same passages, whatever the version and the embedder.
+    ///
+    /// # Complexity
+    ///
+    /// O(passages · log passages) time.
+    #[must_use]
+    pub fn corpus(&self) -> CorpusId {
+        let count = self.reader.graph().passage_count() as u32;
+        let mut passages: Vec<_> = (0..count).map(|passage| self.reader.passage_id(passage)).collect();
+        passages.sort_unstable();
+        let parts: Vec<&[u8]> = passages.iter().map(|passage| passage.as_bytes().as_slice()).collect();
+        CorpusId::of(&parts)
+    }
+
     /// Finds passages for a query.
     ///
     /// # Errors
@@ -174,6 +188,7 @@ impl QueryEngine {
             question: query.question.text.clone(),
             kind: extracted.kind,
             text: extracted.text,
+            guess: None,
             citations: extracted.citations,
             hits,
             strategy: self.resolved(options.search.strategy).to_string(),
@@ -183,11 +198,27 @@ impl QueryEngine {
     }
 
     async fn find(&self, question: &str, options: &SearchOptions) -> Result<(Arc<Query>, Found)> {
+        let query = self.query(question, options).await?;
+        let kind = self.resolved(options.strategy);
+        let found = strategy(kind).find(Arc::clone(&query)).await?;
+        tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
+        Ok((query, found))
+    }
+
+    /// Returns a question with all that it says about this version, before any strategy is asked.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::search`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the work and nothing else.
+    pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
         let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
         let (reader, options) = (Arc::clone(&self.reader), options.clone());
-        let kind = self.resolved(options.strategy);
         let prepare = move || {
             let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
             let gathered = gather(reader.as_ref(), &asked, allowed)?;
@@ -201,10 +232,7 @@ impl QueryEngine {
         };
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
-        let query = Arc::new(prepared?);
-        let found = strategy(kind).find(Arc::clone(&query)).await?;
-        tracing::debug!(strategy = kind.name(), found = found.ranked.len(), "found");
-        Ok((query, found))
+        Ok(Arc::new(prepared?))
     }
 
     /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.

@@ -8,9 +8,11 @@ mod lexical;
 mod options;
 mod question;
 mod strategies;
+mod weights;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult};
 pub use filter::Filter;
 pub use options::{N_HOP_MAX, Preset, SearchOptions, StrategyKind, TOP_K_MAX};
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy};
+pub use weights::read_weights;

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::filter::Filter;
 use crate::error::{Error, Result};
+use crate::graph::trail::WeightSet;
 
 /// A way to find passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -72,7 +74,7 @@ pub enum Preset {
 }
 
 /// What a search may be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
     /// How to find passages.
     pub strategy: StrategyKind,
@@ -84,6 +86,8 @@ pub struct SearchOptions {
     pub n_hop: Option<u32>,
     /// Conditions that a document must meet to be shown or walked through, all of them.
     pub filters: Vec<Filter>,
+    /// Weights of `trail`; those that come with the program where none are given.
+    pub weights: Option<Arc<WeightSet>>,
 }
 
 /// Passages that a search returns at most.
@@ -93,7 +97,14 @@ pub const N_HOP_MAX: u32 = 16;
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { strategy: StrategyKind::Auto, preset: Preset::Measured, top_k: 10, n_hop: None, filters: Vec::new() }
+        Self {
+            strategy: StrategyKind::Auto,
+            preset: Preset::Measured,
+            top_k: 10,
+            n_hop: None,
+            filters: Vec::new(),
+            weights: None,
+        }
     }
 }
 

@@ -37,6 +37,7 @@ pub use writer::{VersionParts, Writer};
 use crate::domain::{Counts, IndexVersion, Skip};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
+use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
 pub const INDEX_FORMAT: u32 = 1;
@@ -221,6 +222,7 @@ impl Workspace {
     /// [`Error::NoIndex`] if no run was finished yet; [`Error::Corrupt`] if a file of the version is not what was
     /// written.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let _entered = tracing::info_span!(telemetry::OPEN).entered();
         let records = self.records()?;
         let row = records.current_version()?.ok_or_else(|| self.no_index())?;
         self.open_version(&records, row)

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit, HopRound,
-    IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge, QuestionKind,
-    Skip, Span, Step, StepKind,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit,
+    HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge,
+    QuestionKind, Skip, Span, Step, StepKind,
 };
 use cairn::eval::{Facts, Question, Scored, score};
 use serde_json::{Value, json};
@@ -98,6 +98,7 @@ fn facts() -> Facts {
         strategy: "trail".to_owned(),
         version: IndexVersion(1),
         embedder: "none".to_owned(),
+        corpus_id: CorpusId::of(&[b"a"]),
         corpus: Counts::default(),
         notes: vec!["a note".to_owned()],
     }

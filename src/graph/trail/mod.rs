@@ -11,9 +11,9 @@ mod weights;
 
 use rustc_hash::FxHashMap;
 
-pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, TrailEdge};
+pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, TrailEdge};
 pub use evidence::{Evidence, TERMS_MAX};
-pub use weights::{EdgeWeights, PassageWeights, TrailWeights, WeightSet};
+pub use weights::{EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, WeightSet, is_titled};
 
 use super::packed::PassageGraph;
 use super::top;
@@ -70,7 +70,7 @@ pub struct TrailWalk {
 }
 
 /// Candidates whose spread of scores says how much a passage may lend: p is 0 at this rank and 1 at the best.
-const LENDING_RANK: usize = 50;
+pub const LENDING_RANK: usize = 50;
 
 /// Walks from what a question says about every passage.
 ///
@@ -92,7 +92,7 @@ pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights
         let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { break };
         let mut round = TrailRound::default();
         for &(from, score) in leaders.iter().take(options.expanded) {
-            let lent = ((score - low) / (high - low + 1e-9)).clamp(0.0, 1.0);
+            let lent = lent(score, low, high);
             let (edges, judged) = expansions.entry(from).or_insert_with(|| judge.edges(from));
             round.expanded.push(from);
             round.judged += *judged;
@@ -107,6 +107,27 @@ pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights
         rounds.push(round);
     }
     TrailWalk { seeds, scores, rounds }
+}
+
+/// Returns p(A) for a passage of this score, between the score at [`LENDING_RANK`] and the best.
+#[must_use]
+pub fn lent(score: f32, low: f32, high: f32) -> f32 {
+    ((score - low) / (high - low + 1e-9)).clamp(0.0, 1.0)
+}
+
+/// Returns the edges that leave each of `sources`, with their features and not weighted: what weights are fitted on.
+/// `options` say how many passages frequent entities may lead to.
+#[must_use]
+pub fn candidates(
+    graph: PassageGraph<'_>,
+    evidence: &Evidence,
+    sources: &[u32],
+    options: &TrailOptions,
+) -> Vec<Vec<EdgeCandidate>> {
+    let pool = pool(evidence, options.pool);
+    let weights = EdgeWeights::from(EdgeFeatures::default());
+    let judge = Judge { graph, evidence, weights: &weights, pool: &pool };
+    sources.iter().map(|source| judge.candidates(*source)).collect()
 }
 
 impl TrailRound {

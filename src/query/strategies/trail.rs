@@ -35,10 +35,12 @@ fn find(query: &Query) -> Result<Found> {
 }
 
 /// Returns the weights for documents with titles where at least half of the documents have one.
-fn weights(query: &Query) -> Result<&'static TrailWeights> {
-    let set = WeightSet::built_in().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
-    let counts = query.reader.counts();
-    Ok(if counts.titled * 2 >= counts.documents { &set.titled } else { &set.untitled })
+fn weights(query: &Query) -> Result<&TrailWeights> {
+    let set = match &query.options.weights {
+        Some(given) => given.as_ref(),
+        None => WeightSet::built_in().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?,
+    };
+    Ok(set.of(query.reader.counts()))
 }
 
 fn path(query: &Query, walked: &TrailWalk, passage: u32) -> Vec<Step> {
