@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{AskArgs, FindArgs, SearchArgs};
+use super::show::Names;
 use super::{Done, Surroundings, explain, open, show};
-use crate::domain::AnswerKind;
+use crate::domain::{AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
@@ -21,7 +22,8 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
     if result.hits.is_empty() {
         surroundings.screen.note("nothing found");
     }
-    Ok(show::hits(&surroundings.screen, &result.hits)?)
+    let names = Names::of(&engine, &result.hits, &Ledger::default())?;
+    Ok(show::hits(&surroundings.screen, &result.hits, &names)?)
 }
 
 /// Runs `cairn ask`.
@@ -34,10 +36,12 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&answer);
     }
     let screen = &surroundings.screen;
-    show::answer(screen, &answer)?;
+    let ledger = if args.explain { answer.ledger.clone() } else { Ledger::default() };
+    let names = Names::of(&engine, &answer.hits, &ledger)?;
+    show::answer(screen, &answer, &names)?;
     if args.explain {
         screen.line("")?;
-        explain::ledger(screen, &answer.ledger, &answer.hits)?;
+        explain::ledger(screen, &ledger, &names)?;
     }
     if answer.kind == AnswerKind::Nothing {
         let search = surroundings.next.command(&format!("search {:?}", answer.question), &index);

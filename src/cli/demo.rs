@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::show::Names;
 use super::{Done, Surroundings, show};
+use crate::domain::Ledger;
 use crate::error::{Error, Result};
 use crate::index::{IndexOptions, Sources, index};
 use crate::query::{AskOptions, QueryEngine};
@@ -17,7 +19,7 @@ const FOLDER: &str = "cairn-demo";
 const QUESTIONS: [&str; 3] = [
     "Who taught the engineer of Heron Bridge?",
     "Where was the man who taught Edda Varnholt's father at college born?",
-    "Who was older, the composer of The Drowned Bell or the artist who designed the scenery for its first production?",
+    "Who was born earlier, the printer Lukas Varnholt or the shipbuilder Gideon Strake?",
 ];
 
 macro_rules! harbor {
@@ -77,13 +79,14 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
         let answer = engine.ask(question, &AskOptions::default()).await?;
         screen.line("")?;
         screen.line(screen.strong(&format!("? {question}")))?;
-        show::answer(screen, &answer)?;
+        let names = Names::of(&engine, &answer.hits, &Ledger::default())?;
+        show::answer(screen, &answer, &names)?;
     }
     screen.line("")?;
     screen.line("Sentences are quoted word for word; no language model was asked. Next:")?;
     let next = |command: &str, index: &Path| screen.line(format!("  {}", surroundings.next.command(command, index)));
     next(&format!("ask --explain {:?}", QUESTIONS[0]), &path)?;
-    next("search \"lighthouse keeper\"", &path)?;
+    next("search \"paper mill\"", &path)?;
     let usual = surroundings.index(None);
     next("index YOUR-FOLDER", &usual)?;
     next("ask \"YOUR QUESTION\"", &usual)?;

@@ -6,22 +6,21 @@ use rustc_hash::FxHashSet;
 
 use super::screen::Screen;
 use super::show::Names;
-use crate::domain::{EntryVertex, Hit, HopRound, Ledger, PassageId, Step};
+use crate::domain::{EntryVertex, HopRound, Ledger, PassageId, Step};
 
 /// Steps of a round and entries that are shown.
 const SHOWN_MAX: usize = 8;
 
-/// Shows a ledger; what it says of passages that were dropped is counted.
+/// Shows a ledger: the best of each list, and how much more there is.
 ///
 /// # Errors
 ///
 /// If stdout is closed.
-pub(super) fn ledger(screen: &Screen, ledger: &Ledger, hits: &[Hit]) -> io::Result<()> {
-    let names = Names::of(hits);
-    entries(screen, &ledger.entry, &names)?;
+pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Result<()> {
+    entries(screen, &ledger.entry, names)?;
     let mut shown = FxHashSet::default();
     for (round, number) in ledger.rounds.iter().zip(1..) {
-        steps(screen, round, number, &names, &mut shown)?;
+        steps(screen, round, number, names, &mut shown)?;
     }
     let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
     screen.line(screen.strong(&format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
@@ -30,13 +29,11 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, hits: &[Hit]) -> io::Resu
 
 fn entries(screen: &Screen, entries: &[EntryVertex], names: &Names) -> io::Result<()> {
     screen.line(screen.strong("Entered at"))?;
-    let kept: Vec<(&EntryVertex, &str)> =
-        entries.iter().filter_map(|entry| Some((entry, names.get(entry.passage)?))).take(SHOWN_MAX).collect();
-    for (entry, name) in &kept {
-        let matched = entry.matched.as_ref().map_or_else(String::new, |matched| format!("  “{matched}”"));
-        screen.clipped(&format!("{:7.3}  {name}{matched}", entry.score))?;
+    for entry in entries.iter().take(SHOWN_MAX) {
+        let matched = entry.matched.as_ref().map_or_else(String::new, |matched| format!("  {matched}"));
+        screen.clipped(&format!("{:7.3}  {}{matched}", entry.score, names.get(entry.passage)))?;
     }
-    more(screen, entries.len() - kept.len(), "more")
+    more(screen, entries.len().saturating_sub(SHOWN_MAX), "more")
 }
 
 fn steps(

@@ -41,7 +41,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
 fn options(args: &IndexArgs) -> Result<IndexOptions> {
     if args.passage_tokens < PASSAGE_TOKENS_MIN {
         return Err(Error::Option {
-            option: "passage-tokens",
+            option: "limit of word pieces",
             value: args.passage_tokens.to_string(),
             reason: format!("it is at least {PASSAGE_TOKENS_MIN}"),
         });

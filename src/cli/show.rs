@@ -1,23 +1,32 @@
 //! What was found, for people: passages, answers, the way that led to them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 
-use rustc_hash::FxHashMap;
-
 use super::screen::Screen;
-use crate::domain::{Answer, AnswerKind, Hit, PassageId, Span, Step, StepKind};
+use crate::domain::{Answer, AnswerKind, Hit, Ledger, PassageId, Span, Step, StepKind};
+use crate::error::Result;
+use crate::query::QueryEngine;
 
 /// Characters of a passage in a list.
 const SNIPPET_CHARS: usize = 240;
 /// Columns before what belongs to the line above.
 const INDENT: usize = 4;
 
-/// What passages are called: by their document, and by their section where a document has several in the list.
-pub(super) struct Names(FxHashMap<PassageId, String>);
+/// What passages are called: by their document, and by their section where the list has several of a document.
+pub(super) struct Names(BTreeMap<PassageId, String>);
 
 impl Names {
-    pub(super) fn of(hits: &[Hit]) -> Self {
+    /// Returns the names of `hits`, of those on the way to them, and of whatever else `ledger` names.
+    pub(super) fn of(engine: &QueryEngine, hits: &[Hit], ledger: &Ledger) -> Result<Self> {
+        let on_ways = hits.iter().flat_map(|hit| &hit.path).flat_map(|step| [step.from, step.to]);
+        let mut names = engine.names(&on_ways.chain(ledger.passages()).collect())?;
+        names.extend(Self::of_hits(hits).0);
+        Ok(Self(names))
+    }
+
+    fn of_hits(hits: &[Hit]) -> Self {
         let name = |hit: &Hit| {
             let has_others = hits.iter().any(|it| it.document == hit.document && it.passage != hit.passage);
             let section = section(hit).filter(|_| has_others);
@@ -26,18 +35,18 @@ impl Names {
         Self(hits.iter().map(|hit| (hit.passage, name(hit))).collect())
     }
 
-    pub(super) fn get(&self, passage: PassageId) -> Option<&str> {
-        self.0.get(&passage).map(String::as_str)
+    pub(super) fn get(&self, passage: PassageId) -> &str {
+        self.0.get(&passage).map_or("another passage", String::as_str)
     }
 
-    /// Returns a way from passage to passage: `A → B —Anna Holt→ C —“When was D born?”→ D`.
+    /// Returns a way from passage to passage: `A → B —Anna Holt→ C —When was D born?→ D`.
     ///
     /// An arrow without a word leads to the passage of a name that stands in the one before it; a name over an arrow is
     /// one that both mention, or another name of the passage; a question over it is one that the next passage answers.
     pub(super) fn way(&self, steps: &[Step]) -> String {
         let mut way = String::new();
         for step in steps {
-            let [from, to] = [step.from, step.to].map(|it| self.get(it).unwrap_or("a passage that was dropped"));
+            let [from, to] = [step.from, step.to].map(|it| self.get(it));
             if way.is_empty() {
                 way.push_str(from);
             }
@@ -52,7 +61,7 @@ fn arrow(step: &Step, to: &str) -> Cow<'static, str> {
     match (step.kind, &step.entity) {
         (StepKind::Name, Some(entity)) if entity == to => Cow::Borrowed(" → "),
         (StepKind::Name | StepKind::SharedEntity, Some(entity)) => Cow::Owned(format!(" —{entity}→ ")),
-        _ => Cow::Owned(format!(" —“{}”→ ", step.question)),
+        _ => Cow::Owned(format!(" —{}→ ", step.question)),
     }
 }
 
@@ -68,14 +77,13 @@ fn section(hit: &Hit) -> Option<&str> {
 /// # Errors
 ///
 /// If stdout is closed.
-pub(super) fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
-    let names = Names::of(hits);
+pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<()> {
     for hit in hits {
         let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
         let name = screen.strong(&screen.shown(&format!("{}{section}", hit.name)));
         screen.line(format!("{:>2}. {name}  {}", hit.rank, screen.faint(&place(screen, &hit.uri, hit.span))))?;
         screen.wrapped(&snippet(&hit.text), INDENT)?;
-        way(screen, &names, &hit.path)?;
+        way(screen, names, &hit.path)?;
     }
     Ok(())
 }
@@ -85,7 +93,7 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
 /// # Errors
 ///
 /// If stdout is closed.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> io::Result<()> {
+pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Result<()> {
     if answer.kind == AnswerKind::Nothing {
         return screen.wrapped(&answer.text, 0);
     }
@@ -93,12 +101,11 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> io::Result<()> {
         screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
     }
     screen.line("")?;
-    let names = Names::of(&answer.hits);
     for (citation, number) in answer.citations.iter().zip(1..) {
         let name = screen.strong(&screen.shown(&citation.document));
         screen.line(format!("[{number}] {name}  {}", screen.faint(&place(screen, &citation.uri, citation.span))))?;
         let path = answer.hits.iter().find(|hit| hit.passage == citation.passage).map_or(&[][..], |hit| &hit.path);
-        way(screen, &names, path)?;
+        way(screen, names, path)?;
     }
     Ok(())
 }
@@ -174,7 +181,7 @@ mod tests {
             step(&hits[2], &hits[1], StepKind::SharedEntity, "Harl"),
             step(&hits[1], &hits[2], StepKind::QuestionEdge, ""),
         ];
-        let way = Names::of(&hits).way(&steps);
-        assert_eq!(way, "Town › Port → Anna —Harl→ Town › Mill —“Who is Anna?”→ Anna");
+        let way = Names::of_hits(&hits).way(&steps);
+        assert_eq!(way, "Town › Port → Anna —Harl→ Town › Mill —Who is Anna?→ Anna");
     }
 }

@@ -11,7 +11,7 @@ pub struct EntryVertex {
     pub passage: PassageId,
     /// Its score at entry, on the strategy's own scale.
     pub score: f32,
-    /// How it was found: `question`, `passage`, `name`, `lexical`, `dense`.
+    /// How it was found: `seed`, `question`, `passage`, `edge`, `lexical`, `dense`, `hybrid`.
     pub by: String,
     /// The in-coming question that matched, or the name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,4 +99,13 @@ pub struct Ledger {
     /// What the reader should know: a limit that was hit, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl Ledger {
+    /// Iterates over the passages that it names, some more than once.
+    pub fn passages(&self) -> impl Iterator<Item = PassageId> {
+        let steps = self.rounds.iter().flat_map(|round| &round.steps).flat_map(|step| [step.from, step.to]);
+        let entered = self.entry.iter().map(|entry| entry.passage);
+        entered.chain(steps).chain(self.pruned.iter().map(|pruned| pruned.passage))
+    }
 }

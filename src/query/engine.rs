@@ -1,5 +1,6 @@
 //! The query engine: one version of an index, and the performers that a question needs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
 use super::short;
 use super::strategies::{Found, Query, strategy};
-use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger};
+use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::skill::Performers;
@@ -235,6 +236,24 @@ impl QueryEngine {
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Arc::new(prepared?))
+    }
+
+    /// Returns what the documents of `passages` are called: a ledger names passages by their ids, also those that were
+    /// dropped. An id that the version does not hold is left out.
+    ///
+    /// Complexity: a pass over the ids of all passages.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
+        let graph = self.reader.graph();
+        let numbered = (0..graph.passage_count() as u32).map(|number| (number, self.reader.passage_id(number)));
+        let name = |(number, id): (u32, PassageId)| {
+            let document = self.reader.document(graph.passage_document[number as usize])?;
+            Ok((id, document.title.unwrap_or(document.source_id)))
+        };
+        numbered.filter(|(_, id)| passages.contains(id)).map(name).collect()
     }
 
     /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.

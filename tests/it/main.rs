@@ -2,6 +2,7 @@
 //! links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod answers;
 mod bad_input;
 mod eval;
 mod incremental;

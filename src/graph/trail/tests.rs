@@ -61,6 +61,15 @@ fn a_mention_leads_to_the_passage_of_that_name() {
 }
 
 #[test]
+fn a_passage_with_more_of_its_own_than_any_edge_adds_stands_by_itself() {
+    let packed = linked();
+    let found = Evidence { named: [(1, 1.0)].into_iter().collect(), bm25: vec![1.0, 1.0, 0.2], ..evidence() };
+    let walk = walk(packed.view(), &found, &titled(), &TrailOptions::default());
+    assert!(walk.rounds.iter().any(|round| round.taken.contains_key(&1)));
+    assert!(walk.path(1).is_empty());
+}
+
+#[test]
 fn what_may_not_be_shown_is_neither_found_nor_walked_through() {
     let packed = linked();
     let hidden = Evidence { allowed: Some(vec![false, true, true]), ..evidence() };
