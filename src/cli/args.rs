@@ -55,7 +55,7 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Args)]
 pub(super) struct IndexArgs {
     /// Files and folders: .txt, .md, .json, .jsonl. Documents of these that are gone are removed from the index.
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "re_embed", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Where and how.
     #[command(flatten)]
@@ -81,9 +81,36 @@ pub(super) struct IndexArgs {
     /// Question edges to other documents that each question may give.
     #[arg(long, value_name = "N")]
     pub(super) edges_across: Option<usize>,
-    /// What makes vectors: `builtin`, or `none` for an index without.
-    #[arg(long, value_name = "NAME", default_value = "builtin")]
-    pub(super) embedder: String,
+    /// Give the index another embedder; without a PATH, from the texts that it holds.
+    #[arg(long)]
+    pub(super) re_embed: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+}
+
+/// Which models a command works with.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ModelArgs {
+    /// What makes vectors: `builtin`, `none`, or `onnx:DIR` for the model in a folder [default: that of the index, or
+    /// `CAIRN_EMBEDDER`, or `builtin`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) embedder: Option<String>,
+    /// Library of ONNX Runtime, 1.24 or later [default: `CAIRN_ONNX_RUNTIME`, or beside the model, or where libraries
+    /// usually lie].
+    #[arg(long, value_name = "FILE")]
+    pub(super) onnx_runtime: Option<PathBuf>,
+}
+
+/// Who judges what was found.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RerankArgs {
+    /// Judge again what was found, with the cross-encoder in a folder: `onnx:DIR`.
+    #[arg(long, value_name = "NAME")]
+    pub(super) reranker: Option<String>,
+    /// Passages that it judges, at least those to return [default: 20].
+    #[arg(long, value_name = "N", requires = "reranker")]
+    pub(super) rerank: Option<usize>,
 }
 
 /// How to search.
@@ -117,6 +144,12 @@ pub(super) struct SearchArgs {
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Who judges what was found.
+    #[command(flatten)]
+    pub(super) rerank: RerankArgs,
 }
 
 /// `cairn ask`.
@@ -130,6 +163,12 @@ pub(super) struct AskArgs {
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Who judges what was found.
+    #[command(flatten)]
+    pub(super) rerank: RerankArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
@@ -171,6 +210,12 @@ pub(super) struct EvalRetrievalArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Who judges what was found.
+    #[command(flatten)]
+    pub(super) rerank: RerankArgs,
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,

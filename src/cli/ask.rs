@@ -7,8 +7,8 @@ use crate::query::{AskOptions, Filter, Preset, SearchOptions};
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let options = options(&args.find)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let mut options = options(&args.find)?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut options)?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
         return surroundings.print_json(&result);
@@ -21,8 +21,9 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
-    let options = AskOptions { search: options(&args.find)?, ..AskOptions::default() };
-    let engine = open(&surroundings.index(args.place.index))?;
+    let mut search = options(&args.find)?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut search)?;
+    let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
     if args.place.json {
         return surroundings.print_json(&answer);
@@ -45,6 +46,7 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         top_k: args.top_k,
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
+        rerank: None,
     };
     options.check()?;
     Ok(options)

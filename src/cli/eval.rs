@@ -12,7 +12,7 @@ use crate::query::{Preset, SearchOptions};
 
 /// Runs `cairn eval retrieval`.
 pub(super) async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let options = SearchOptions {
+    let mut options = SearchOptions {
         strategy: args.strategy.parse()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
         n_hop: args.n_hop,
@@ -20,7 +20,7 @@ pub(super) async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundin
     };
     options.check()?;
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut options)?;
     let (lines, report) = measure(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;

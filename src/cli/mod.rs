@@ -6,6 +6,7 @@ mod demo;
 mod eval;
 mod export;
 mod index;
+mod models;
 mod progress;
 mod screen;
 mod show;
@@ -20,12 +21,11 @@ use serde_json::json;
 
 use crate::config::Environment;
 use crate::domain::Cancellation;
-use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, ErrorKind};
-use crate::query::QueryEngine;
+use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::workspace::Workspace;
-use args::{Cli, Command, EvalCommand};
+use args::{Cli, Command, EvalCommand, ModelArgs, RerankArgs};
 use screen::Screen;
 
 /// What a command may end with beside success.
@@ -214,22 +214,18 @@ impl Surroundings {
     }
 }
 
-/// Opens an index with the embedder that it is pinned to.
-fn open(path: &Path) -> Result<QueryEngine, Error> {
+/// Opens an index with the embedder that it is pinned to and the reranker that was asked for.
+fn open(
+    path: &Path,
+    models: &ModelArgs,
+    rerank: &RerankArgs,
+    surroundings: &Surroundings,
+    options: &mut SearchOptions,
+) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let performers = performers(&workspace.embedder()?)?;
-    QueryEngine::open(&workspace, performers)
-}
-
-/// Returns the performers with the embedder of that name.
-fn performers(embedder: &str) -> Result<Performers, Error> {
-    match embedder {
-        "builtin" | StaticTable::NAME => Ok(Performers::built_in()),
-        NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        other => Err(Error::Option {
-            option: "embedder",
-            value: other.to_owned(),
-            reason: "there are builtin, none".to_owned(),
-        }),
-    }
+    let performers = models::for_index(&workspace, models, surroundings)?;
+    let (reranker, count) = models::reranker(rerank, models, surroundings)?;
+    options.rerank = count;
+    options.check()?;
+    QueryEngine::open(&workspace, Performers { reranker, ..performers })
 }

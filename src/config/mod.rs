@@ -11,6 +11,10 @@ pub const INDEX_DEFAULT: &str = ".cairn";
 pub struct Environment {
     /// `CAIRN_INDEX`: the folder of the index.
     pub index: Option<PathBuf>,
+    /// `CAIRN_EMBEDDER`: the embedder of a new index, and where the model of an older one lies.
+    pub embedder: Option<String>,
+    /// `CAIRN_ONNX_RUNTIME`: the library that runs local models.
+    pub onnx_runtime: Option<PathBuf>,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
@@ -24,7 +28,12 @@ impl Environment {
 
     fn of(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let set = |name| variable(name).filter(|value| !value.is_empty());
-        Self { index: set("CAIRN_INDEX").map(PathBuf::from), no_color: set("NO_COLOR").is_some() }
+        Self {
+            index: set("CAIRN_INDEX").map(PathBuf::from),
+            embedder: set("CAIRN_EMBEDDER").map(|value| value.to_string_lossy().into_owned()),
+            onnx_runtime: set("CAIRN_ONNX_RUNTIME").map(PathBuf::from),
+            no_color: set("NO_COLOR").is_some(),
+        }
     }
 
     /// Returns the folder of the index: what was asked for, or the environment's, or `.cairn`.

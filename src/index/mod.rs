@@ -12,5 +12,5 @@ mod run;
 mod vectors;
 mod version;
 
-pub use options::{DocumentCounts, IndexOptions, IndexReport, Sources};
-pub use run::{index, remove};
+pub use options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
+pub use run::{index, re_embed, remove};

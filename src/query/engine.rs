@@ -11,9 +11,10 @@ use super::extract;
 use super::filter;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
+use super::rerank;
 use super::strategies::{Found, Query, strategy};
 use crate::domain::{Answer, Counts, Hit, IndexVersion, Ledger};
-use crate::embed::Embedder;
+use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
 use crate::store::GraphReader;
@@ -89,6 +90,7 @@ impl SearchResult {
 pub struct QueryEngine {
     reader: Arc<dyn GraphReader>,
     embedder: Arc<dyn Embedder>,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl QueryEngine {
@@ -108,11 +110,11 @@ impl QueryEngine {
     ///
     /// [`Error::Embedder`] if the index was made with another embedder.
     pub fn over(reader: Arc<dyn GraphReader>, performers: Performers) -> Result<Self> {
-        let embedder = performers.embedder;
+        let Performers { embedder, reranker } = performers;
         if reader.embedder() != embedder.name() {
             return Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() });
         }
-        Ok(Self { reader, embedder })
+        Ok(Self { reader, embedder, reranker })
     }
 
     /// Returns the version that is read.
@@ -185,8 +187,10 @@ impl QueryEngine {
     async fn find(&self, question: &str, options: &SearchOptions) -> Result<(Arc<Query>, Found)> {
         checked(question)?;
         options.check()?;
+        let reranking = rerank::requested(self.reranker.as_deref(), options)?;
         let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
-        let (reader, options) = (Arc::clone(&self.reader), options.clone());
+        let (reader, top_k) = (Arc::clone(&self.reader), options.top_k);
+        let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
         let kind = self.resolved(options.strategy);
         let prepare = move || {
             let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
@@ -202,7 +206,10 @@ impl QueryEngine {
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
         let query = Arc::new(prepared?);
-        let found = strategy(kind).find(Arc::clone(&query)).await?;
+        let mut found = strategy(kind).find(Arc::clone(&query)).await?;
+        if let Some(reranker) = reranking {
+            rerank::apply(reranker, &query, &mut found, top_k).await?;
+        }
         tracing::debug!(strategy = kind.name(), found = found.ranked.len(), "found");
         Ok((query, found))
     }

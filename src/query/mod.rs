@@ -7,10 +7,11 @@ mod filter;
 mod lexical;
 mod options;
 mod question;
+mod rerank;
 mod strategies;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult};
 pub use filter::Filter;
-pub use options::{N_HOP_MAX, Preset, SearchOptions, StrategyKind, TOP_K_MAX};
+pub use options::{N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX};
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy};

@@ -2,7 +2,9 @@
 //! links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod embedders;
 mod eval;
+mod onnx;
 mod printed;
 mod schemas;
 mod support;

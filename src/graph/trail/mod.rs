@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, TrailEdge};
 pub use evidence::{Evidence, TERMS_MAX};
-pub use weights::{EdgeWeights, PassageWeights, TrailWeights, WeightSet};
+pub use weights::{EdgeWeights, PassageWeights, TrailWeights, VectorKind, WeightSet, WeightSets};
 
 use super::packed::PassageGraph;
 use super::top;

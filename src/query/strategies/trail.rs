@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{HopRound, Ledger, Step, StepKind};
+use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::top;
-use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, WeightSet, walk};
+use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, VectorKind, WeightSets, walk};
 use crate::query::options::StrategyKind;
 
 /// See [`crate::graph::trail`].
@@ -34,11 +35,21 @@ fn find(query: &Query) -> Result<Found> {
     Ok(Found { ranked, paths, ledger })
 }
 
-/// Returns the weights for documents with titles where at least half of the documents have one.
+/// Returns the weights for the vectors of the index, and for documents with titles where at least half of the documents have one.
 fn weights(query: &Query) -> Result<&'static TrailWeights> {
-    let set = WeightSet::built_in().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
+    let sets = WeightSets::shipped().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
+    let set = sets.of(vector_kind(query.reader.embedder()));
     let counts = query.reader.counts();
     Ok(if counts.titled * 2 >= counts.documents { &set.titled } else { &set.untitled })
+}
+
+/// Returns where vectors come from whose embedder has that name.
+fn vector_kind(embedder: &str) -> VectorKind {
+    match embedder {
+        NoEmbedder::NAME => VectorKind::Without,
+        StaticTable::NAME => VectorKind::BuiltIn,
+        _ => VectorKind::Model,
+    }
 }
 
 fn path(query: &Query, walked: &TrailWalk, passage: u32) -> Vec<Step> {
@@ -110,6 +121,13 @@ fn ledger(query: &Query, walked: &TrailWalk, options: &TrailOptions, ranked: &[(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_are_chosen_by_the_embedder_of_the_index() {
+        assert_eq!(vector_kind("none"), VectorKind::Without);
+        assert_eq!(vector_kind("static-256i8"), VectorKind::BuiltIn);
+        assert_eq!(vector_kind("onnx:model@0123456789abcdef"), VectorKind::Model);
+    }
 
     #[test]
     fn a_folded_name_is_shown_with_capitals() {

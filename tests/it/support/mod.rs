@@ -1,5 +1,6 @@
 //! What the tests share: the program run as a user runs it, in a folder of its own, and the way to the large data.
 
+pub(crate) mod onnx;
 mod schema;
 
 use std::ffi::OsStr;
@@ -86,12 +87,16 @@ pub(crate) fn shared_data(bundle: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
+    left_out(&format!("the folder ../shared/data/{bundle}"));
+    None
+}
+
+/// Says that the test that runs is left out, and what it needs.
+pub(crate) fn left_out(need: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
     // Not `eprintln!`, which the runner keeps to itself when a test passes.
-    let mut stderr = std::io::stderr();
-    writeln!(stderr, "LEFT OUT: `{test}` needs the folder ../shared/data/{bundle}").unwrap();
-    None
+    writeln!(std::io::stderr(), "LEFT OUT: `{test}` needs {need}").unwrap();
 }
 
 #[test]
