@@ -17,13 +17,13 @@ const RERANK_DEFAULT: usize = 20;
 pub(super) fn for_new_index(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
     let asked = args.embedder.as_deref().or(surroundings.environment.embedder.as_deref());
     let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
-    performers(choice, runtime(args, surroundings))
+    performers(choice, runtime(args, surroundings), surroundings)
 }
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
 pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
     if let Some(asked) = &args.embedder {
-        return performers(asked.parse()?, runtime(args, surroundings));
+        return performers(asked.parse()?, runtime(args, surroundings), surroundings);
     }
     let pinned = workspace.embedder()?;
     match pinned.as_str() {
@@ -67,14 +67,18 @@ fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     args.onnx_runtime.clone().or_else(|| surroundings.environment.onnx_runtime.clone())
 }
 
-fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>) -> Result<Performers> {
-    Ok(match choice {
-        EmbedderChoice::BuiltIn => Performers::built_in(),
-        EmbedderChoice::Without => Performers::without_embedder(),
-        EmbedderChoice::Onnx(folder) => {
-            Performers::with_embedder(Arc::new(OnnxEmbedder::open(&ModelPlace { folder, runtime })?))
+#[cfg_attr(not(feature = "hub"), expect(unused_variables, reason = "only downloads need a place"))]
+fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &Surroundings) -> Result<Performers> {
+    let local = |place: &ModelPlace| Ok(Performers::with_embedder(Arc::new(OnnxEmbedder::open(place)?)));
+    match choice {
+        EmbedderChoice::BuiltIn => Ok(Performers::built_in()),
+        EmbedderChoice::Without => Ok(Performers::without_embedder()),
+        EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder, runtime }),
+        #[cfg(feature = "hub")]
+        EmbedderChoice::Hub(name) => {
+            local(&crate::embed::hub::fetch(&name, &surroundings.environment.models, runtime)?)
         }
-    })
+    }
 }
 
 /// Returns the reranker that was asked for, and how many passages it is to judge.

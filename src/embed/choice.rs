@@ -8,6 +8,13 @@ use crate::error::Error;
 
 /// What stands before the folder of a model.
 const ONNX: &str = "onnx:";
+/// What stands before the name of a model that can be downloaded.
+#[cfg(feature = "hub")]
+const HUB: &str = "hub:";
+#[cfg(feature = "hub")]
+const THERE_ARE: &str = "there are builtin, none, onnx:DIR, hub:NAME";
+#[cfg(not(feature = "hub"))]
+const THERE_ARE: &str = "there are builtin, none, onnx:DIR";
 
 /// An embedder as it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,22 +26,25 @@ pub enum EmbedderChoice {
     Without,
     /// The model in a folder: `onnx:DIR`.
     Onnx(PathBuf),
+    /// A model that is downloaded where it is not at hand: `hub:NAME`.
+    #[cfg(feature = "hub")]
+    Hub(String),
 }
 
 impl FromStr for EmbedderChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        #[cfg(feature = "hub")]
+        if let Some(name) = text.strip_prefix(HUB) {
+            return Ok(Self::Hub(name.to_owned()));
+        }
         match text {
             "builtin" | StaticTable::NAME => Ok(Self::BuiltIn),
             NoEmbedder::NAME => Ok(Self::Without),
             _ => match text.strip_prefix(ONNX) {
                 Some(folder) if !folder.is_empty() => Ok(Self::Onnx(PathBuf::from(folder))),
-                _ => Err(Error::Option {
-                    option: "embedder",
-                    value: text.to_owned(),
-                    reason: "there are builtin, none, onnx:DIR".to_owned(),
-                }),
+                _ => Err(Error::Option { option: "embedder", value: text.to_owned(), reason: THERE_ARE.to_owned() }),
             },
         }
     }

@@ -2,6 +2,8 @@
 
 mod choice;
 mod compose;
+#[cfg(feature = "hub")]
+pub mod hub;
 mod local;
 mod none;
 mod onnx;

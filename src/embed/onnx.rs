@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fastembed::{InitOptionsUserDefined, Pooling, QuantizationMode, TextEmbedding, UserDefinedEmbeddingModel};
+use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, UserDefinedEmbeddingModel};
 use rayon::prelude::*;
 
 use super::local::{ModelFiles, ModelPlace, Pool, SESSION_CONFIG, TOKENS_MAX, environment};
@@ -18,7 +18,8 @@ const PREFIX: &str = "onnx:";
 /// What a model is tried with, to learn the length of its vectors.
 const PROBE: &str = "Which river flows through the city?";
 
-/// An embedder that runs a local ONNX model: mean of the pieces' vectors, at unit length.
+/// An embedder that runs a local ONNX model: the mean of its pieces' vectors at unit length, or the first one's where
+/// `1_Pooling/config.json` beside the model says so.
 pub struct OnnxEmbedder {
     model: Arc<Model>,
     count: Box<dyn Fn(&str) -> usize + Send + Sync>,
@@ -47,7 +48,7 @@ impl OnnxEmbedder {
         let name = format!("{PREFIX}{}", files.name);
         let make = move || {
             let model = UserDefinedEmbeddingModel::new(files.onnx.clone(), files.tokenizer.clone())
-                .with_pooling(Pooling::Mean)
+                .with_pooling(files.pooling.clone())
                 .with_quantization(QuantizationMode::None);
             let options = InitOptionsUserDefined::new()
                 .with_environment(environment.clone())

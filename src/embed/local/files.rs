@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fastembed::TokenizerFiles;
+use fastembed::{Pooling, TokenizerFiles};
 
 use crate::domain::ModelError;
 use crate::error::{Error, Result};
@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 /// The name that a model has where its folder has several.
 const MODEL: &str = "model.onnx";
 const TOKENIZER: &str = "tokenizer.json";
+const POOLING: &str = "1_Pooling/config.json";
 /// Hexadecimal digits of the checksum in a model's name.
 const DIGITS: usize = 16;
 
@@ -20,6 +21,8 @@ pub(in crate::embed) struct ModelFiles {
     pub(in crate::embed) name: String,
     pub(in crate::embed) onnx: Vec<u8>,
     pub(in crate::embed) tokenizer: TokenizerFiles,
+    /// How the vectors of its pieces become one: their mean, or the first where the folder says so.
+    pub(in crate::embed) pooling: Pooling,
 }
 
 impl ModelFiles {
@@ -39,16 +42,33 @@ impl ModelFiles {
         let mut hasher = blake3::Hasher::new();
         // The length keeps the border between the two.
         hasher.update(&(onnx.len() as u64).to_le_bytes()).update(&onnx).update(&tokenizer.tokenizer_file);
+        let pooling = pooling(folder);
+        if pooling == Pooling::Cls {
+            hasher.update(b"cls");
+        }
         let checksum = hasher.finalize().to_hex();
         let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let name = format!("{stem}@{}", checksum.get(..DIGITS).unwrap_or_default());
-        Ok(Self { folder: folder.to_owned(), name, onnx, tokenizer })
+        Ok(Self { folder: folder.to_owned(), name, onnx, tokenizer, pooling })
     }
 }
 
 /// Returns an error about the model in `folder`.
 pub(in crate::embed) fn fault(folder: &Path, source: ModelError) -> Error {
     Error::Model { path: folder.to_owned(), source }
+}
+
+/// Reads what sentence-transformers write beside a model that takes its first piece's vector.
+fn pooling(folder: &Path) -> Pooling {
+    #[derive(serde::Deserialize)]
+    struct Modes {
+        pooling_mode_cls_token: bool,
+    }
+    let text = std::fs::read(folder.join(POOLING)).unwrap_or_default();
+    match serde_json::from_slice(&text) {
+        Ok(Modes { pooling_mode_cls_token: true }) => Pooling::Cls,
+        _ => Pooling::Mean,
+    }
 }
 
 fn model_in(folder: &Path) -> Result<PathBuf> {
@@ -115,6 +135,13 @@ mod tests {
         let usual = ModelFiles::read(folder.path()).map(|files| files.name).unwrap();
         assert_eq!(usual.replace("model@", "b@"), name);
         std::fs::write(folder.path().join(TOKENIZER), "other").unwrap();
-        assert_ne!(ModelFiles::read(folder.path()).map(|files| files.name).unwrap(), usual);
+        let other = ModelFiles::read(folder.path()).unwrap();
+        assert_ne!(other.name, usual);
+        assert_eq!(other.pooling, Pooling::Mean);
+        std::fs::create_dir(folder.path().join("1_Pooling")).unwrap();
+        std::fs::write(folder.path().join(POOLING), r#"{"pooling_mode_cls_token": true}"#).unwrap();
+        let first = ModelFiles::read(folder.path()).unwrap();
+        assert_eq!(first.pooling, Pooling::Cls);
+        assert_ne!(first.name, other.name);
     }
 }

@@ -2,6 +2,7 @@
 
 /// Type codes of tensors.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "the converter of the model uses them all")]
 pub(crate) enum Kind {
     F32 = 1,
     I8 = 3,
@@ -10,6 +11,7 @@ pub(crate) enum Kind {
 
 /// The value of an operator's attribute.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "the converter of the model uses them all")]
 pub(crate) enum Attribute<'a> {
     Int(i64),
     Float(f32),
