@@ -35,7 +35,8 @@ fn find(query: &Query) -> Result<Found> {
     Ok(Found { ranked, paths, ledger })
 }
 
-/// Returns the weights for the vectors of the index, and for documents with titles where at least half of the documents have one.
+/// Returns the weights for the vectors of the index, and for documents with titles where at least half of the documents
+/// have one.
 fn weights(query: &Query) -> Result<&'static TrailWeights> {
     let sets = WeightSets::shipped().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
     let set = sets.of(vector_kind(query.reader.embedder()));

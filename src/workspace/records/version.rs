@@ -117,8 +117,8 @@ impl Records {
         self.connection.query_row(SQL, [unit::DONE], read).map_err(Error::records("read"))
     }
 
-    /// Makes `version` the current one: its rows, its files, its embedder and the switch, in one transaction. Only the one before it
-    /// stays known beside it.
+    /// Makes `version` the current one: its rows, its files, its embedder and the switch, in one transaction. Only the
+    /// one before it stays known beside it.
     pub(in crate::workspace) fn finish_version(
         &mut self,
         version: &VersionRow,
