@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use super::eval_args::EvalCommand;
+
 /// Turns a document collection into a graph of passages and questions, and walks it to answer questions that no single
 /// passage answers. Works offline: no service, no key, no download.
 #[derive(Debug, Parser)]
@@ -16,7 +18,7 @@ pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
     /// Show the log; twice for more.
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = 900)]
     pub(super) verbose: u8,
 }
 
@@ -33,7 +35,7 @@ pub(super) enum Command {
     Status(PlaceArgs),
     /// Write an index as sorted JSON lines, equal for equal indexes.
     Export(ExportArgs),
-    /// Measure retrieval on questions with known supporting documents.
+    /// Measure on questions with known supporting documents and answers.
     #[command(subcommand)]
     Eval(EvalCommand),
     /// Index a small collection about an invented island and ask it three questions.
@@ -102,9 +104,12 @@ pub(super) struct ModelArgs {
     pub(super) onnx_runtime: Option<PathBuf>,
 }
 
-/// Who judges what was found.
+/// Which models a search works with.
 #[derive(Debug, Clone, Args)]
-pub(super) struct RerankArgs {
+pub(super) struct SearchModelArgs {
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
     /// Judge again what was found, with the cross-encoder in a folder: `onnx:DIR`.
     #[arg(long, value_name = "NAME")]
     pub(super) reranker: Option<String>,
@@ -131,6 +136,9 @@ pub(super) struct FindArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
 }
 
 /// `cairn search`.
@@ -146,10 +154,7 @@ pub(super) struct SearchArgs {
     pub(super) find: FindArgs,
     /// Which models.
     #[command(flatten)]
-    pub(super) models: ModelArgs,
-    /// Who judges what was found.
-    #[command(flatten)]
-    pub(super) rerank: RerankArgs,
+    pub(super) models: SearchModelArgs,
 }
 
 /// `cairn ask`.
@@ -165,10 +170,7 @@ pub(super) struct AskArgs {
     pub(super) find: FindArgs,
     /// Which models.
     #[command(flatten)]
-    pub(super) models: ModelArgs,
-    /// Who judges what was found.
-    #[command(flatten)]
-    pub(super) rerank: RerankArgs,
+    pub(super) models: SearchModelArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
@@ -183,40 +185,4 @@ pub(super) struct ExportArgs {
     /// The canonical form: one JSON object a line, sorted.
     #[arg(long, required = true)]
     pub(super) canonical: bool,
-}
-
-/// `cairn eval`.
-#[derive(Debug, Subcommand)]
-pub(super) enum EvalCommand {
-    /// Recall, precision and rank of the documents that questions need.
-    Retrieval(EvalRetrievalArgs),
-}
-
-/// `cairn eval retrieval`.
-#[derive(Debug, Args)]
-pub(super) struct EvalRetrievalArgs {
-    /// Questions, one JSON object a line: id, question, supporting (ids of documents).
-    #[arg(long, value_name = "FILE")]
-    pub(super) questions: PathBuf,
-    /// Where and how.
-    #[command(flatten)]
-    pub(super) place: PlaceArgs,
-    /// lexical, dense, hybrid, hop, trail, auto.
-    #[arg(long, value_name = "S", default_value = "auto")]
-    pub(super) strategy: String,
-    /// Rounds of a traversal [default: the strategy's own].
-    #[arg(long, value_name = "N")]
-    pub(super) n_hop: Option<u32>,
-    /// Run the strategy with the settings of its paper.
-    #[arg(long)]
-    pub(super) paper: bool,
-    /// Which models.
-    #[command(flatten)]
-    pub(super) models: ModelArgs,
-    /// Who judges what was found.
-    #[command(flatten)]
-    pub(super) rerank: RerankArgs,
-    /// Write what was found, one line a question.
-    #[arg(long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
 }

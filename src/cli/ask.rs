@@ -1,14 +1,20 @@
 //! `cairn search` and `cairn ask`.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::args::{AskArgs, FindArgs, SearchArgs};
-use super::{Done, Surroundings, open, show};
+use super::{Done, Surroundings, explain, open_to_search, show};
+use crate::domain::AnswerKind;
 use crate::error::Result;
-use crate::query::{AskOptions, Filter, Preset, SearchOptions};
+use crate::graph::trail::WeightSet;
+use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find)?;
-    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut options)?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
         return surroundings.print_json(&result);
@@ -22,7 +28,8 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find)?;
-    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut search)?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut search)?;
     let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
     if args.place.json {
@@ -32,9 +39,14 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     show::answer(screen, &answer)?;
     if args.explain {
         screen.line("")?;
-        show::ledger(screen, &answer.ledger, &answer.hits)?;
+        explain::ledger(screen, &answer.ledger, &answer.hits)?;
     }
-    screen.note(screen.faint(&format!("\nextractive answer by {}; no language model was asked", answer.strategy)));
+    if answer.kind == AnswerKind::Nothing {
+        let search = surroundings.next.command(&format!("search {:?}", answer.question), &index);
+        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
+    } else {
+        screen.note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
+    }
     Ok(())
 }
 
@@ -47,7 +59,13 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         rerank: None,
+        weights: weights(args.weights.as_deref())?,
     };
     options.check()?;
     Ok(options)
+}
+
+/// Reads the weights of `trail`, where a file is given.
+pub(super) fn weights(path: Option<&Path>) -> Result<Option<Arc<WeightSet>>> {
+    path.map(|path| read_weights(path).map(Arc::new)).transpose()
 }

@@ -1,38 +1,195 @@
 //! `cairn eval`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::args::EvalRetrievalArgs;
-use super::{Done, Failure, Surroundings, open};
-use crate::error::Error;
-use crate::eval::{RunLine, read_questions, retrieval as measure};
-use crate::query::{Preset, SearchOptions};
+use serde::Serialize;
 
-/// Runs `cairn eval retrieval`.
-pub(super) async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let mut options = SearchOptions {
-        strategy: args.strategy.parse()?,
-        preset: if args.paper { Preset::Paper } else { Preset::Measured },
-        n_hop: args.n_hop,
-        ..SearchOptions::default()
-    };
-    options.check()?;
+use super::ask::weights;
+use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
+use super::{Done, Failure, Surroundings, open, open_to_search};
+use crate::error::{Error, Result};
+use crate::eval::{self, Collection, FitOptions, NamedResult, read_questions, read_run};
+use crate::query::{N_HOP_MAX, Preset, SearchOptions};
+
+/// Runs `cairn eval`.
+pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Done {
+    match command {
+        EvalCommand::Retrieval(args) => retrieval(args, surroundings).await,
+        EvalCommand::Answers(args) => answers(args, surroundings).await,
+        EvalCommand::Compare(args) => compare(&args, surroundings),
+        EvalCommand::Sweep(args) => sweep(args, surroundings).await,
+        EvalCommand::Fit(args) => fit(args, surroundings).await,
+        EvalCommand::Report(args) => report(&args, surroundings),
+    }
+}
+
+async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
+    let mut options = options(&args)?;
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index), &args.models, &args.rerank, surroundings, &mut options)?;
-    let (lines, report) = measure(&engine, &questions, &options).await?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
+    let (lines, report) = eval::retrieval(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
     }
     if args.place.json {
         return surroundings.print_json(&report);
     }
-    write!(std::io::stdout(), "{}", surroundings.screen.shown(&report.table()))?;
+    show(surroundings, &report.table())
+}
+
+async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
+    let mut options = options(&args)?;
+    let questions = read_questions(&args.questions)?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
+    let (lines, report) = eval::answers(&engine, &questions, &options).await?;
+    if let Some(path) = &args.output {
+        write_lines(path, &lines)?;
+    }
+    if args.place.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+fn options(args: &EvalRetrievalArgs) -> Result<SearchOptions> {
+    let options = SearchOptions {
+        strategy: args.strategy.parse()?,
+        preset: preset(args.paper),
+        n_hop: args.n_hop,
+        weights: weights(args.weights.as_deref())?,
+        ..SearchOptions::default()
+    };
+    options.check()?;
+    Ok(options)
+}
+
+const fn preset(paper: bool) -> Preset {
+    if paper { Preset::Paper } else { Preset::Measured }
+}
+
+fn compare(args: &EvalCompareArgs, surroundings: &Surroundings) -> Done {
+    let questions = read_questions(&args.questions)?;
+    let comparison = eval::compare(&read_run(&args.first)?, &read_run(&args.second)?, &questions)?;
+    if args.json {
+        return surroundings.print_json(&comparison);
+    }
+    show(surroundings, &comparison.to_string())
+}
+
+async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
+    let options = SearchOptions {
+        strategy: args.strategy.parse()?,
+        preset: preset(args.paper),
+        weights: weights(args.weights.as_deref())?,
+        ..SearchOptions::default()
+    };
+    let questions = read_questions(&args.questions)?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, surroundings)?;
+    let report = eval::sweep(&engine, &questions, &options).await?;
+    if args.place.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
+    if args.questions.len() != args.index.len() {
+        return Err(Failure::Library(Error::Option {
+            option: "list of indexes",
+            value: args.index.len().to_string(),
+            reason: format!("there are {} files of questions, and each needs its index", args.questions.len()),
+        }));
+    }
+    if let Some(rounds) = args.rounds.iter().find(|rounds| !(1..=N_HOP_MAX).contains(*rounds)) {
+        return Err(Failure::Library(Error::Option {
+            option: "number of rounds",
+            value: rounds.to_string(),
+            reason: format!("it lies between 1 and {N_HOP_MAX}"),
+        }));
+    }
+    let mut collections = Vec::new();
+    for (questions, index) in args.questions.iter().zip(&args.index) {
+        let name = index.display().to_string();
+        collections.push(Collection {
+            name,
+            engine: open(index, &args.models, surroundings)?,
+            questions: read_questions(questions)?,
+        });
+    }
+    let options = FitOptions {
+        folds: args.folds,
+        leave_one_out: args.leave_one_out,
+        rounds: args.rounds,
+        ..FitOptions::default()
+    };
+    let report = eval::fit(&collections, &options).await?;
+    if let Some(path) = &args.output {
+        let text = serde_json::to_string_pretty(&report.weights).map_err(|it| Error::Internal(it.to_string()))?;
+        fs::write(path, text + "\n").map_err(Error::io("write", path))?;
+    }
+    if args.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
+    let mut results = Vec::new();
+    for path in result_files(&args.results)? {
+        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| Error::Line {
+            path: path.clone(),
+            line: error.line().max(1),
+            reason: error.to_string(),
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        results.push(NamedResult { name, value });
+    }
+    let page = eval::page(&results);
+    for name in &page.unknown {
+        surroundings.screen.note(format!("left out `{}`: not what `cairn eval` prints with --json", name));
+    }
+    fs::create_dir_all(&args.output).map_err(Error::io("make", &args.output))?;
+    let tables = ("results.md", page.markdown);
+    for (name, text) in page.plots.into_iter().chain([tables]) {
+        let path = args.output.join(name);
+        fs::write(&path, text).map_err(Error::io("write", &path))?;
+        surroundings.screen.line(surroundings.screen.shown(&path.display().to_string()))?;
+    }
     Ok(())
 }
 
-fn write_lines(path: &Path, lines: &[RunLine]) -> Result<(), Failure> {
+/// Returns the files that were named and the JSON files of the folders that were, each folder sorted.
+fn result_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let mut inside = Vec::new();
+        for entry in fs::read_dir(path).map_err(Error::io("read", path))? {
+            let entry = entry.map_err(Error::io("read", path))?.path();
+            if entry.extension().is_some_and(|it| it == "json") {
+                inside.push(entry);
+            }
+        }
+        inside.sort_unstable();
+        files.extend(inside);
+    }
+    Ok(files)
+}
+
+fn show(surroundings: &Surroundings, text: &str) -> Done {
+    write!(std::io::stdout(), "{}", surroundings.screen.shown(text))?;
+    Ok(())
+}
+
+fn write_lines(path: &Path, lines: &[impl Serialize]) -> Result<(), Failure> {
     let write = || {
         let mut out = BufWriter::new(File::create(path)?);
         for line in lines {

@@ -4,9 +4,12 @@ mod args;
 mod ask;
 mod demo;
 mod eval;
+mod eval_args;
+mod explain;
 mod export;
 mod index;
 mod models;
+mod next;
 mod progress;
 mod screen;
 mod show;
@@ -25,7 +28,8 @@ use crate::error::{Error, ErrorKind};
 use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::workspace::Workspace;
-use args::{Cli, Command, EvalCommand, ModelArgs, RerankArgs};
+use args::{Cli, Command, ModelArgs, SearchModelArgs};
+use next::Next;
 use screen::Screen;
 
 /// What a command may end with beside success.
@@ -55,6 +59,7 @@ type Done = Result<(), Failure>;
 struct Surroundings {
     environment: Environment,
     screen: Screen,
+    next: Next,
     /// Asked for by Ctrl-C.
     cancellation: Cancellation,
 }
@@ -80,7 +85,8 @@ pub fn main() -> u8 {
             return 9;
         }
     };
-    let surroundings = Surroundings { environment, screen, cancellation: Cancellation::default() };
+    let next = Next::new(environment.index(None));
+    let surroundings = Surroundings { environment, screen, next, cancellation: Cancellation::default() };
     let status = runtime.block_on(run_until_interrupted(cli.command, &surroundings));
     // Work that was told to stop now is not waited for: killed at any moment, an index stays readable.
     runtime.shutdown_background();
@@ -103,8 +109,10 @@ async fn run_until_interrupted(command: Command, surroundings: &Surroundings) ->
         }
     };
     let done = tokio::select! {
-        done = run(command, surroundings) => done,
+        // First, so that a signal finds its handler from the start.
+        biased;
         () = interrupted => return exit_status(ErrorKind::Cancelled),
+        done = run(command, surroundings) => done,
     };
     match done {
         Ok(()) => 0,
@@ -124,7 +132,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Ask(args) => ask::ask(args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Export(args) => export::run(&args, surroundings),
-        Command::Eval(EvalCommand::Retrieval(args)) => eval::retrieval(args, surroundings).await,
+        Command::Eval(command) => eval::run(command, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
     }
 }
@@ -135,7 +143,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Status(args) => args.json,
-        Command::Eval(EvalCommand::Retrieval(args)) => args.place.json,
+        Command::Eval(command) => command.json(),
         Command::Export(_) | Command::Demo => false,
     }
 }
@@ -149,7 +157,7 @@ fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    let hint = error.hint();
+    let hint = surroundings.next.after(error);
     if json {
         let mut value = json!({ "kind": kind_name(error.kind()), "message": message });
         if let (Some(hint), Some(object)) = (hint, value.as_object_mut()) {
@@ -214,17 +222,22 @@ impl Surroundings {
     }
 }
 
-/// Opens an index with the embedder that it is pinned to and the reranker that was asked for.
-fn open(
+/// Opens an index with the embedder that was asked for or else its own.
+fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
+    let workspace = Workspace::open(path)?;
+    QueryEngine::open(&workspace, models::for_index(&workspace, models, surroundings)?)
+}
+
+/// Opens an index, and gives `options` what is said of the reranker.
+fn open_to_search(
     path: &Path,
-    models: &ModelArgs,
-    rerank: &RerankArgs,
+    models: &SearchModelArgs,
     surroundings: &Surroundings,
     options: &mut SearchOptions,
 ) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let performers = models::for_index(&workspace, models, surroundings)?;
-    let (reranker, count) = models::reranker(rerank, models, surroundings)?;
+    let performers = models::for_index(&workspace, &models.models, surroundings)?;
+    let (reranker, count) = models::reranker(models, surroundings)?;
     options.rerank = count;
     options.check()?;
     QueryEngine::open(&workspace, Performers { reranker, ..performers })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Surroundings;
-use super::args::{ModelArgs, RerankArgs};
+use super::args::{ModelArgs, SearchModelArgs};
 use crate::embed::{EmbedderChoice, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, Reranker, StaticTable};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
@@ -29,7 +29,9 @@ pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &
     match pinned.as_str() {
         StaticTable::NAME => Ok(Performers::built_in()),
         NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        _ => local_model(workspace, &pinned, args, surroundings),
+        name if OnnxEmbedder::is_name(name) => local_model(workspace, name, args, surroundings),
+        // One that this program does not have: the index says so when it is opened with ours.
+        _ => Ok(Performers::built_in()),
     }
 }
 
@@ -83,8 +85,7 @@ fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &S
 
 /// Returns the reranker that was asked for, and how many passages it is to judge.
 pub(super) fn reranker(
-    args: &RerankArgs,
-    models: &ModelArgs,
+    args: &SearchModelArgs,
     surroundings: &Surroundings,
 ) -> Result<(Option<Arc<dyn Reranker>>, Option<usize>)> {
     let Some(asked) = &args.reranker else { return Ok((None, args.rerank)) };
@@ -92,6 +93,6 @@ pub(super) fn reranker(
         let reason = "there is onnx:DIR".to_owned();
         return Err(Error::Option { option: "reranker", value: asked.clone(), reason });
     };
-    let place = ModelPlace { folder: PathBuf::from(folder), runtime: runtime(models, surroundings) };
+    let place = ModelPlace { folder: PathBuf::from(folder), runtime: runtime(&args.models, surroundings) };
     Ok((Some(Arc::new(OnnxReranker::open(&place)?)), Some(args.rerank.unwrap_or(RERANK_DEFAULT))))
 }

@@ -29,7 +29,7 @@ pub struct Hit {
     /// The score, on the strategy's own scale; it orders the list and means nothing beside it.
     pub score: f32,
     /// The document's metadata.
-    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
     /// The steps that led to it from an entry vertex, first step first; empty where it is one.
     pub path: Vec<Step>,
@@ -61,8 +61,17 @@ pub struct Citation {
     pub span: Span,
     /// The quoted text, word for word.
     pub quote: String,
-    /// How well the sentence fits the question, on the strategy's own scale.
+    /// What the sentence adds to those chosen before it; it means nothing beside them.
     pub score: f32,
+}
+
+/// A short answer that a named rule read off the quoted passages, without a model: a guess, to be checked against them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guess {
+    /// The short answer.
+    pub text: String,
+    /// The rule that guessed it.
+    pub rule: String,
 }
 
 /// What a question gets.
@@ -74,7 +83,10 @@ pub struct Answer {
     pub kind: AnswerKind,
     /// The answer: the best sentences, or what is said when there is nothing.
     pub text: String,
-    /// The quotations behind it, best first.
+    /// A short answer, where a rule has one to offer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess: Option<Guess>,
+    /// The quotations behind it: those that most steps led to first, then the best.
     pub citations: Vec<Citation>,
     /// The passages that were found, best first.
     pub hits: Vec<Hit>,

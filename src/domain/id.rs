@@ -109,6 +109,11 @@ id!(
     "edge"
 );
 id!(
+    /// Identity of a corpus as an index holds it: of its passages.
+    CorpusId,
+    "corpus"
+);
+id!(
     /// Identity of an entity: of its folded name.
     EntityId,
     "entity"

@@ -12,11 +12,11 @@ mod progress;
 mod question;
 mod version;
 
-pub use answer::{Answer, AnswerKind, Citation, Hit};
+pub use answer::{Answer, AnswerKind, Citation, Guess, Hit};
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
-pub use id::{DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
+pub use id::{CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
 pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pruned, Step, StepKind};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};

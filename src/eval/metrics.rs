@@ -24,6 +24,17 @@ pub struct QuestionScores {
     pub ndcg: f64,
 }
 
+impl QuestionScores {
+    /// Returns every metric with its name, such as `recall@5`, in the order in which they are shown.
+    pub fn named(&self) -> impl Iterator<Item = (String, f64)> {
+        let by_depth = [("recall", self.recall), ("all-gold", self.all_gold), ("f1", self.f1)];
+        let at_depths = by_depth.into_iter().flat_map(|(name, values)| {
+            DEPTHS.into_iter().zip(values).map(move |(depth, value)| (format!("{name}@{depth}"), value))
+        });
+        at_depths.chain([("mrr".to_owned(), self.reciprocal_rank), (format!("ndcg@{GAIN_DEPTH}"), self.ndcg)])
+    }
+}
+
 /// Returns what the list `ranked`, best first, scores against the documents in `gold`.
 ///
 /// An id that comes again counts at its first place only, and what follows moves up: a list of passages may so be
@@ -51,6 +62,14 @@ pub fn scores(ranked: &[String], gold: &[String]) -> QuestionScores {
         scores.reciprocal_rank = 1.0 / (first + 1) as f64;
     }
     scores
+}
+
+/// Returns recall and F1 of the first `depth` of a list without repetitions, over the documents in `gold`, none twice.
+#[must_use]
+pub fn at_depth(ranked: &[String], gold: &[String], depth: usize) -> (f64, f64) {
+    let cut = &ranked[..depth.min(ranked.len())];
+    let hits = cut.iter().filter(|id| gold.contains(id)).count() as f64;
+    (hits / gold.len().max(1) as f64, 2.0 * hits / (cut.len() + gold.len()).max(1) as f64)
 }
 
 /// Returns the gain of the gold documents in the first places, over that of a list that begins with all of them.

@@ -1,15 +1,30 @@
-//! Scoring of ranked lists against questions with known supporting documents. Who makes the lists does not matter
-//! here: an engine of this library, or a file written by another program.
+//! Scoring of ranked lists and answers against questions with known supporting documents, and what is learned from
+//! them. Who makes the lists does not matter to the scores: an engine of this library, or a file written by another
+//! program.
 
+mod answers;
 mod bootstrap;
+mod compare;
+mod exact;
+mod fit;
 mod metrics;
+mod page;
+mod plot;
 mod questions;
 mod report;
 mod retrieval;
+mod sweep;
 mod table;
 
+pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, answers, score_answers};
 pub use bootstrap::{Interval, RESAMPLES, interval, percentile};
-pub use metrics::{DEPTHS, QuestionScores, scores};
+pub use compare::{ComparedQuestions, Comparison, Difference, Differences, Run, Side, compare, read_run};
+pub use exact::{AnswerScores, answer_scores, normalized};
+pub use fit::{Collection, FitOptions, FitReport, FittedCollection, Held, Measured, fit};
+pub use metrics::{DEPTHS, QuestionScores, at_depth, scores};
+pub use page::{NamedResult, Page, page};
+pub use plot::{Chart, Series};
 pub use questions::{Question, parse_questions, read_questions};
 pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, TimePerQuestion, score};
 pub use retrieval::retrieval;
+pub use sweep::{SWEEP_N_HOP, SWEEP_TOP_K, SweepCell, SweepReport, SweepRow, sweep};

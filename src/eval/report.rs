@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::bootstrap::{Interval, interval, percentile};
-use super::metrics::{DEPTHS, QuestionScores, scores};
+use super::metrics::{QuestionScores, scores};
 use super::questions::Question;
-use crate::domain::{Counts, IndexVersion};
+use crate::domain::{CorpusId, Counts, IndexVersion};
+use crate::query::{QueryEngine, SearchOptions};
 
 /// The seed of every interval: a report depends on its lists alone.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 
-/// Where in [`DEPTHS`] the depth 5 of the breakdowns stands.
+/// Where in [`super::DEPTHS`] the depth 5 of the breakdowns stands.
 const SLOT_OF_5: usize = 2;
 
 /// One question with the list that was found for it.
@@ -35,6 +36,8 @@ impl Scored<'_> {
             question_id: self.question.id.clone(),
             strategy: facts.strategy.clone(),
             version: facts.version,
+            corpus_id: Some(facts.corpus_id),
+            embedder: Some(facts.embedder.clone()),
             ranked: self.ranked.clone(),
         }
     }
@@ -49,6 +52,12 @@ pub struct RunLine {
     pub strategy: String,
     /// The version of the index that was read.
     pub version: IndexVersion,
+    /// The corpus that was read; unknown where another program wrote the line.
+    #[serde(default)]
+    pub corpus_id: Option<CorpusId>,
+    /// The embedder of the index; unknown where another program wrote the line.
+    #[serde(default)]
+    pub embedder: Option<String>,
     /// Source ids of documents, best first, none twice.
     pub ranked: Vec<String>,
 }
@@ -62,11 +71,28 @@ pub struct Facts {
     pub version: IndexVersion,
     /// The embedder of the index.
     pub embedder: String,
+    /// The corpus that was read: equal for equal passages.
+    pub corpus_id: CorpusId,
     /// How much the index holds.
     pub corpus: Counts,
     /// What the reader should know: supporting ids that the index does not hold, a part that was left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl Facts {
+    /// Returns what is known before the first question.
+    #[must_use]
+    pub fn of(engine: &QueryEngine, options: &SearchOptions) -> Self {
+        Self {
+            strategy: engine.resolved(options.strategy).to_string(),
+            version: engine.version(),
+            embedder: engine.embedder().to_owned(),
+            corpus_id: engine.corpus(),
+            corpus: engine.counts(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// Every metric by its name, such as `recall@5`, `all-gold@5`, `f1@5`, `mrr`, `ndcg@10`; in percent.
@@ -156,22 +182,19 @@ pub fn score(lines: &[Scored<'_>], facts: Facts) -> RetrievalReport {
         metrics: metrics(&all),
         by_hops: breakdown(hops),
         by_type: breakdown(types),
-        time_ms: time_per_question(lines),
+        time_ms: time_per_question(lines.iter().map(|line| line.time_ms)),
     }
 }
 
 fn metrics(all: &[QuestionScores]) -> Metrics {
-    type Pick = fn(&QuestionScores) -> [f64; DEPTHS.len()];
-    let by_depth: [(&str, Pick); 3] = [("recall", |it| it.recall), ("all-gold", |it| it.all_gold), ("f1", |it| it.f1)];
-    let mut metrics = Vec::new();
-    for (name, pick) in by_depth {
-        for (slot, depth) in DEPTHS.into_iter().enumerate() {
-            metrics.push((format!("{name}@{depth}"), percent(all.iter().map(|scores| pick(scores)[slot]))));
+    let mut columns: Vec<(String, Vec<f64>)> =
+        QuestionScores::default().named().map(|(name, _)| (name, Vec::with_capacity(all.len()))).collect();
+    for scores in all {
+        for ((_, column), (_, value)) in columns.iter_mut().zip(scores.named()) {
+            column.push(value);
         }
     }
-    metrics.push(("mrr".to_owned(), percent(all.iter().map(|scores| scores.reciprocal_rank))));
-    metrics.push(("ndcg@10".to_owned(), percent(all.iter().map(|scores| scores.ndcg))));
-    Metrics(metrics)
+    Metrics(columns.into_iter().map(|(name, column)| (name, percent(column))).collect())
 }
 
 fn breakdown<K: Ord>(groups: BTreeMap<K, Vec<f64>>) -> BTreeMap<K, Breakdown> {
@@ -179,13 +202,13 @@ fn breakdown<K: Ord>(groups: BTreeMap<K, Vec<f64>>) -> BTreeMap<K, Breakdown> {
     groups.into_iter().map(|(key, values)| (key, row(values))).collect()
 }
 
-fn percent(values: impl IntoIterator<Item = f64>) -> Interval {
+pub(super) fn percent(values: impl IntoIterator<Item = f64>) -> Interval {
     let values: Vec<f64> = values.into_iter().collect();
     interval(&values, SEED).scaled(100.0)
 }
 
-fn time_per_question(lines: &[Scored<'_>]) -> TimePerQuestion {
-    let mut times: Vec<f64> = lines.iter().map(|line| line.time_ms).collect();
+pub(super) fn time_per_question(times: impl IntoIterator<Item = f64>) -> TimePerQuestion {
+    let mut times: Vec<f64> = times.into_iter().collect();
     times.sort_unstable_by(f64::total_cmp);
     TimePerQuestion { p50: percentile(&times, 500), p95: percentile(&times, 950), p99: percentile(&times, 990) }
 }
@@ -210,6 +233,7 @@ mod tests {
             strategy: "trail".to_owned(),
             version: IndexVersion(1),
             embedder: "none".to_owned(),
+            corpus_id: CorpusId::of(&[b"a"]),
             corpus: Counts::default(),
             notes: Vec::new(),
         }
@@ -267,6 +291,11 @@ mod tests {
         assert_eq!(json["time_ms"]["p95"], 1.5);
         assert_eq!(json.get("notes"), None);
         let line = serde_json::to_string(&lines[0].line(&facts())).unwrap_or_default();
-        assert_eq!(line, r#"{"question_id":"1","strategy":"trail","version":1,"ranked":["a"]}"#);
+        let corpus = CorpusId::of(&[b"a"]);
+        let expect = format!(
+            "{{\"question_id\":\"1\",\"strategy\":\"trail\",\"version\":1,\"corpus_id\":\"{corpus}\",\
+             \"embedder\":\"none\",\"ranked\":[\"a\"]}}"
+        );
+        assert_eq!(line, expect);
     }
 }

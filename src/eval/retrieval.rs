@@ -34,19 +34,13 @@ pub async fn retrieval(
         let ranked = ranked(engine, &question.question, options).await?;
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
     }
-    let facts = Facts {
-        strategy: engine.resolved(options.strategy).to_string(),
-        version: engine.version(),
-        embedder: engine.embedder().to_owned(),
-        corpus: engine.counts(),
-        notes: Vec::new(),
-    };
+    let facts = Facts::of(engine, options);
     let lines = scored.iter().map(|line| line.line(&facts)).collect();
     Ok((lines, score(&scored, facts)))
 }
 
 /// Returns the source ids of the documents found, best first, none twice.
-async fn ranked(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Result<Vec<String>> {
+pub(super) async fn ranked(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Result<Vec<String>> {
     let mut top_k = PASSAGES_FIRST;
     loop {
         let found = engine.search(question, &SearchOptions { top_k, ..options.clone() }).await?;

@@ -7,10 +7,10 @@ use super::metrics::DEPTHS;
 use super::report::{Breakdown, RetrievalReport};
 
 /// Columns that a mean with its interval takes, with the space after it.
-const CELL_COLUMNS: usize = 22;
+pub(super) const CELL_COLUMNS: usize = 22;
 
 /// Columns of what stands before the cells.
-const LABEL_COLUMNS: usize = 10;
+pub(super) const LABEL_COLUMNS: usize = 10;
 
 impl RetrievalReport {
     /// Returns the report as lines of plain text, the last one ended.
@@ -62,7 +62,7 @@ impl Display for RetrievalReport {
     }
 }
 
-fn write_row(out: &mut Formatter<'_>, label: &dyn Display, cells: &[Option<Interval>]) -> fmt::Result {
+pub(super) fn write_row(out: &mut Formatter<'_>, label: &dyn Display, cells: &[Option<Interval>]) -> fmt::Result {
     let mut row = format!("{:<LABEL_COLUMNS$}", label.to_string());
     for cell in cells {
         write!(row, "{:<CELL_COLUMNS$}", cell.map(shown).unwrap_or_default())?;
@@ -87,22 +87,22 @@ fn write_groups<'a, K: Display + 'a>(
     Ok(())
 }
 
-fn shown(interval: Interval) -> String {
+pub(super) fn shown(interval: Interval) -> String {
     format!("{:.1} ({:.1}–{:.1})", interval.mean, interval.low, interval.high)
 }
 
-fn counted(count: u64, noun: &str) -> String {
+pub(super) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Names come from files of other people: a control character in one must not reach the terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::domain::{Counts, IndexVersion};
+    use crate::domain::{CorpusId, Counts, IndexVersion};
     use crate::eval::{Facts, Question, Scored, score};
 
     #[test]
@@ -121,6 +121,7 @@ mod tests {
             strategy: "trail".to_owned(),
             version: IndexVersion(3),
             embedder: "none".to_owned(),
+            corpus_id: CorpusId::of(&[b"a"]),
             corpus: Counts { documents: 3, passages: 4, ..Counts::default() },
             notes: vec!["1 supporting id is not in the index".to_owned()],
         };

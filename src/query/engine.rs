@@ -12,8 +12,9 @@ use super::filter;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
 use super::rerank;
+use super::short;
 use super::strategies::{Found, Query, strategy};
-use crate::domain::{Answer, Counts, Hit, IndexVersion, Ledger};
+use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
@@ -22,7 +23,7 @@ use crate::telemetry;
 use crate::workspace::Workspace;
 
 /// What a question may be told, beside how to search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AskOptions {
     /// How to search.
     pub search: SearchOptions,
@@ -135,6 +136,20 @@ impl QueryEngine {
         self.reader.embedder()
     }
 
+    /// Returns the identity of the corpus: equal for the same passages, whatever the version and the embedder.
+    ///
+    /// # Complexity
+    ///
+    /// O(passages · log passages) time.
+    #[must_use]
+    pub fn corpus(&self) -> CorpusId {
+        let count = self.reader.graph().passage_count() as u32;
+        let mut passages: Vec<_> = (0..count).map(|passage| self.reader.passage_id(passage)).collect();
+        passages.sort_unstable();
+        let parts: Vec<&[u8]> = passages.iter().map(|passage| passage.as_bytes().as_slice()).collect();
+        CorpusId::of(&parts)
+    }
+
     /// Finds passages for a query.
     ///
     /// # Errors
@@ -172,10 +187,12 @@ impl QueryEngine {
         let (query, found) = self.find(question, &options.search).instrument(span).await?;
         let hits = hits(&query, &found)?;
         let extracted = extract::answer(&query, &found, &hits, options.citations_max)?;
+        let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(&query, &found)? };
         Ok(Answer {
             question: query.question.text.clone(),
             kind: extracted.kind,
             text: extracted.text,
+            guess,
             citations: extracted.citations,
             hits,
             strategy: self.resolved(options.search.strategy).to_string(),
@@ -185,13 +202,32 @@ impl QueryEngine {
     }
 
     async fn find(&self, question: &str, options: &SearchOptions) -> Result<(Arc<Query>, Found)> {
+        let reranker = rerank::requested(self.reranker.as_deref(), options)?;
+        let query = self.query(question, options).await?;
+        let kind = self.resolved(options.strategy);
+        let mut found = strategy(kind).find(Arc::clone(&query)).await?;
+        if let Some(reranker) = reranker {
+            rerank::apply(reranker, &query, &mut found, options.top_k).await?;
+        }
+        tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
+        Ok((query, found))
+    }
+
+    /// Returns a question with all that it says about this version, before any strategy is asked.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::search`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the work and nothing else.
+    pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
-        let reranking = rerank::requested(self.reranker.as_deref(), options)?;
         let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
-        let (reader, top_k) = (Arc::clone(&self.reader), options.top_k);
+        let reader = Arc::clone(&self.reader);
         let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
-        let kind = self.resolved(options.strategy);
         let prepare = move || {
             let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
             let gathered = gather(reader.as_ref(), &asked, allowed)?;
@@ -205,13 +241,7 @@ impl QueryEngine {
         };
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
-        let query = Arc::new(prepared?);
-        let mut found = strategy(kind).find(Arc::clone(&query)).await?;
-        if let Some(reranker) = reranking {
-            rerank::apply(reranker, &query, &mut found, top_k).await?;
-        }
-        tracing::debug!(strategy = kind.name(), found = found.ranked.len(), "found");
-        Ok((query, found))
+        Ok(Arc::new(prepared?))
     }
 
     /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.

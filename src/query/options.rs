@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::filter::Filter;
 use crate::error::{Error, Result};
+use crate::graph::trail::WeightSet;
 
 /// A way to find passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -72,7 +74,7 @@ pub enum Preset {
 }
 
 /// What a search may be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
     /// How to find passages.
     pub strategy: StrategyKind,
@@ -86,6 +88,8 @@ pub struct SearchOptions {
     pub filters: Vec<Filter>,
     /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
     pub rerank: Option<usize>,
+    /// Weights of `trail`; those that come with the program where none are given.
+    pub weights: Option<Arc<WeightSet>>,
 }
 
 /// Passages that a search returns at most.
@@ -104,6 +108,7 @@ impl Default for SearchOptions {
             n_hop: None,
             filters: Vec::new(),
             rerank: None,
+            weights: None,
         }
     }
 }

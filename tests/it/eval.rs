@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use cairn::domain::{Counts, IndexVersion};
+use cairn::domain::{CorpusId, Counts, IndexVersion};
 use cairn::eval::{Facts, Question, Scored, read_questions, score};
 
 use crate::support::shared_data;
@@ -53,6 +53,7 @@ fn facts(strategy: &str) -> Facts {
         strategy: strategy.to_owned(),
         version: IndexVersion(1),
         embedder: "none".to_owned(),
+        corpus_id: CorpusId::of(&[b"a"]),
         corpus: Counts::default(),
         notes: Vec::new(),
     }

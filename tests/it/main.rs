@@ -2,10 +2,13 @@
 //! links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bad_input;
 mod embedders;
 mod eval;
+mod incremental;
 mod onnx;
 mod printed;
+mod processes;
 mod schemas;
 mod support;
 mod tidy;

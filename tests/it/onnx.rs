@@ -20,7 +20,7 @@ fn model_folder() -> Option<PathBuf> {
     if folder.join("tokenizer.json").is_file() {
         return Some(folder.canonicalize().unwrap());
     }
-    left_out("the folder that `tests/setup_model.sh` makes, at target/model or CAIRN_TEST_MODEL");
+    left_out("it needs the folder that `tests/setup_model.sh` makes, at target/model or CAIRN_TEST_MODEL");
     None
 }
 
@@ -233,7 +233,7 @@ fn build_library(cli: &Cli, name: &str, code: &str) -> Option<PathBuf> {
     if built.is_ok_and(|status| status.success()) {
         return Some(library);
     }
-    left_out("a C compiler called cc");
+    left_out("it needs a C compiler called cc");
     None
 }
 

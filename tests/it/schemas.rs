@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit, HopRound,
-    IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge, QuestionKind,
-    Skip, Span, Step, StepKind,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit,
+    HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge,
+    QuestionKind, Skip, Span, Step, StepKind,
 };
 use cairn::eval::{Facts, Question, Scored, score};
 use serde_json::{Value, json};
@@ -85,6 +85,7 @@ fn answer() -> Answer {
         question: "Who?".to_owned(),
         kind: AnswerKind::Extractive,
         text: "A.".to_owned(),
+        guess: None,
         citations: vec![citation],
         hits: vec![hit()],
         strategy: "trail".to_owned(),
@@ -98,6 +99,7 @@ fn facts() -> Facts {
         strategy: "trail".to_owned(),
         version: IndexVersion(1),
         embedder: "none".to_owned(),
+        corpus_id: CorpusId::of(&[b"a"]),
         corpus: Counts::default(),
         notes: vec!["a note".to_owned()],
     }
@@ -208,6 +210,8 @@ fn a_value_with_the_fewest_fields_is_valid() {
     let ledger = Ledger { entry: vec![entry], ..Ledger::default() };
     let nothing = Answer { kind: AnswerKind::Nothing, citations: Vec::new(), hits: vec![hit], ledger, ..answer() };
     assert_valid("answer", &json!(nothing));
+    // What is left out when it is empty is empty when it is read.
+    assert_eq!(serde_json::from_value::<Answer>(json!(nothing)).unwrap(), nothing);
 
     assert_valid("eval-retrieval", &json!(score(&[], Facts { notes: Vec::new(), ..facts() })));
     let mut unfinished = full().remove("status").unwrap().remove(0);

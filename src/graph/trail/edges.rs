@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::evidence::Evidence;
-use super::weights::EdgeWeights;
+use super::weights::{EdgeFeatures, EdgeWeights};
 use crate::domain::StepKind;
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, name_kind, row};
 
@@ -35,6 +35,15 @@ pub struct TrailEdge {
     pub worth: f32,
 }
 
+/// An edge with what speaks for it, before anything is weighted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EdgeCandidate {
+    /// Where it leads.
+    pub to: u32,
+    /// The features, in the order of [`EdgeWeights`].
+    pub features: EdgeFeatures,
+}
+
 /// Everything that the edges of a question are judged with.
 pub(super) struct Judge<'a> {
     pub(super) graph: PassageGraph<'a>,
@@ -56,9 +65,22 @@ enum Mention {
 struct Source {
     entity: u32,
     is_own: bool,
+    rarity: f32,
+    in_question: f32,
+    cue: f32,
+    sentence: f32,
     /// The features of A and the entity, weighted.
     worth: f32,
-    cue: f32,
+}
+
+/// What one edge has of its own.
+struct Target {
+    to: u32,
+    kind: StepKind,
+    /// How B bears the name; 0 where it only mentions the entity.
+    name: f32,
+    residual: f32,
+    sentence_residual: f32,
 }
 
 /// What A leaves of the question.
@@ -72,27 +94,46 @@ impl Judge<'_> {
     /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were
     /// judged.
     pub(super) fn edges(&self, from: u32) -> (Vec<TrailEdge>, u32) {
-        let mut found = Found { from, best: FxHashMap::default(), judged: 0 };
+        let mut found = Found { best: FxHashMap::default(), judged: 0 };
+        self.each_edge(from, &mut |source, target| found.offer(self.weights.edge(source, target)));
+        let mut edges: Vec<_> = found.best.into_values().collect();
+        edges.sort_unstable_by_key(|edge| edge.to);
+        (edges, found.judged)
+    }
+
+    /// Returns every edge from `from` with its features, in the order in which they are met.
+    pub(super) fn candidates(&self, from: u32) -> Vec<EdgeCandidate> {
+        let mut candidates = Vec::new();
+        self.each_edge(from, &mut |source, target| {
+            candidates.push(EdgeCandidate { to: target.to, features: features(source, target) });
+        });
+        candidates
+    }
+
+    /// Calls `visit` with every edge that leaves `from` for another passage that may be shown.
+    fn each_edge(&self, from: u32, visit: &mut impl FnMut(&Source, &Target)) {
         let evidence = self.evidence;
+        let mut visit = |source: &Source, target: &Target| {
+            if target.to != from && evidence.is_allowed(target.to) {
+                visit(source, target);
+            }
+        };
         let terms = evidence.all_terms() & !evidence.passage_terms[from as usize];
         let whole = evidence.weight(terms).max(0.25 * evidence.weight(evidence.all_terms())).max(1e-9);
         let residual = Residual { terms, whole };
         let own = &self.graph.own_entity[row(self.graph.document_own, self.graph.passage_document[from as usize])];
         for &entity in own {
-            self.follow(&self.source(entity, Mention::Own), &residual, &mut found);
+            self.follow(&self.source(entity, Mention::Own), &residual, &mut visit);
         }
         let mut mentions = row(self.graph.passage_mentions, from);
         while let Some(&entity) = self.graph.mention_entity[mentions.clone()].first() {
             let same = self.graph.mention_entity[mentions.clone()].iter().take_while(|it| **it == entity).count();
             let end = mentions.start + same;
             if !own.contains(&entity) {
-                self.follow(&self.source(entity, Mention::At(mentions.start..end)), &residual, &mut found);
+                self.follow(&self.source(entity, Mention::At(mentions.start..end)), &residual, &mut visit);
             }
             mentions.start = end;
         }
-        let mut edges: Vec<_> = found.best.into_values().collect();
-        edges.sort_unstable_by_key(|edge| edge.to);
-        (edges, found.judged)
     }
 
     /// Returns what the edges along `entity` share.
@@ -110,15 +151,15 @@ impl Judge<'_> {
             .map(|mention| self.evidence.sentence_terms[self.graph.mention_sentence[mention] as usize])
             .map(|terms| self.evidence.weight(terms) / whole)
             .fold(0.0, f32::max);
-        let flag = |is: bool| if is { 1.0 } else { 0.0 };
+        let in_question = flag(self.evidence.entities.contains(&entity));
         let weights = self.weights;
         let worth = weights.taken
             + weights.own * flag(is_own)
             + weights.rarity * rarity
-            + weights.in_question * flag(self.evidence.entities.contains(&entity))
+            + weights.in_question * in_question
             + weights.cue * cue
             + weights.sentence * sentence;
-        Source { entity, is_own, worth, cue }
+        Source { entity, is_own, rarity, in_question, cue, sentence, worth }
     }
 
     /// Returns how well the words around a mention meet the question's: nearer is better, before is better than after.
@@ -132,15 +173,15 @@ impl Judge<'_> {
         cues.iter().enumerate().map(worth).fold(0.0, f32::max)
     }
 
-    fn follow(&self, source: &Source, residual: &Residual, found: &mut Found) {
+    fn follow(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
         if !source.is_own {
-            self.follow_name(source, residual, found);
+            self.follow_name(source, residual, visit);
         }
-        self.follow_mentions(source, residual, found);
+        self.follow_mentions(source, residual, visit);
     }
 
     /// To the documents that bear the entity's name.
-    fn follow_name(&self, source: &Source, residual: &Residual, found: &mut Found) {
+    fn follow_name(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
         let bearers = row(self.graph.entity_bearers, source.entity);
         let count = bearers.len();
         if count == 0 || count > BEARERS_MAX {
@@ -155,18 +196,15 @@ impl Judge<'_> {
             for to in passages.map(|passage| passage as u32) {
                 if all || to == first || self.pool[to as usize] {
                     let covered = self.residual(residual, self.evidence.passage_terms[to as usize]);
-                    let worth = source.worth
-                        + self.weights.name * name
-                        + self.weights.name_cue * name * source.cue
-                        + (self.weights.residual + self.weights.sentence_residual) * covered;
-                    found.offer(TrailEdge { to, entity: source.entity, kind: StepKind::Name, worth }, self.evidence);
+                    let (residual, sentence_residual) = (covered, covered);
+                    visit(source, &Target { to, kind: StepKind::Name, name, residual, sentence_residual });
                 }
             }
         }
     }
 
     /// To the passages that mention the entity too.
-    fn follow_mentions(&self, source: &Source, residual: &Residual, found: &mut Found) {
+    fn follow_mentions(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
         let documents = self.graph.entity_documents[source.entity as usize];
         if documents > POOLED_DOCUMENTS_MAX {
             return;
@@ -179,10 +217,14 @@ impl Judge<'_> {
                 continue;
             }
             let sentence = self.graph.mention_sentence[self.graph.posting_mention[posting] as usize];
-            let covered = self.residual(residual, self.evidence.passage_terms[to as usize]);
-            let in_sentence = self.residual(residual, self.evidence.sentence_terms[sentence as usize]);
-            let worth = source.worth + self.weights.residual * covered + self.weights.sentence_residual * in_sentence;
-            found.offer(TrailEdge { to, entity: source.entity, kind: StepKind::SharedEntity, worth }, self.evidence);
+            let target = Target {
+                to,
+                kind: StepKind::SharedEntity,
+                name: 0.0,
+                residual: self.residual(residual, self.evidence.passage_terms[to as usize]),
+                sentence_residual: self.residual(residual, self.evidence.sentence_terms[sentence as usize]),
+            };
+            visit(source, &target);
         }
     }
 
@@ -191,18 +233,45 @@ impl Judge<'_> {
     }
 }
 
+impl EdgeWeights {
+    fn edge(&self, source: &Source, target: &Target) -> TrailEdge {
+        let worth = source.worth
+            + self.name * target.name
+            + self.name_cue * target.name * source.cue
+            + self.residual * target.residual
+            + self.sentence_residual * target.sentence_residual;
+        TrailEdge { to: target.to, entity: source.entity, kind: target.kind, worth }
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
+/// Returns what [`EdgeWeights`] weigh, in their order.
+fn features(source: &Source, target: &Target) -> EdgeFeatures {
+    [
+        1.0,
+        target.name,
+        flag(source.is_own),
+        source.rarity,
+        source.in_question,
+        source.cue,
+        source.sentence,
+        target.residual,
+        target.sentence_residual,
+        target.name * source.cue,
+    ]
+}
+
 /// The best edge to each target so far.
 struct Found {
-    from: u32,
     best: FxHashMap<u32, TrailEdge>,
     judged: u32,
 }
 
 impl Found {
-    fn offer(&mut self, edge: TrailEdge, evidence: &Evidence) {
-        if edge.to == self.from || !evidence.is_allowed(edge.to) {
-            return;
-        }
+    fn offer(&mut self, edge: TrailEdge) {
         self.judged += 1;
         let best = self.best.entry(edge.to).or_insert(edge);
         if edge.worth > best.worth {

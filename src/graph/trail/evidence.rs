@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::weights::PassageWeights;
+use super::weights::{PassageFeatures, PassageWeights};
 
 /// Distinct terms of a question that are told apart: those of the highest idf.
 pub const TERMS_MAX: usize = 64;
@@ -61,6 +61,22 @@ impl Evidence {
             }
         }
         scores
+    }
+
+    /// Returns the features of one passage, before they are weighted.
+    #[must_use]
+    pub fn passage_features(&self, passage: u32) -> PassageFeatures {
+        let i = passage as usize;
+        let of = |list: &[f32]| list.get(i).copied().unwrap_or(0.0);
+        let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
+        [
+            of(&self.bm25),
+            of(&self.best_sentence),
+            of(&self.cosine),
+            of(&self.best_sentence_cosine),
+            by(&self.named),
+            by(&self.named_lead),
+        ]
     }
 
     /// Returns whether a passage may be shown.

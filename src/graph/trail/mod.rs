@@ -11,9 +11,12 @@ mod weights;
 
 use rustc_hash::FxHashMap;
 
-pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, TrailEdge};
+pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, TrailEdge};
 pub use evidence::{Evidence, TERMS_MAX};
-pub use weights::{EdgeWeights, PassageWeights, TrailWeights, VectorKind, WeightSet, WeightSets};
+pub use weights::{
+    EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, WeightSets,
+    is_titled,
+};
 
 use super::packed::PassageGraph;
 use super::top;
@@ -70,7 +73,7 @@ pub struct TrailWalk {
 }
 
 /// Candidates whose spread of scores says how much a passage may lend: p is 0 at this rank and 1 at the best.
-const LENDING_RANK: usize = 50;
+pub const LENDING_RANK: usize = 50;
 
 /// Walks from what a question says about every passage.
 ///
@@ -92,7 +95,7 @@ pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights
         let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { break };
         let mut round = TrailRound::default();
         for &(from, score) in leaders.iter().take(options.expanded) {
-            let lent = ((score - low) / (high - low + 1e-9)).clamp(0.0, 1.0);
+            let lent = lent(score, low, high);
             let (edges, judged) = expansions.entry(from).or_insert_with(|| judge.edges(from));
             round.expanded.push(from);
             round.judged += *judged;
@@ -107,6 +110,27 @@ pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights
         rounds.push(round);
     }
     TrailWalk { seeds, scores, rounds }
+}
+
+/// Returns p(A) for a passage of this score, between the score at [`LENDING_RANK`] and the best.
+#[must_use]
+pub fn lent(score: f32, low: f32, high: f32) -> f32 {
+    ((score - low) / (high - low + 1e-9)).clamp(0.0, 1.0)
+}
+
+/// Returns the edges that leave each of `sources`, with their features and not weighted: what weights are fitted on.
+/// `options` say how many passages frequent entities may lead to.
+#[must_use]
+pub fn candidates(
+    graph: PassageGraph<'_>,
+    evidence: &Evidence,
+    sources: &[u32],
+    options: &TrailOptions,
+) -> Vec<Vec<EdgeCandidate>> {
+    let pool = pool(evidence, options.pool);
+    let weights = EdgeWeights::from(EdgeFeatures::default());
+    let judge = Judge { graph, evidence, weights: &weights, pool: &pool };
+    sources.iter().map(|source| judge.candidates(*source)).collect()
 }
 
 impl TrailRound {
@@ -139,7 +163,8 @@ fn pool(evidence: &Evidence, size: usize) -> Vec<bool> {
 }
 
 impl TrailWalk {
-    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score.
+    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score: where no edge
+    /// adds more than it has without one.
     ///
     /// The edge into a passage in one round leaves a passage that was expanded for its score of the round before.
     #[must_use]
@@ -148,6 +173,9 @@ impl TrailWalk {
         let mut at = passage;
         for (i, round) in self.rounds.iter().enumerate().rev() {
             let Some(taken) = round.taken.get(&at) else { break };
+            if taken.gain < self.own_score(at) {
+                break;
+            }
             if path.iter().any(|(_, earlier): &(u32, Taken)| earlier.edge.to == taken.from) {
                 break;
             }
@@ -156,6 +184,12 @@ impl TrailWalk {
         }
         path.reverse();
         path
+    }
+
+    /// Returns what a passage has in the rounds without any edge.
+    fn own_score(&self, passage: u32) -> f32 {
+        let gain = self.rounds.last().and_then(|round| round.taken.get(&passage)).map_or(0.0, |taken| taken.gain);
+        self.scores[passage as usize] - gain
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Counts;
+
 /// What each feature of a passage is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +48,40 @@ pub struct EdgeWeights {
     pub sentence_residual: f32,
     /// `name` · `cue`.
     pub name_cue: f32,
+}
+
+/// The features of a passage, in the order of [`PassageWeights`].
+pub type PassageFeatures = [f32; 6];
+/// The features of an edge, in the order of [`EdgeWeights`].
+pub type EdgeFeatures = [f32; 10];
+
+impl From<PassageFeatures> for PassageWeights {
+    fn from(weights: PassageFeatures) -> Self {
+        let [bm25, best_sentence, cosine, best_sentence_cosine, named, named_lead] = weights;
+        Self { bm25, best_sentence, cosine, best_sentence_cosine, named, named_lead }
+    }
+}
+
+impl From<PassageWeights> for PassageFeatures {
+    fn from(weights: PassageWeights) -> Self {
+        let PassageWeights { bm25, best_sentence, cosine, best_sentence_cosine, named, named_lead } = weights;
+        [bm25, best_sentence, cosine, best_sentence_cosine, named, named_lead]
+    }
+}
+
+impl From<EdgeWeights> for EdgeFeatures {
+    fn from(weights: EdgeWeights) -> Self {
+        let EdgeWeights { taken, name, own, rarity, in_question, cue, .. } = weights;
+        let EdgeWeights { sentence, residual, sentence_residual, name_cue, .. } = weights;
+        [taken, name, own, rarity, in_question, cue, sentence, residual, sentence_residual, name_cue]
+    }
+}
+
+impl From<EdgeFeatures> for EdgeWeights {
+    fn from(weights: EdgeFeatures) -> Self {
+        let [taken, name, own, rarity, in_question, cue, sentence, residual, sentence_residual, name_cue] = weights;
+        Self { taken, name, own, rarity, in_question, cue, sentence, residual, sentence_residual, name_cue }
+    }
 }
 
 /// The weights of one kind of corpus.
@@ -96,6 +132,12 @@ pub struct WeightSets {
 static SHIPPED: LazyLock<Option<WeightSets>> =
     LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
 
+/// Returns whether at least half of the documents have a title.
+#[must_use]
+pub fn is_titled(counts: Counts) -> bool {
+    counts.titled * 2 >= counts.documents
+}
+
 impl WeightSets {
     /// Returns the weights that come with the program; `None` would be a fault of the program.
     #[must_use]
@@ -111,6 +153,25 @@ impl WeightSets {
             VectorKind::BuiltIn => &self.built_in,
             VectorKind::Model => &self.model,
         }
+    }
+}
+
+impl WeightSet {
+    /// Returns whether every weight is a finite number.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        [self.titled, self.untitled].iter().all(|it| {
+            let passages = [it.seed, it.base].map(PassageFeatures::from);
+            let edges = EdgeFeatures::from(it.edge);
+            passages.as_flattened().iter().chain(&edges).all(|weight| weight.is_finite())
+        })
+    }
+
+    /// Returns the weights for an index that holds so much: those for titles where at least half of its documents have
+    /// one.
+    #[must_use]
+    pub fn of(&self, counts: Counts) -> &TrailWeights {
+        if is_titled(counts) { &self.titled } else { &self.untitled }
     }
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{HopRound, Ledger, Step, StepKind};
-use crate::embed::{NoEmbedder, StaticTable};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::packed::row;
 use crate::graph::top;
-use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, VectorKind, WeightSets, walk};
+use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, walk};
 use crate::query::options::StrategyKind;
+use crate::query::weights::shipped_weights;
 
 /// See [`crate::graph::trail`].
 pub(super) struct Trail;
@@ -35,22 +35,14 @@ fn find(query: &Query) -> Result<Found> {
     Ok(Found { ranked, paths, ledger })
 }
 
-/// Returns the weights for the vectors of the index, and for documents with titles where at least half of the documents
-/// have one.
-fn weights(query: &Query) -> Result<&'static TrailWeights> {
-    let sets = WeightSets::shipped().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
-    let set = sets.of(vector_kind(query.reader.embedder()));
-    let counts = query.reader.counts();
-    Ok(if counts.titled * 2 >= counts.documents { &set.titled } else { &set.untitled })
-}
-
-/// Returns where vectors come from whose embedder has that name.
-fn vector_kind(embedder: &str) -> VectorKind {
-    match embedder {
-        NoEmbedder::NAME => VectorKind::Without,
-        StaticTable::NAME => VectorKind::BuiltIn,
-        _ => VectorKind::Model,
-    }
+/// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
+/// with titles where at least half of the documents have one.
+fn weights(query: &Query) -> Result<&TrailWeights> {
+    let set = match &query.options.weights {
+        Some(given) => given.as_ref(),
+        None => shipped_weights(query.reader.embedder())?,
+    };
+    Ok(set.of(query.reader.counts()))
 }
 
 fn path(query: &Query, walked: &TrailWalk, passage: u32) -> Vec<Step> {
@@ -122,13 +114,6 @@ fn ledger(query: &Query, walked: &TrailWalk, options: &TrailOptions, ranked: &[(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn weights_are_chosen_by_the_embedder_of_the_index() {
-        assert_eq!(vector_kind("none"), VectorKind::Without);
-        assert_eq!(vector_kind("static-256i8"), VectorKind::BuiltIn);
-        assert_eq!(vector_kind("onnx:model@0123456789abcdef"), VectorKind::Model);
-    }
 
     #[test]
     fn a_folded_name_is_shown_with_capitals() {

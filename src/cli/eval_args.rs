@@ -1,0 +1,146 @@
+//! What may be typed after `cairn eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::args::{ModelArgs, PlaceArgs, SearchModelArgs};
+
+/// `cairn eval`.
+#[derive(Debug, Subcommand)]
+pub(super) enum EvalCommand {
+    /// Recall, precision and rank of the documents that questions need.
+    Retrieval(EvalRetrievalArgs),
+    /// Exact match and F1 of answers, as the official scripts compute them.
+    Answers(EvalRetrievalArgs),
+    /// Say how much better one run is than another on the same questions.
+    Compare(EvalCompareArgs),
+    /// Recall, F1 and queues of a traversal by the number of its rounds and of the documents kept.
+    Sweep(EvalSweepArgs),
+    /// Fit the weights of `trail` to questions with known supporting documents.
+    Fit(EvalFitArgs),
+    /// Write tables and plots of results that were printed with --json.
+    Report(EvalReportArgs),
+}
+
+impl EvalCommand {
+    /// Returns whether JSON was asked for.
+    pub(super) fn json(&self) -> bool {
+        match self {
+            Self::Retrieval(args) | Self::Answers(args) => args.place.json,
+            Self::Compare(args) => args.json,
+            Self::Sweep(args) => args.place.json,
+            Self::Fit(args) => args.json,
+            Self::Report(_) => false,
+        }
+    }
+}
+
+/// `cairn eval retrieval` and `cairn eval answers`.
+#[derive(Debug, Args)]
+pub(super) struct EvalRetrievalArgs {
+    /// Questions, one JSON object a line: id, question, supporting (ids of documents), answers.
+    #[arg(long, value_name = "FILE")]
+    pub(super) questions: PathBuf,
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// lexical, dense, hybrid, hop, trail, auto.
+    #[arg(long, value_name = "S", default_value = "auto")]
+    pub(super) strategy: String,
+    /// Rounds of a traversal [default: the strategy's own].
+    #[arg(long, value_name = "N")]
+    pub(super) n_hop: Option<u32>,
+    /// Run the strategy with the settings of its paper.
+    #[arg(long)]
+    pub(super) paper: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
+    /// Write what was found, one line a question.
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+/// `cairn eval compare`.
+#[derive(Debug, Args)]
+pub(super) struct EvalCompareArgs {
+    /// A run, as `cairn eval retrieval --output` writes it.
+    #[arg(value_name = "RUN_A")]
+    pub(super) first: PathBuf,
+    /// Another run over the same questions.
+    #[arg(value_name = "RUN_B")]
+    pub(super) second: PathBuf,
+    /// The questions of both.
+    #[arg(long, value_name = "FILE")]
+    pub(super) questions: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `cairn eval sweep`.
+#[derive(Debug, Args)]
+pub(super) struct EvalSweepArgs {
+    /// Questions, one JSON object a line: id, question, supporting (ids of documents).
+    #[arg(long, value_name = "FILE")]
+    pub(super) questions: PathBuf,
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// hop or trail.
+    #[arg(long, value_name = "S", default_value = "trail")]
+    pub(super) strategy: String,
+    /// Run the strategy with the settings of its paper.
+    #[arg(long)]
+    pub(super) paper: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
+}
+
+/// `cairn eval fit`.
+#[derive(Debug, Args)]
+pub(super) struct EvalFitArgs {
+    /// Questions of each index, one JSON object a line: id, question, supporting (ids of documents).
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(super) questions: Vec<PathBuf>,
+    /// Folders of the indexes, in the order of the questions.
+    #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
+    pub(super) index: Vec<PathBuf>,
+    /// Write the weights.
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Score each part of the questions with weights fitted on the others; 1 leaves that out.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(super) folds: usize,
+    /// Score each index with weights fitted on the others.
+    #[arg(long)]
+    pub(super) leave_one_out: bool,
+    /// Rounds of a walk after which edges are learned from.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    pub(super) rounds: Vec<u32>,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `cairn eval report`.
+#[derive(Debug, Args)]
+pub(super) struct EvalReportArgs {
+    /// JSON files, or folders of them.
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) results: Vec<PathBuf>,
+    /// Folder to write to.
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    pub(super) output: PathBuf,
+}

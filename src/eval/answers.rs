@@ -1,0 +1,287 @@
+//! An engine asked every question of a file, and its answers scored. The answer is the guess of a rule where there is
+//! one, and else the first sentence that is quoted; the report says which share was which.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::Interval;
+use super::exact::{AnswerScores, answer_scores};
+use super::questions::Question;
+use super::report::{Facts, TimePerQuestion, percent, time_per_question};
+use super::table::{CELL_COLUMNS, counted, printable, shown};
+use crate::domain::{Answer, CorpusId, IndexVersion};
+use crate::error::{Error, Result};
+use crate::query::{AskOptions, QueryEngine, SearchOptions};
+
+/// What an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerForm {
+    /// A short answer that a rule guessed.
+    Guess,
+    /// The first sentence that was quoted.
+    Sentence,
+    /// There was none.
+    Nothing,
+}
+
+/// One line of a file of answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerLine {
+    /// The id of the question.
+    pub question_id: String,
+    /// The strategy that found the passages.
+    pub strategy: String,
+    /// The version of the index that was read.
+    pub version: IndexVersion,
+    /// The corpus that was read.
+    pub corpus_id: CorpusId,
+    /// The answer that is scored; empty where there is none.
+    pub answer: String,
+    /// What it is.
+    pub form: AnswerForm,
+    /// The rule that guessed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+/// How some answers fared, in percent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct AnswerFigures {
+    /// How many there are.
+    pub questions: u64,
+    /// Exact match.
+    pub exact_match: Interval,
+    /// F1 over words.
+    pub f1: Interval,
+    /// Answers that have an accepted one in them.
+    pub contained: Interval,
+}
+
+/// What the answers to a file of questions scored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswersReport {
+    /// What was scored.
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// All questions.
+    pub all: AnswerFigures,
+    /// By what the answer was.
+    pub by_form: BTreeMap<AnswerForm, AnswerFigures>,
+    /// By the rule that guessed it.
+    pub by_rule: BTreeMap<String, AnswerFigures>,
+    /// By the number of documents to join, where the questions say it.
+    pub by_hops: BTreeMap<u32, AnswerFigures>,
+    /// By the kind of question, where the questions say it.
+    pub by_type: BTreeMap<String, AnswerFigures>,
+    /// Time per question.
+    pub time_ms: TimePerQuestion,
+}
+
+/// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says.
+///
+/// # Errors
+///
+/// [`Error::Question`] if no question has an answer, and the first error of the engine.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the measurement and nothing else.
+pub async fn answers(
+    engine: &QueryEngine,
+    questions: &[Question],
+    search: &SearchOptions,
+) -> Result<(Vec<AnswerLine>, AnswersReport)> {
+    let answered: Vec<&Question> = questions.iter().filter(|question| !question.answers.is_empty()).collect();
+    if answered.is_empty() {
+        return Err(Error::Question { reason: "no question has `answers` to compare with".to_owned() });
+    }
+    let mut facts = Facts::of(engine, search);
+    if answered.len() < questions.len() {
+        let without = counted((questions.len() - answered.len()) as u64, "question");
+        facts.notes.push(format!("{without} without an accepted answer left out"));
+    }
+    let options = AskOptions { search: search.clone(), ..AskOptions::default() };
+    let mut lines = Vec::with_capacity(answered.len());
+    let mut times = Vec::with_capacity(answered.len());
+    for question in &answered {
+        let started = Instant::now();
+        let answer = engine.ask(&question.question, &options).await?;
+        times.push(started.elapsed().as_secs_f64() * 1_000.0);
+        lines.push(line(question, answer, &facts));
+    }
+    let report = report(&answered, &lines, facts, time_per_question(times));
+    Ok((lines, report))
+}
+
+fn line(question: &Question, answer: Answer, facts: &Facts) -> AnswerLine {
+    let first = answer.citations.into_iter().next();
+    let (form, text, rule) = match (answer.guess, first) {
+        (Some(guess), _) => (AnswerForm::Guess, guess.text, Some(guess.rule)),
+        (None, Some(citation)) => (AnswerForm::Sentence, citation.quote, None),
+        (None, None) => (AnswerForm::Nothing, String::new(), None),
+    };
+    AnswerLine {
+        question_id: question.id.clone(),
+        strategy: facts.strategy.clone(),
+        version: facts.version,
+        corpus_id: facts.corpus_id,
+        answer: text,
+        form,
+        rule,
+    }
+}
+
+/// Returns what the answers `lines`, one a question and in their order, scored.
+///
+/// # Complexity
+///
+/// O(lines) time, with 1,000 resamples for each figure.
+#[must_use]
+pub fn score_answers(questions: &[&Question], lines: &[AnswerLine], facts: Facts) -> AnswersReport {
+    report(questions, lines, facts, TimePerQuestion::default())
+}
+
+fn report(questions: &[&Question], lines: &[AnswerLine], facts: Facts, time_ms: TimePerQuestion) -> AnswersReport {
+    let scored: Vec<Row<'_>> = questions
+        .iter()
+        .zip(lines)
+        .map(|(question, line)| Row { question, line, scores: answer_scores(&line.answer, &question.answers) })
+        .collect();
+    AnswersReport {
+        facts,
+        all: figures(scored.iter().map(|row| row.scores)),
+        by_form: grouped(&scored, |row| Some(row.line.form)),
+        by_rule: grouped(&scored, |row| row.line.rule.clone()),
+        by_hops: grouped(&scored, |row| row.question.hops),
+        by_type: grouped(&scored, |row| row.question.kind.clone()),
+        time_ms,
+    }
+}
+
+/// A question with its answer and what that scored.
+struct Row<'a> {
+    question: &'a Question,
+    line: &'a AnswerLine,
+    scores: AnswerScores,
+}
+
+fn grouped<K: Ord>(rows: &[Row<'_>], key: impl Fn(&Row<'_>) -> Option<K>) -> BTreeMap<K, AnswerFigures> {
+    let mut groups: BTreeMap<K, Vec<AnswerScores>> = BTreeMap::new();
+    for row in rows {
+        if let Some(key) = key(row) {
+            groups.entry(key).or_default().push(row.scores);
+        }
+    }
+    groups.into_iter().map(|(key, scores)| (key, figures(scores))).collect()
+}
+
+fn figures(scores: impl IntoIterator<Item = AnswerScores>) -> AnswerFigures {
+    let scores: Vec<AnswerScores> = scores.into_iter().collect();
+    let of = |pick: fn(&AnswerScores) -> f64| percent(scores.iter().map(pick));
+    AnswerFigures {
+        questions: scores.len() as u64,
+        exact_match: of(|it| it.exact),
+        f1: of(|it| it.f1),
+        contained: of(|it| it.contained),
+    }
+}
+
+impl Display for AnswersReport {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{} · {} · {} · version {}",
+            printable(&self.facts.strategy),
+            counted(self.all.questions, "question"),
+            counted(self.facts.corpus.documents, "document"),
+            self.facts.version
+        )?;
+        writeln!(out, "percent, with 95 % intervals over the questions\n")?;
+        let [exact, f1, contained] = ["exact match", "F1", "contained"];
+        writeln!(out, "{exact:<CELL_COLUMNS$}{f1:<CELL_COLUMNS$}{contained:<CELL_COLUMNS$}answers")?;
+        write_figures(out, "all", &self.all)?;
+        for (form, figures) in &self.by_form {
+            let name = match form {
+                AnswerForm::Guess => "short, guessed by a rule",
+                AnswerForm::Sentence => "first quoted sentence",
+                AnswerForm::Nothing => "none",
+            };
+            write_figures(out, name, figures)?;
+        }
+        for (rule, figures) in &self.by_rule {
+            write_figures(out, &format!("rule {rule}"), figures)?;
+        }
+        for (hops, figures) in &self.by_hops {
+            write_figures(out, &format!("hops {hops}"), figures)?;
+        }
+        for (kind, figures) in &self.by_type {
+            write_figures(out, &format!("type {kind}"), figures)?;
+        }
+        let time = &self.time_ms;
+        writeln!(out, "\ntime per question: p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", time.p50, time.p95, time.p99)?;
+        self.facts.notes.iter().try_for_each(|note| writeln!(out, "note: {}", printable(note)))
+    }
+}
+
+fn write_figures(out: &mut Formatter<'_>, name: &str, figures: &AnswerFigures) -> fmt::Result {
+    for interval in [figures.exact_match, figures.f1, figures.contained] {
+        write!(out, "{:<CELL_COLUMNS$}", shown(interval))?;
+    }
+    writeln!(out, "{}, {}", printable(name), figures.questions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Counts;
+
+    fn facts() -> Facts {
+        Facts {
+            strategy: "trail".to_owned(),
+            version: IndexVersion(1),
+            embedder: "none".to_owned(),
+            corpus_id: CorpusId::of(&[]),
+            corpus: Counts::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_report_says_which_answers_were_guessed() {
+        let question = |id: &str, answer: &str, hops| Question {
+            id: id.to_owned(),
+            question: "Who?".to_owned(),
+            supporting: vec!["a".to_owned()],
+            kind: None,
+            hops: Some(hops),
+            answers: vec![answer.to_owned()],
+        };
+        let line = |answer: &str, form, rule: Option<&str>| AnswerLine {
+            question_id: String::new(),
+            strategy: "trail".to_owned(),
+            version: IndexVersion(1),
+            corpus_id: CorpusId::of(&[]),
+            answer: answer.to_owned(),
+            form,
+            rule: rule.map(str::to_owned),
+        };
+        let questions = [question("1", "Ann Lee", 2), question("2", "1841", 2), question("3", "no", 4)];
+        let lines = [
+            line("Ann Lee", AnswerForm::Guess, Some("name")),
+            line("It was 1841.", AnswerForm::Sentence, None),
+            line("", AnswerForm::Nothing, None),
+        ];
+        let report = score_answers(&questions.each_ref(), &lines, facts());
+        assert!((report.all.exact_match.mean - 100.0 / 3.0).abs() < 1e-9, "{report}");
+        assert!((report.all.contained.mean - 200.0 / 3.0).abs() < 1e-9, "{report}");
+        assert!((report.by_form[&AnswerForm::Sentence].f1.mean - 50.0).abs() < 1e-9, "{report}");
+        assert_eq!(report.by_rule["name"].questions, 1);
+        assert_eq!(report.by_hops[&2].questions, 2);
+        let text = report.to_string();
+        assert!(text.contains("short, guessed by a rule, 1") && text.contains("hops 4, 1"), "{text}");
+    }
+}

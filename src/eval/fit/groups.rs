@@ -1,0 +1,218 @@
+//! What the fit learns from: for each question the passages that compete, each with the best edge that leads to it.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::listwise::{FEATURES, Group, PASSAGE_FEATURES, Weights, dot};
+use crate::error::{Error, Result};
+use crate::graph::top;
+use crate::graph::trail::{
+    EdgeFeatures, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, candidates, lent, walk,
+};
+use crate::query::{Query, QueryEngine, SearchOptions};
+
+/// The best passages by each feature of a passage that compete.
+const POOL_BY_FEATURE: usize = 50;
+/// Questions whose evidence is held at once where it is not kept.
+const CHUNK: usize = 128;
+/// Passages that are looked through for documents when a list is scored.
+const RANKED_PASSAGES: usize = 200;
+/// Documents in a list that is scored.
+const RANKED_DOCUMENTS: usize = 20;
+
+/// A question with the passages that should be found.
+pub(super) struct Example {
+    /// Its collection, by number.
+    pub(super) collection: usize,
+    /// Its place among the collection's questions.
+    pub(super) place: usize,
+    question: String,
+    /// The passages of each gold document that the index holds.
+    gold: Vec<Vec<u32>>,
+    engine: QueryEngine,
+    /// What the question says about every passage, where there is memory for it.
+    kept: Option<Arc<Query>>,
+    /// Source ids of the collection's documents.
+    source_ids: Arc<Vec<String>>,
+}
+
+impl Example {
+    /// Asks what a question says; `keep` holds on to it.
+    pub(super) async fn try_new(
+        engine: &QueryEngine,
+        question: &super::Question,
+        (collection, place): (usize, usize),
+        documents: &Documents,
+        keep: bool,
+    ) -> Result<Self> {
+        let passages = |id: &String| documents.passages.get(id).map(|range| range.clone().collect());
+        let mut example = Self {
+            collection,
+            place,
+            question: question.question.clone(),
+            gold: question.supporting.iter().filter_map(passages).collect(),
+            engine: engine.clone(),
+            kept: None,
+            source_ids: Arc::clone(&documents.source_ids),
+        };
+        if keep {
+            example.kept = Some(example.query().await?);
+        }
+        Ok(example)
+    }
+
+    async fn query(&self) -> Result<Arc<Query>> {
+        match &self.kept {
+            Some(query) => Ok(Arc::clone(query)),
+            None => self.engine.query(&self.question, &SearchOptions::default()).await,
+        }
+    }
+}
+
+/// The documents of one collection.
+pub(super) struct Documents {
+    source_ids: Arc<Vec<String>>,
+    passages: FxHashMap<String, std::ops::Range<u32>>,
+}
+
+impl Documents {
+    /// Reads them from the index behind `query`.
+    pub(super) fn of(query: &Query) -> Result<Self> {
+        let graph = query.reader.graph();
+        let mut source_ids = Vec::new();
+        let mut passages = FxHashMap::default();
+        for (document, bounds) in graph.document_passages.windows(2).enumerate() {
+            let source_id = query.reader.document(document as u32)?.source_id;
+            passages.insert(source_id.clone(), bounds[0]..bounds[1]);
+            source_ids.push(source_id);
+        }
+        Ok(Self { source_ids: Arc::new(source_ids), passages })
+    }
+}
+
+/// Returns what `work` makes of each example, in order; it runs on every core.
+pub(super) async fn each<T: Send + 'static>(
+    examples: &[Arc<Example>],
+    work: impl Fn(&Example, &Query) -> T + Send + Sync + 'static,
+) -> Result<Vec<T>> {
+    let work = Arc::new(work);
+    let mut all = Vec::with_capacity(examples.len());
+    for chunk in examples.chunks(CHUNK) {
+        let mut asked = Vec::with_capacity(chunk.len());
+        for example in chunk {
+            asked.push((Arc::clone(example), example.query().await?));
+        }
+        let work = Arc::clone(&work);
+        let done = tokio::task::spawn_blocking(move || {
+            asked.par_iter().map(|(example, query)| work(example, query)).collect::<Vec<T>>()
+        });
+        all.extend(done.await.map_err(|error| Error::Internal(error.to_string()))?);
+    }
+    Ok(all)
+}
+
+/// Returns the passages that compete for a question by what it says about them, without their edges; none where no gold
+/// passage is among them.
+pub(super) fn passages(example: &Example, query: &Query) -> Option<Group> {
+    let rows = pool(query).into_iter().map(|passage| (passage, passage_row(query, passage))).collect();
+    group(example, rows, &[1.0; FEATURES])
+}
+
+/// Returns the passages that compete in round `round` of a walk under `weights`: those of [`passages`] and those that
+/// an edge leads to, each with its best edge, times what the edge's source lends.
+pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, round: u32) -> Option<Group> {
+    let graph = query.reader.graph();
+    let options = TrailOptions { rounds: round.saturating_sub(1), ..TrailOptions::default() };
+    let walked = walk(graph, &query.evidence, weights, &options);
+    let leaders = top::best_of(&walked.scores, LENDING_RANK);
+    let (high, low) = (leaders.first()?.1, leaders.last()?.1);
+    let sources: Vec<u32> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
+    let flat = flat(weights);
+    let mut best: FxHashMap<u32, (f64, [f32; FEATURES])> = FxHashMap::default();
+    for (edges, leader) in candidates(graph, &query.evidence, &sources, &options).iter().zip(&leaders) {
+        let lent = lent(leader.1, low, high);
+        for edge in edges {
+            let mut row = [0.0; FEATURES];
+            for (value, feature) in row[PASSAGE_FEATURES..].iter_mut().zip(edge.features) {
+                *value = lent * feature;
+            }
+            let worth = dot(&row, &flat);
+            let known = best.entry(edge.to).or_insert((worth, row));
+            if worth > known.0 {
+                *known = (worth, row);
+            }
+        }
+    }
+    let pool = pool(query);
+    let mut targets: Vec<u32> = pool.into_iter().chain(best.keys().copied()).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    let row = |passage: u32| {
+        let mut row = passage_row(query, passage);
+        if let Some((_, edge)) = best.get(&passage) {
+            row[PASSAGE_FEATURES..].copy_from_slice(&edge[PASSAGE_FEATURES..]);
+        }
+        (passage, row)
+    };
+    group(example, targets.into_iter().map(row).collect(), &flat)
+}
+
+/// Returns the weights of passages in the rounds and of edges as one list.
+pub(super) fn flat(weights: &TrailWeights) -> Weights {
+    let base = PassageFeatures::from(weights.base);
+    let edge = EdgeFeatures::from(weights.edge);
+    let mut flat = [0.0; FEATURES];
+    for (weight, feature) in flat.iter_mut().zip(base.iter().chain(&edge)) {
+        *weight = f64::from(*feature);
+    }
+    flat
+}
+
+/// Returns the best passages by each feature, and those that the question names; ascending.
+fn pool(query: &Query) -> Vec<u32> {
+    let evidence = &query.evidence;
+    let lists = [&evidence.bm25, &evidence.best_sentence, &evidence.cosine, &evidence.best_sentence_cosine];
+    let says = |list: &&Vec<f32>| list.iter().any(|score| score.to_bits() != 0);
+    let best = lists.into_iter().filter(says).flat_map(|list| top::best_of(list, POOL_BY_FEATURE));
+    let named = evidence.named.keys().chain(evidence.named_lead.keys()).copied();
+    let mut pool: Vec<u32> = best.map(|it| it.0).chain(named).collect();
+    pool.sort_unstable();
+    pool.dedup();
+    pool
+}
+
+fn passage_row(query: &Query, passage: u32) -> [f32; FEATURES] {
+    let mut row = [0.0; FEATURES];
+    row[..PASSAGE_FEATURES].copy_from_slice(&query.evidence.passage_features(passage));
+    row
+}
+
+/// Puts the gold first: of each gold document its best passage under `weights`. Its other passages do not compete.
+fn group(example: &Example, rows: Vec<(u32, [f32; FEATURES])>, weights: &Weights) -> Option<Group> {
+    let of_gold: FxHashSet<u32> = example.gold.iter().flatten().copied().collect();
+    let mut chosen = Vec::new();
+    for document in &example.gold {
+        let own = rows.iter().filter(|(passage, _)| document.contains(passage));
+        let best = own.max_by(|a, b| dot(&a.1, weights).total_cmp(&dot(&b.1, weights)).then(b.0.cmp(&a.0)));
+        chosen.extend(best.map(|(_, row)| *row));
+    }
+    if chosen.is_empty() {
+        return None;
+    }
+    let gold = chosen.len();
+    chosen.extend(rows.into_iter().filter(|(passage, _)| !of_gold.contains(passage)).map(|(_, row)| row));
+    Some(Group { rows: chosen, gold, weight: 1.0 })
+}
+
+/// Returns the source ids of the documents that `trail` finds under `weights`, best first.
+pub(super) fn ranked(example: &Example, query: &Query, weights: &TrailWeights) -> Vec<String> {
+    let graph = query.reader.graph();
+    let walked = walk(graph, &query.evidence, weights, &TrailOptions::default());
+    let mut seen = FxHashSet::default();
+    let passages = top::best_of(&walked.scores, RANKED_PASSAGES).into_iter();
+    let documents = passages.map(|(passage, _)| graph.passage_document[passage as usize]);
+    let documents = documents.filter(|document| seen.insert(*document)).take(RANKED_DOCUMENTS);
+    documents.filter_map(|document| example.source_ids.get(document as usize).cloned()).collect()
+}

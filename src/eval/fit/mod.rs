@@ -1,0 +1,292 @@
+//! The weights of `trail`, fitted to questions with known supporting documents.
+//!
+//! Which edge leads to a gold passage is not known: the best one under the weights so far stands for all, the weights
+//! are fitted to it, and both are repeated. Every collection counts the same, however many questions it has. Labels are
+//! used here and for scoring; what is written is a file of weights.
+
+mod groups;
+mod listwise;
+mod report;
+
+use std::sync::Arc;
+
+pub use report::{FitReport, FittedCollection, Held, Measured};
+
+use super::questions::Question;
+use super::report::{Facts, Scored, score};
+use crate::embed::StaticTable;
+use crate::error::{Error, Result};
+use crate::graph::trail::{EdgeFeatures, PassageFeatures, TrailWeights, is_titled};
+use crate::query::{QueryEngine, SearchOptions, shipped_weights};
+use groups::{Documents, Example, each};
+use listwise::{Bounds, FEATURES, Group, PASSAGE_FEATURES, Weights};
+
+/// Bytes of evidence that are kept while weights are fitted; beyond, it is gathered anew for each pass.
+const KEPT_BYTES_MAX: u64 = 1 << 30;
+
+/// An index with questions about it.
+pub struct Collection {
+    /// What it is called in the report.
+    pub name: String,
+    /// The index.
+    pub engine: QueryEngine,
+    /// The questions.
+    pub questions: Vec<Question>,
+}
+
+/// How to fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitOptions {
+    /// Parts into which each collection's questions fall: the questions of each are scored with weights fitted on the
+    /// others. Below 2 there is no such report.
+    pub folds: usize,
+    /// Whether each collection is also scored with weights fitted on the other collections.
+    pub leave_one_out: bool,
+    /// The rounds of a walk after which edges are learned from.
+    pub rounds: Vec<u32>,
+    /// How often the best edges are looked up anew.
+    pub alternations: u32,
+    /// How much large weights cost.
+    pub l2: f64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self { folds: 2, leave_one_out: false, rounds: vec![1], alternations: 3, l2: 3e-3 }
+    }
+}
+
+/// Where the fit starts, edges alone: any start that lets every edge be taken would do.
+const EDGES_FIRST: [f64; FEATURES - PASSAGE_FEATURES] = [0.3, 1.2, 0.0, 0.0, -0.6, 0.9, 0.3, 0.9, 0.6, 1.2];
+/// Where it starts for every feature of a passage.
+const PASSAGE_FIRST: f64 = 2.0;
+/// Features that may only speak against a passage: the price of an edge, and an entity that the question names itself.
+const NEGATIVE: [usize; 2] = [PASSAGE_FEATURES, PASSAGE_FEATURES + 4];
+/// Weights are written with so many thousandths.
+const THOUSANDTHS: f64 = 1_000.0;
+
+/// Fits weights on `collections` and reports what they find: on the questions that they were fitted on, and held out
+/// as `options` say. Collections with titles and without have their own weights; where there is none of a kind, its
+/// weights are those that come with the program.
+///
+/// The same collections give the same weights, bit by bit, on any number of threads.
+///
+/// # Errors
+///
+/// [`Error::Question`] if there is no question or no supporting document is in its index, and whatever an index fails
+/// with.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the fit and nothing else.
+pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<FitReport> {
+    // Those of one kind of vectors: a fit over several kinds has no better place to start.
+    let embedder = collections.first().map_or(StaticTable::NAME, |collection| collection.engine.embedder());
+    let built_in = shipped_weights(embedder)?;
+    let bytes: u64 = collections.iter().map(evidence_bytes).sum();
+    let mut examples = Vec::new();
+    for (number, collection) in collections.iter().enumerate() {
+        examples.push(read(collection, number, bytes <= KEPT_BYTES_MAX).await?);
+    }
+    let mut report = FitReport::of(collections, options, built_in.clone());
+    for titled in [true, false] {
+        let is_kind = |number: &usize| is_titled(collections[*number].engine.counts()) == titled;
+        let kind: Vec<usize> = (0..collections.len()).filter(is_kind).collect();
+        if kind.is_empty() {
+            continue;
+        }
+        let known = if titled { built_in.titled } else { built_in.untitled };
+        let fitted = Fit { collections, examples: &examples, kind, options };
+        let weights = fitted.all(known, &mut report).await?;
+        *(if titled { &mut report.weights.titled } else { &mut report.weights.untitled }) = weights;
+    }
+    Ok(report)
+}
+
+/// Returns what the evidence of all questions takes: terms and scores of passages and sentences.
+fn evidence_bytes(collection: &Collection) -> u64 {
+    let counts = collection.engine.counts();
+    collection.questions.len() as u64 * (24 * counts.passages + 12 * counts.sentences)
+}
+
+async fn read(collection: &Collection, number: usize, keep: bool) -> Result<Vec<Arc<Example>>> {
+    let Some(first) = collection.questions.first() else {
+        return Err(Error::Question { reason: format!("there is no question for `{}`", collection.name) });
+    };
+    let query = collection.engine.query(&first.question, &SearchOptions::default()).await?;
+    let documents = Documents::of(&query)?;
+    let mut examples = Vec::with_capacity(collection.questions.len());
+    for (place, question) in collection.questions.iter().enumerate() {
+        let example = Example::try_new(&collection.engine, question, (number, place), &documents, keep);
+        examples.push(Arc::new(example.await?));
+    }
+    Ok(examples)
+}
+
+/// The collections of one kind.
+struct Fit<'a> {
+    collections: &'a [Collection],
+    /// The examples of every collection.
+    examples: &'a [Vec<Arc<Example>>],
+    /// The collections of this kind, by number.
+    kind: Vec<usize>,
+    options: &'a FitOptions,
+}
+
+impl Fit<'_> {
+    /// Fits on everything, reports all that was asked for, and returns the weights.
+    async fn all(&self, known: TrailWeights, report: &mut FitReport) -> Result<TrailWeights> {
+        let all = self.chosen(|_| true);
+        let weights = self.fit(&all).await?;
+        self.measure(Held::BuiltIn, self.found(&all, &known).await?, report);
+        self.measure(Held::InSample, self.found(&all, &weights).await?, report);
+        if self.options.folds > 1 {
+            let folds = self.options.folds;
+            let mut found = Vec::new();
+            for fold in 0..folds {
+                let weights = self.fit(&self.chosen(|example| example.place % folds != fold)).await?;
+                found.extend(self.found(&self.chosen(|example| example.place % folds == fold), &weights).await?);
+            }
+            self.measure(Held::Folds, found, report);
+        }
+        if self.options.leave_one_out && self.kind.len() > 1 {
+            let mut found = Vec::new();
+            for &left in &self.kind {
+                let weights = self.fit(&self.chosen(|example| example.collection != left)).await?;
+                found.extend(self.found(&self.chosen(|example| example.collection == left), &weights).await?);
+            }
+            self.measure(Held::LeaveOneOut, found, report);
+        }
+        Ok(weights)
+    }
+
+    fn chosen(&self, is_chosen: impl Fn(&Example) -> bool) -> Vec<Arc<Example>> {
+        let all = self.kind.iter().flat_map(|number| &self.examples[*number]);
+        all.filter(|example| is_chosen(example)).map(Arc::clone).collect()
+    }
+
+    /// Returns the weights fitted on some examples, as they are written: in thousandths.
+    async fn fit(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
+        let l2 = self.options.l2;
+        let groups = weighted(examples, each(examples, groups::passages).await?, 1);
+        if groups.is_empty() {
+            let reason = "no question has a supporting document among the candidates of its index".to_owned();
+            return Err(Error::Question { reason });
+        }
+        let mut start = [PASSAGE_FIRST; FEATURES];
+        start[PASSAGE_FEATURES..].copy_from_slice(&EDGES_FIRST);
+        let seed = listwise::fit(&groups, &bounds(&groups), &start, l2);
+        let mut weights = start;
+        weights[..PASSAGE_FEATURES].copy_from_slice(&seed[..PASSAGE_FEATURES]);
+        for _ in 0..self.options.alternations {
+            let current = trail_weights(&seed, &weights);
+            let mut groups = Vec::new();
+            for &round in &self.options.rounds {
+                let reached = each(examples, move |example, query| groups::reached(example, query, &current, round));
+                groups.extend(weighted(examples, reached.await?, self.options.rounds.len()));
+            }
+            weights = listwise::fit(&groups, &bounds(&groups), &weights, l2);
+        }
+        Ok(trail_weights(&seed.map(rounded), &weights.map(rounded)))
+    }
+
+    /// Returns what `trail` finds for some examples.
+    async fn found(
+        &self,
+        examples: &[Arc<Example>],
+        weights: &TrailWeights,
+    ) -> Result<Vec<(usize, usize, Vec<String>)>> {
+        let weights = *weights;
+        each(examples, move |example, query| {
+            (example.collection, example.place, groups::ranked(example, query, &weights))
+        })
+        .await
+    }
+
+    fn measure(&self, held: Held, mut found: Vec<(usize, usize, Vec<String>)>, report: &mut FitReport) {
+        found.sort_by_key(|(collection, place, _)| (*collection, *place));
+        for &number in &self.kind {
+            let collection = &self.collections[number];
+            let own = found.iter().filter(|(of, _, _)| *of == number);
+            let lines: Vec<Scored<'_>> = own
+                .map(|(_, place, ranked)| Scored {
+                    question: &collection.questions[*place],
+                    ranked: ranked.clone(),
+                    time_ms: 0.0,
+                })
+                .collect();
+            let scored = score(&lines, Facts::of(&collection.engine, &SearchOptions::default()));
+            let metrics = scored.metrics;
+            report.measured.push(Measured {
+                held,
+                collection: collection.name.clone(),
+                questions: scored.questions,
+                metrics,
+            });
+        }
+    }
+}
+
+/// Gives every collection the same weight, and drops what has no gold.
+fn weighted(examples: &[Arc<Example>], groups: Vec<Option<Group>>, parts: usize) -> Vec<Group> {
+    let weigh = |(example, group): (&Arc<Example>, Option<Group>)| {
+        let same = examples.iter().filter(|it| it.collection == example.collection).count();
+        group.map(|group| Group { weight: 1.0 / (same * parts) as f64, ..group })
+    };
+    examples.iter().zip(groups).filter_map(weigh).collect()
+}
+
+/// A feature that no candidate has is not fitted: the penalty alone would not bring it to 0.
+fn bounds(groups: &[Group]) -> Bounds {
+    let mut is_fitted = [false; FEATURES];
+    for row in groups.iter().flat_map(|group| &group.rows) {
+        for (is_fitted, value) in is_fitted.iter_mut().zip(row) {
+            *is_fitted |= *value != 0.0;
+        }
+    }
+    let mut is_negative = [false; FEATURES];
+    for feature in NEGATIVE {
+        is_negative[feature] = true;
+    }
+    Bounds { is_fitted, is_negative }
+}
+
+fn rounded(weight: f64) -> f64 {
+    // The sum turns −0 into 0.
+    (weight * THOUSANDTHS).round() / THOUSANDTHS + 0.0
+}
+
+fn trail_weights(seed: &Weights, weights: &Weights) -> TrailWeights {
+    let passage = |weights: &Weights| {
+        let mut features = PassageFeatures::default();
+        for (feature, weight) in features.iter_mut().zip(weights) {
+            *feature = *weight as f32;
+        }
+        features
+    };
+    let mut edge = EdgeFeatures::default();
+    for (feature, weight) in edge.iter_mut().zip(&weights[PASSAGE_FEATURES..]) {
+        *feature = *weight as f32;
+    }
+    TrailWeights { seed: passage(seed).into(), base: passage(weights).into(), edge: edge.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_go_to_the_fit_and_back() {
+        let titled = shipped_weights(StaticTable::NAME).expect("weights").titled;
+        let mut seed = [0.0; FEATURES];
+        let list = [3.0, 2.5, 1.8, 1.8, 3.0, 1.0];
+        seed[..PASSAGE_FEATURES].copy_from_slice(&list);
+        assert_eq!(trail_weights(&seed, &groups::flat(&titled)), titled);
+    }
+
+    #[test]
+    fn weights_are_written_in_thousandths() {
+        assert_eq!(rounded(1.234_56).to_bits(), 1.235_f64.to_bits());
+        assert_eq!(rounded(-0.000_1).to_bits(), 0);
+    }
+}

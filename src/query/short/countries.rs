@@ -1,0 +1,77 @@
+//! Words for countries and their people.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::prose::Prose;
+use crate::text::tokens;
+
+/// Words of a country's name at most.
+const WORDS_MAX: usize = 4;
+
+/// A country that a text names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Country<'a> {
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// How the text says it: by its name, or by its people.
+    pub(super) written: &'a str,
+}
+
+struct Entry {
+    name: &'static str,
+    is_people: bool,
+}
+
+static COUNTRIES: LazyLock<FxHashMap<String, Entry>> = LazyLock::new(|| {
+    let lines = include_str!("countries.txt").lines().filter(|line| !line.starts_with('#'));
+    let mut countries = FxHashMap::default();
+    for (name, others) in lines.filter_map(|line| line.split_once(':')) {
+        countries.insert(tokens(name).join(" "), Entry { name, is_people: false });
+        for other in others.split_whitespace() {
+            countries.insert(other.replace('_', " "), Entry { name, is_people: true });
+        }
+    }
+    countries
+});
+
+/// Returns whether a folded name is a word for a people, or another word for a country.
+pub(super) fn is_people(key: &str) -> bool {
+    COUNTRIES.get(key).is_some_and(|entry| entry.is_people)
+}
+
+/// Returns the first country that a text names, best outside the parenthesis that it opens with: places stand there.
+pub(super) fn country<'a>(prose: &Prose<'a>) -> Option<Country<'a>> {
+    let skipped = prose.parenthesis(200).unwrap_or_default();
+    let outside = |at: &usize| !(skipped.0..skipped.1).contains(&prose.words[*at].start);
+    (0..prose.words.len())
+        .filter(outside)
+        .find_map(|at| country_at(prose, at))
+        .or_else(|| (0..prose.words.len()).find_map(|at| country_at(prose, at)))
+}
+
+fn country_at<'a>(prose: &Prose<'a>, at: usize) -> Option<Country<'a>> {
+    let first = prose.words.get(at).filter(|word| word.is_capitalized())?;
+    (1..=WORDS_MAX).rev().find_map(|count| {
+        let last = prose.words.get(at + count - 1)?;
+        let key = (at..at + count).map(|it| prose.folded(it)).collect::<Vec<_>>().join(" ");
+        let entry = COUNTRIES.get(&key)?;
+        // A surname such as `Ann French` is no country: a name of one word stands before a small word or a stop.
+        Some(Country { name: entry.name, written: prose.text.get(first.start..last.end)? })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_country_is_known_by_its_name_and_by_its_people() {
+        let find = |text: &'static str| country(&Prose::of(text)).map(|it| (it.name, it.written));
+        assert_eq!(find("Ann (1 May 1900, Italy) was an American actor."), Some(("United States", "American")));
+        assert_eq!(find("It is an island off the Republic of Ireland."), Some(("Ireland", "Republic of Ireland")));
+        assert_eq!(find("It is turkish delight."), None);
+        assert!(is_people("south korean") && !is_people("south korea"));
+    }
+}
