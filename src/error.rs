@@ -124,6 +124,26 @@ pub enum Error {
         /// What is wrong with it.
         source: crate::domain::EmbeddingError,
     },
+    /// The library that runs local models cannot be used.
+    #[error("ONNX Runtime cannot be used")]
+    Runtime {
+        /// Why not.
+        source: crate::domain::RuntimeError,
+    },
+    /// A local model cannot be used.
+    #[error("the model in `{}` cannot be used", path.display())]
+    Model {
+        /// The folder of the model.
+        path: PathBuf,
+        /// Why not.
+        source: crate::domain::ModelError,
+    },
+    /// The model that an index needs is not where it was when the index was made.
+    #[error("the index needs the model `{embedder}`, which is not at hand")]
+    ModelGone {
+        /// The embedder that the index is pinned to.
+        embedder: String,
+    },
     /// Part of the index is missing or damaged.
     #[error("the index is damaged: `{}`: {reason}", path.display())]
     Corrupt {
@@ -176,10 +196,12 @@ impl Error {
             | Self::Question { .. }
             | Self::Option { .. }
             | Self::Line { .. }
+            | Self::Runtime { .. }
+            | Self::Model { .. }
             | Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
-            Self::Format { .. } | Self::Embedder { .. } => ErrorKind::Incompatible,
+            Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
             Self::Records { source, .. } => records_kind(source),
@@ -201,7 +223,21 @@ impl Error {
             Self::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
             Self::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
             Self::Format { .. } => Some("use the program that made it, or index anew into another folder"),
-            Self::Embedder { .. } => Some("use the embedder of the index, or index anew into another folder"),
+            Self::Embedder { .. } => Some(
+                "use the embedder of the index, or give it the other with `cairn index --re-embed --embedder NAME`",
+            ),
+            Self::Runtime { .. } => Some(
+                "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or `CAIRN_ONNX_RUNTIME`, \
+                 or put it into the folder of the model",
+            ),
+            Self::Model { .. } => Some(
+                "a model folder has model.onnx, tokenizer.json, config.json, special_tokens_map.json and \
+                 tokenizer_config.json",
+            ),
+            Self::ModelGone { .. } => Some(
+                "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another embedder \
+                 with `cairn index --re-embed --embedder builtin`",
+            ),
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),

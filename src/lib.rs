@@ -64,7 +64,7 @@ pub mod workspace;
 
 pub use domain::{Answer, Cancellation, Citation, Document, Hit, Progress};
 pub use error::{Error, ErrorKind, Result};
-pub use index::{IndexOptions, IndexReport, Sources, index, remove};
+pub use index::{IndexOptions, IndexReport, OtherEmbedder, Sources, index, re_embed, remove};
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 pub use skill::Performers;
 pub use workspace::{Workspace, WorkspaceOptions};

@@ -57,7 +57,7 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Args)]
 pub(super) struct IndexArgs {
     /// Files and folders: .txt, .md, .json, .jsonl. Documents of these that are gone are removed from the index.
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "re_embed", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Where and how.
     #[command(flatten)]
@@ -83,9 +83,39 @@ pub(super) struct IndexArgs {
     /// Question edges to other documents that each question may give.
     #[arg(long, value_name = "N")]
     pub(super) edges_across: Option<usize>,
-    /// What makes vectors: `builtin`, or `none` for an index without.
-    #[arg(long, value_name = "NAME", default_value = "builtin")]
-    pub(super) embedder: String,
+    /// Give the index another embedder; without a PATH, from the texts that it holds.
+    #[arg(long)]
+    pub(super) re_embed: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+}
+
+/// Which models a command works with.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ModelArgs {
+    /// What makes vectors: `builtin`, `none`, or `onnx:DIR` for the model in a folder [default: that of the index, or
+    /// `CAIRN_EMBEDDER`, or `builtin`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) embedder: Option<String>,
+    /// Library of ONNX Runtime, 1.24 or later [default: `CAIRN_ONNX_RUNTIME`, or beside the model, or where libraries
+    /// usually lie].
+    #[arg(long, value_name = "FILE")]
+    pub(super) onnx_runtime: Option<PathBuf>,
+}
+
+/// Which models a search works with.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SearchModelArgs {
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Judge again what was found, with the cross-encoder in a folder: `onnx:DIR`.
+    #[arg(long, value_name = "NAME")]
+    pub(super) reranker: Option<String>,
+    /// Passages that it judges, at least those to return [default: 20].
+    #[arg(long, value_name = "N", requires = "reranker")]
+    pub(super) rerank: Option<usize>,
 }
 
 /// How to search.
@@ -122,6 +152,9 @@ pub(super) struct SearchArgs {
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
 }
 
 /// `cairn ask`.
@@ -135,6 +168,9 @@ pub(super) struct AskArgs {
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,

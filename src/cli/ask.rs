@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::show::Names;
-use super::{Done, Surroundings, explain, open, show};
+use super::{Done, Surroundings, explain, open_to_search, show};
 use crate::domain::{AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
@@ -13,8 +13,9 @@ use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let options = options(&args.find)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let mut options = options(&args.find)?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
         return surroundings.print_json(&result);
@@ -28,9 +29,10 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
-    let options = AskOptions { search: options(&args.find)?, ..AskOptions::default() };
+    let mut search = options(&args.find)?;
     let index = surroundings.index(args.place.index);
-    let engine = open(&index)?;
+    let engine = open_to_search(&index, &args.models, surroundings, &mut search)?;
+    let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
     if args.place.json {
         return surroundings.print_json(&answer);
@@ -60,6 +62,7 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         top_k: args.top_k,
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
+        rerank: None,
         weights: weights(args.weights.as_deref())?,
     };
     options.check()?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::ask::weights;
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
-use super::{Done, Failure, Surroundings, open};
+use super::{Done, Failure, Surroundings, open, open_to_search};
 use crate::error::{Error, Result};
 use crate::eval::{self, Collection, FitOptions, NamedResult, read_questions, read_run};
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
@@ -26,9 +26,10 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 }
 
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let options = options(&args)?;
+    let mut options = options(&args)?;
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -40,9 +41,10 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 }
 
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let options = options(&args)?;
+    let mut options = options(&args)?;
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let index = surroundings.index(args.place.index);
+    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
     let (lines, report) = eval::answers(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -86,7 +88,7 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
         ..SearchOptions::default()
     };
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index))?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, surroundings)?;
     let report = eval::sweep(&engine, &questions, &options).await?;
     if args.place.json {
         return surroundings.print_json(&report);
@@ -112,7 +114,11 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
     let mut collections = Vec::new();
     for (questions, index) in args.questions.iter().zip(&args.index) {
         let name = index.display().to_string();
-        collections.push(Collection { name, engine: open(index)?, questions: read_questions(questions)? });
+        collections.push(Collection {
+            name,
+            engine: open(index, &args.models, surroundings)?,
+            questions: read_questions(questions)?,
+        });
     }
     let options = FitOptions {
         folds: args.folds,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::PlaceArgs;
+use super::args::{ModelArgs, PlaceArgs, SearchModelArgs};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -54,6 +54,9 @@ pub(super) struct EvalRetrievalArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
@@ -94,6 +97,9 @@ pub(super) struct EvalSweepArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
@@ -120,6 +126,9 @@ pub(super) struct EvalFitArgs {
     /// Rounds of a walk after which edges are learned from.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     pub(super) rounds: Vec<u32>,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,

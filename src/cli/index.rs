@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::args::IndexArgs;
-use super::{Done, Surroundings, performers, progress};
+use super::args::{IndexArgs, ModelArgs};
+use super::{Done, Surroundings, models, progress};
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
-use crate::index::{IndexOptions, IndexReport, Sources, index};
+use crate::index::{IndexOptions, IndexReport, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
+use crate::skill::Performers;
 use crate::workspace::{Workspace, WorkspaceOptions};
 
 /// Word pieces of a passage at least: fewer would cut sentences to pieces.
@@ -20,15 +21,17 @@ const SKIPS_SHOWN_MAX: usize = 10;
 
 /// Runs `cairn index`.
 pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
-    let performers = performers(&args.embedder)?;
     let path = surroundings.index(args.place.index.clone());
     let (sink, bar) = progress::sink(surroundings.screen);
     let cancellation = surroundings.cancellation.clone();
     let options = IndexOptions { progress: Some(sink), cancellation, ..options(&args)? };
     let sources = Sources::Paths(args.paths);
     sources.check()?;
-    let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
-    let report = index(&mut workspace, &sources, &performers, &options).await;
+    let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, surroundings)?;
+    let report = match &sources {
+        Sources::Paths(paths) if paths.is_empty() => re_embed(&mut workspace, &performers, &options).await,
+        _ => index(&mut workspace, &sources, &performers, &options).await,
+    };
     drop(bar);
     let report = report?;
     if args.place.json {
@@ -36,6 +39,27 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     }
     say(&report, &path, surroundings);
     Ok(())
+}
+
+/// Opens the index, or makes it, with the embedder that was asked for or else its own.
+fn open(
+    path: &Path,
+    other: OtherEmbedder,
+    args: &ModelArgs,
+    surroundings: &Surroundings,
+) -> Result<(Workspace, Performers)> {
+    let performers = match Workspace::open(path) {
+        Ok(workspace) => {
+            let performers = models::for_index(&workspace, args, surroundings)?;
+            if other == OtherEmbedder::ReEmbed {
+                return Ok((workspace, performers));
+            }
+            performers
+        }
+        Err(Error::NoIndex { .. }) if other == OtherEmbedder::Refuse => models::for_new_index(args, surroundings)?,
+        Err(error) => return Err(error),
+    };
+    Ok((Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?, performers))
 }
 
 fn options(args: &IndexArgs) -> Result<IndexOptions> {
@@ -57,6 +81,7 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             passage_pieces_max: args.passage_tokens,
             unit: if args.sentence_passages { PassageUnit::Sentence } else { PassageUnit::Structure },
         },
+        other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         ..IndexOptions::default()
     })

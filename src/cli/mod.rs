@@ -8,6 +8,7 @@ mod eval_args;
 mod explain;
 mod export;
 mod index;
+mod models;
 mod next;
 mod progress;
 mod screen;
@@ -23,12 +24,11 @@ use serde_json::json;
 
 use crate::config::Environment;
 use crate::domain::Cancellation;
-use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, ErrorKind};
-use crate::query::QueryEngine;
+use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::workspace::Workspace;
-use args::{Cli, Command};
+use args::{Cli, Command, ModelArgs, SearchModelArgs};
 use next::Next;
 use screen::Screen;
 
@@ -222,24 +222,23 @@ impl Surroundings {
     }
 }
 
-/// Opens an index with the embedder that it is pinned to.
-fn open(path: &Path) -> Result<QueryEngine, Error> {
+/// Opens an index with the embedder that was asked for or else its own.
+fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let pinned = workspace.embedder()?;
-    // An embedder that this program does not have is not what was typed: the index says so when it is opened with ours.
-    let performers = performers(&pinned).unwrap_or_else(|_| Performers::built_in());
-    QueryEngine::open(&workspace, performers)
+    QueryEngine::open(&workspace, models::for_index(&workspace, models, surroundings)?)
 }
 
-/// Returns the performers with the embedder of that name.
-fn performers(embedder: &str) -> Result<Performers, Error> {
-    match embedder {
-        "builtin" | StaticTable::NAME => Ok(Performers::built_in()),
-        NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        other => Err(Error::Option {
-            option: "embedder",
-            value: other.to_owned(),
-            reason: "there are builtin, none".to_owned(),
-        }),
-    }
+/// Opens an index, and gives `options` what is said of the reranker.
+fn open_to_search(
+    path: &Path,
+    models: &SearchModelArgs,
+    surroundings: &Surroundings,
+    options: &mut SearchOptions,
+) -> Result<QueryEngine, Error> {
+    let workspace = Workspace::open(path)?;
+    let performers = models::for_index(&workspace, &models.models, surroundings)?;
+    let (reranker, count) = models::reranker(models, surroundings)?;
+    options.rerank = count;
+    options.check()?;
+    QueryEngine::open(&workspace, Performers { reranker, ..performers })
 }

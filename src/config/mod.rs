@@ -11,6 +11,12 @@ pub const INDEX_DEFAULT: &str = ".cairn";
 pub struct Environment {
     /// `CAIRN_INDEX`: the folder of the index.
     pub index: Option<PathBuf>,
+    /// `CAIRN_EMBEDDER`: the embedder of a new index, and where the model of an older one lies.
+    pub embedder: Option<String>,
+    /// `CAIRN_ONNX_RUNTIME`: the library that runs local models.
+    pub onnx_runtime: Option<PathBuf>,
+    /// `CAIRN_MODELS`: where models that were downloaded lie; `models` in the user's folder for caches, or else here.
+    pub models: PathBuf,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
@@ -24,7 +30,13 @@ impl Environment {
 
     fn of(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let set = |name| variable(name).filter(|value| !value.is_empty());
-        Self { index: set("CAIRN_INDEX").map(PathBuf::from), no_color: set("NO_COLOR").is_some() }
+        Self {
+            index: set("CAIRN_INDEX").map(PathBuf::from),
+            embedder: set("CAIRN_EMBEDDER").map(|value| value.to_string_lossy().into_owned()),
+            onnx_runtime: set("CAIRN_ONNX_RUNTIME").map(PathBuf::from),
+            models: models(&set),
+            no_color: set("NO_COLOR").is_some(),
+        }
     }
 
     /// Returns the folder of the index: what was asked for, or the environment's, or `.cairn`.
@@ -32,6 +44,13 @@ impl Environment {
     pub fn index(&self, asked: Option<PathBuf>) -> PathBuf {
         asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
     }
+}
+
+fn models(set: &dyn Fn(&'static str) -> Option<OsString>) -> PathBuf {
+    let named = set("CAIRN_MODELS").map(PathBuf::from);
+    let caches =
+        || set("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
+    named.or_else(|| Some(caches()?.join("cairn/models"))).unwrap_or_else(|| PathBuf::from("models"))
 }
 
 #[cfg(test)]
@@ -49,6 +68,6 @@ mod tests {
     #[test]
     fn an_empty_variable_says_nothing() {
         let environment = Environment::of(&|_| Some(OsString::new()));
-        assert_eq!(environment, Environment::default());
+        assert_eq!(environment, Environment { models: PathBuf::from("models"), ..Environment::default() });
     }
 }

@@ -1,7 +1,13 @@
 //! Texts to vectors.
 
+mod choice;
 mod compose;
+#[cfg(feature = "hub")]
+pub mod hub;
+mod local;
 mod none;
+mod onnx;
+mod rerank;
 mod static_table;
 
 use std::future::Future;
@@ -10,8 +16,12 @@ use std::pin::Pin;
 use crate::domain::Embedding;
 use crate::error::Result;
 
+pub use choice::EmbedderChoice;
 pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_text, sentence_text};
+pub use local::ModelPlace;
 pub use none::NoEmbedder;
+pub use onnx::OnnxEmbedder;
+pub use rerank::{OnnxReranker, Reranker, Scores};
 pub use static_table::StaticTable;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.
@@ -30,6 +40,16 @@ pub trait Embedder: Send + Sync {
 
     /// Returns the most word pieces of a text that its vector covers; what goes beyond is not seen.
     fn pieces_max(&self) -> usize;
+
+    /// Returns whether a vector costs so much that those of an earlier version are kept and used again.
+    fn is_costly(&self) -> bool {
+        false
+    }
+
+    /// Returns where its model lies on this machine, if it has one: kept beside an index as a hint for later questions.
+    fn place(&self) -> Option<&ModelPlace> {
+        None
+    }
 
     /// Returns one vector a text, in order.
     ///

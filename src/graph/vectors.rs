@@ -40,6 +40,12 @@ impl QuantizedVectors {
         self.codes.extend(values.iter().map(|value| (value / scale).round() as i8));
     }
 
+    /// Appends a row of other vectors of the same dimension, as it is.
+    pub fn push_row(&mut self, other: &Vectors<'_>, row: u32) {
+        self.scales.push(other.scales[row as usize]);
+        self.codes.extend_from_slice(other.codes(row));
+    }
+
     /// Returns how many rows there are.
     #[must_use]
     pub fn len(&self) -> usize {

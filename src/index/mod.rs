@@ -13,5 +13,5 @@ mod vectors;
 mod version;
 mod warnings;
 
-pub use options::{DocumentCounts, IndexOptions, IndexReport, Sources};
-pub use run::{index, remove};
+pub use options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
+pub use run::{index, re_embed, remove};

@@ -27,6 +27,16 @@ impl Sources {
     }
 }
 
+/// What becomes of an index that another embedder made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OtherEmbedder {
+    /// It stays as it is, and the run is refused.
+    #[default]
+    Refuse,
+    /// Everything is embedded again. The version that is there can be read until the new one is whole.
+    ReEmbed,
+}
+
 /// What a run may be told.
 #[derive(Clone, Default)]
 pub struct IndexOptions {
@@ -36,6 +46,8 @@ pub struct IndexOptions {
     pub chunk: ChunkOptions,
     /// How questions are matched.
     pub matching: MatchOptions,
+    /// What becomes of an index of another embedder.
+    pub other_embedder: OtherEmbedder,
     /// Who is told of progress.
     pub progress: Option<ProgressSink>,
     /// A request to stop: the run ends after the unit in hand, with everything finished kept.

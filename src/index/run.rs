@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
-use super::options::{DocumentCounts, IndexOptions, IndexReport, Sources};
+use super::options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
 use super::{version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem, content_hash, read_sources, root_name};
 use crate::skill::{Performers, generate_by_rule};
 use crate::telemetry;
-use crate::workspace::{DocumentUnit, PassageUnit, Workspace, Writer};
+use crate::workspace::{DocumentUnit, PassageUnit, Snapshot, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
 const RULES: u32 = 2;
@@ -87,10 +87,30 @@ pub async fn remove(
     start(workspace, Work::Remove(ids), performers, options).await
 }
 
+/// Gives an index the embedder of `performers`, from the texts that it holds: no source is read. The version that is
+/// there can be read until the new one is whole.
+///
+/// # Errors
+///
+/// As [`index`]; [`Error::NoIndex`] for an index without documents.
+///
+/// # Cancel safety
+///
+/// As [`index`].
+pub async fn re_embed(
+    workspace: &mut Workspace,
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    let options = IndexOptions { other_embedder: OtherEmbedder::ReEmbed, ..options.clone() };
+    start(workspace, Work::Renew, performers, &options).await
+}
+
 /// What a run is to do before it makes a version.
 enum Work {
     Read(Sources),
     Remove(Vec<DocumentId>),
+    Renew,
 }
 
 async fn start(
@@ -101,7 +121,7 @@ async fn start(
 ) -> Result<IndexReport> {
     let pinned = workspace.embedder()?;
     let embedder = Arc::clone(&performers.embedder);
-    if pinned != embedder.name() {
+    if pinned != embedder.name() && options.other_embedder == OtherEmbedder::Refuse {
         return Err(Error::Embedder { index: pinned, given: embedder.name().to_owned() });
     }
     let (workspace, options, handle) = (workspace.clone(), options.clone(), Handle::current());
@@ -131,14 +151,22 @@ impl Run {
         let documents = match work {
             Work::Read(sources) => self.read(&sources)?,
             Work::Remove(ids) => self.remove(&ids)?,
+            Work::Renew => self.unread()?,
         };
+        let documents = self.renew(documents)?;
         if self.is_up_to_date(&documents)? {
+            self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
             return Ok(self.report(status.version.unwrap_or(IndexVersion(0)), documents, status.counts, 0));
         }
-        let built = handle.block_on(version::build(&mut self.writer, self.embedder.as_ref(), &self.options))?;
+        let pin = self.pin();
+        self.writer.set_embedder(pin);
+        let previous = self.previous()?;
+        let version = version::build(&mut self.writer, self.embedder.as_ref(), previous, &self.options);
+        let built = handle.block_on(version)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
+        self.writer.records().set_model_place(self.embedder.place())?;
         let counts = self.workspace.status()?.counts;
         Ok(self.report(built.version, documents, counts, built.edges_cut))
     }
@@ -146,6 +174,9 @@ impl Run {
     /// Returns whether the current version is whole and is that of the records and of the settings.
     fn is_up_to_date(&mut self, documents: &DocumentCounts) -> Result<bool> {
         let manifest = self.writer.records().manifest()?;
+        if manifest.pin() != self.pin() {
+            return Ok(false);
+        }
         let untouched = documents.added + documents.changed + documents.removed == 0 && !manifest.is_changed;
         if !untouched || manifest.chunking.as_deref() != Some(&self.settings()) {
             return Ok(false);
@@ -178,6 +209,19 @@ impl Run {
             PassageUnitKind::Sentence => "sentence",
         };
         format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, self.embedder.name())
+    }
+
+    /// Returns the version before, if its vectors are worth having.
+    fn previous(&mut self) -> Result<Option<Snapshot>> {
+        if !self.embedder.is_costly() || self.writer.records().manifest()?.pin() != self.pin() {
+            return Ok(None);
+        }
+        // One that cannot be opened is made anew, vectors and all.
+        Ok(self.workspace.snapshot().ok())
+    }
+
+    fn pin(&self) -> WorkspaceOptions {
+        WorkspaceOptions::of_embedder(self.embedder.as_ref())
     }
 
     /// Says what a version depends on beside the units.
@@ -282,6 +326,45 @@ impl Run {
         self.writer.records().remove_documents(&gone)?;
         let unchanged = (stored.len() - gone.len()) as u64;
         Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })
+    }
+
+    /// Counts the documents that are there, where no source is read.
+    fn unread(&mut self) -> Result<DocumentCounts> {
+        let unchanged = self.writer.records().documents()?.len() as u64;
+        if unchanged == 0 {
+            return Err(Error::NoIndex { path: self.workspace.path().to_owned() });
+        }
+        Ok(DocumentCounts { unchanged, ..DocumentCounts::default() })
+    }
+
+    /// Where the embedder changes, makes the units anew that were made for another and that no source brought: where a
+    /// passage ends depends on who counts its pieces.
+    fn renew(&mut self, counts: DocumentCounts) -> Result<DocumentCounts> {
+        if self.options.other_embedder == OtherEmbedder::Refuse {
+            return Ok(counts);
+        }
+        let fingerprint = self.fingerprint();
+        let stored = self.writer.records().documents()?;
+        let old = stored.into_iter().filter(|it| it.fingerprint.as_ref() != Some(&fingerprint));
+        let mut batch = Batch::default();
+        let mut renewed = 0;
+        for StoredDocument { id, root, content, .. } in old {
+            if self.options.cancellation.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let Some(unit) = self.writer.records().document_unit(id)? else { continue };
+            batch.push(SourceDocument { root, content, document: unit.document });
+            renewed += 1;
+            if batch.is_full() {
+                self.commit(&mut batch)?;
+            }
+        }
+        self.commit(&mut batch)?;
+        Ok(DocumentCounts {
+            changed: counts.changed + renewed,
+            unchanged: counts.unchanged.saturating_sub(renewed),
+            ..counts
+        })
     }
 
     /// Makes the units of a batch and commits them, each whole.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::matching::PassageEdge;
 use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
 use crate::graph::packed::PackedGraph;
-use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, VersionParts, Writer};
+use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, Snapshot, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
@@ -30,8 +30,14 @@ struct Corpus<'a> {
     outgoing_passage: Vec<u32>,
 }
 
-/// Makes a version of what the records hold and switches to it.
-pub(super) async fn build(writer: &mut Writer, embedder: &dyn Embedder, options: &IndexOptions) -> Result<Built> {
+/// Makes a version of what the records hold and switches to it. Vectors of `previous`, which must be of the same
+/// embedder, are taken over.
+pub(super) async fn build(
+    writer: &mut Writer,
+    embedder: &dyn Embedder,
+    previous: Option<Snapshot>,
+    options: &IndexOptions,
+) -> Result<Built> {
     let stages = Stages { options };
     stages.enter("collecting", 0)?;
     let mut units: Vec<DocumentUnit> = Vec::new();
@@ -45,17 +51,15 @@ pub(super) async fn build(writer: &mut Writer, embedder: &dyn Embedder, options:
     let spans = pack_mentions(&corpus.named(), &mut packed);
     stages.enter("embedding", 2)?;
     let title = |i: usize| corpus.documents[packed.passage_document[i] as usize].title.as_deref();
-    let passage_vectors = vectors::passages(embedder, &corpus.passages, &title).await?;
-    let sentence_vectors = vectors::sentences(embedder, &corpus.passages, &title).await?;
-    let incoming_vectors = vectors::questions(embedder, &corpus.incoming).await?;
-    let outgoing_vectors = vectors::questions(embedder, &corpus.outgoing).await?;
+    let texts = vectors::Texts::of(&corpus.passages, &title, [&corpus.incoming, &corpus.outgoing]);
+    let vectors = vectors::embed(embedder, &texts, previous.as_ref(), options).await?;
+    drop((texts, previous));
     stages.enter("matching questions", 3)?;
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
     let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
     let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, &packed);
     let (edges, edges_cut) =
-        pack_edges(incoming, &incoming_vectors, &outgoing, &outgoing_vectors, &options.matching, &mut packed);
-    drop(outgoing_vectors);
+        pack_edges(incoming, &vectors.incoming, &outgoing, &vectors.outgoing, &options.matching, &mut packed);
     stages.enter("writing", 4)?;
     let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &corpus.incoming, &mut packed);
     let version = writer.publish_version(&VersionParts {
@@ -64,9 +68,10 @@ pub(super) async fn build(writer: &mut Writer, embedder: &dyn Embedder, options:
         passages: &corpus.passages,
         incoming: &corpus.incoming,
         outgoing: &corpus.outgoing,
-        passage_vectors: &passage_vectors,
-        sentence_vectors: &sentence_vectors,
-        incoming_vectors: &incoming_vectors,
+        passage_vectors: &vectors.passages,
+        sentence_vectors: &vectors.sentences,
+        incoming_vectors: &vectors.incoming,
+        outgoing_vectors: embedder.is_costly().then_some(&vectors.outgoing),
         passage_terms: &|i, terms| terms.push_str(&fields.passages[i]),
         sentence_terms: &|i, terms| terms.push_str(&fields.sentences[i]),
         incoming_terms: &|i, terms| terms.push_str(&fields.incoming[i]),

@@ -12,10 +12,11 @@ use super::extract;
 use super::filter;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked};
+use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, strategy};
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
-use crate::embed::Embedder;
+use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
 use crate::store::GraphReader;
@@ -91,6 +92,7 @@ impl SearchResult {
 pub struct QueryEngine {
     reader: Arc<dyn GraphReader>,
     embedder: Arc<dyn Embedder>,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl QueryEngine {
@@ -110,11 +112,11 @@ impl QueryEngine {
     ///
     /// [`Error::Embedder`] if the index was made with another embedder.
     pub fn over(reader: Arc<dyn GraphReader>, performers: Performers) -> Result<Self> {
-        let embedder = performers.embedder;
+        let Performers { embedder, reranker } = performers;
         if reader.embedder() != embedder.name() {
             return Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() });
         }
-        Ok(Self { reader, embedder })
+        Ok(Self { reader, embedder, reranker })
     }
 
     /// Returns the version that is read.
@@ -201,9 +203,13 @@ impl QueryEngine {
     }
 
     async fn find(&self, question: &str, options: &SearchOptions) -> Result<(Arc<Query>, Found)> {
+        let reranker = rerank::requested(self.reranker.as_deref(), options)?;
         let query = self.query(question, options).await?;
         let kind = self.resolved(options.strategy);
-        let found = strategy(kind).find(Arc::clone(&query)).await?;
+        let mut found = strategy(kind).find(Arc::clone(&query)).await?;
+        if let Some(reranker) = reranker {
+            rerank::apply(reranker, &query, &mut found, options.top_k).await?;
+        }
         tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         Ok((query, found))
     }
@@ -221,7 +227,8 @@ impl QueryEngine {
         checked(question)?;
         options.check()?;
         let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
-        let (reader, options) = (Arc::clone(&self.reader), options.clone());
+        let reader = Arc::clone(&self.reader);
+        let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
         let prepare = move || {
             let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
             let gathered = gather(reader.as_ref(), &asked, allowed)?;

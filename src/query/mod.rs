@@ -7,13 +7,14 @@ mod filter;
 mod lexical;
 mod options;
 mod question;
+mod rerank;
 mod short;
 mod strategies;
 mod weights;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult};
 pub use filter::Filter;
-pub use options::{N_HOP_MAX, Preset, SearchOptions, StrategyKind, TOP_K_MAX};
+pub use options::{N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX};
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy};
-pub use weights::read_weights;
+pub use weights::{read_weights, shipped_weights};

@@ -86,12 +86,16 @@ pub struct SearchOptions {
     pub n_hop: Option<u32>,
     /// Conditions that a document must meet to be shown or walked through, all of them.
     pub filters: Vec<Filter>,
+    /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
+    pub rerank: Option<usize>,
     /// Weights of `trail`; those that come with the program where none are given.
     pub weights: Option<Arc<WeightSet>>,
 }
 
 /// Passages that a search returns at most.
 pub const TOP_K_MAX: usize = 1_000;
+/// Passages that a reranker judges at most: each takes milliseconds.
+pub const RERANK_MAX: usize = 1_000;
 /// Rounds that a traversal has at most.
 pub const N_HOP_MAX: u32 = 16;
 
@@ -103,6 +107,7 @@ impl Default for SearchOptions {
             top_k: 10,
             n_hop: None,
             filters: Vec::new(),
+            rerank: None,
             weights: None,
         }
     }
@@ -113,10 +118,14 @@ impl SearchOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] or an `n_hop` above [`N_HOP_MAX`].
+    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank` outside 1
+    /// to [`RERANK_MAX`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
+        }
+        if self.rerank.is_some_and(|count| !(1..=RERANK_MAX).contains(&count)) {
+            return Err(out_of_bounds("rerank", self.rerank.unwrap_or(0), 1, RERANK_MAX));
         }
         match self.n_hop {
             Some(n_hop) if n_hop > N_HOP_MAX => Err(out_of_bounds("n-hop", n_hop, 0, N_HOP_MAX)),
@@ -146,6 +155,7 @@ mod tests {
     fn bounds_are_checked() {
         assert!(SearchOptions::default().check().is_ok());
         assert!(SearchOptions { top_k: 0, ..SearchOptions::default() }.check().is_err());
+        assert!(SearchOptions { rerank: Some(0), ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { n_hop: Some(99), ..SearchOptions::default() }.check().is_err());
     }
 }

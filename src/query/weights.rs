@@ -1,10 +1,11 @@
-//! Weights of `trail` from a file.
+//! Weights of `trail`: those that come with the program, by the embedder of an index, and those of a file.
 
 use std::fs;
 use std::path::Path;
 
+use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
-use crate::graph::trail::WeightSet;
+use crate::graph::trail::{VectorKind, WeightSet, WeightSets};
 
 /// Reads the weights in the file at `path`, as a fit writes them.
 ///
@@ -23,9 +24,35 @@ pub fn read_weights(path: &Path) -> Result<WeightSet> {
     Ok(weights)
 }
 
+/// Returns the weights that come with the program for an index with the vectors of `embedder`.
+///
+/// # Errors
+///
+/// [`Error::Internal`] never happens with the weights as they are.
+pub fn shipped_weights(embedder: &str) -> Result<&'static WeightSet> {
+    let sets = WeightSets::shipped().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
+    Ok(sets.of(vector_kind(embedder)))
+}
+
+/// Returns where vectors come from whose embedder has that name.
+fn vector_kind(embedder: &str) -> VectorKind {
+    match embedder {
+        NoEmbedder::NAME => VectorKind::Without,
+        StaticTable::NAME => VectorKind::BuiltIn,
+        _ => VectorKind::Model,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_are_chosen_by_the_embedder_of_the_index() {
+        assert_eq!(vector_kind("none"), VectorKind::Without);
+        assert_eq!(vector_kind("static-256i8"), VectorKind::BuiltIn);
+        assert_eq!(vector_kind("onnx:model@0123456789abcdef"), VectorKind::Model);
+    }
 
     fn read(text: &str) -> Result<WeightSet> {
         let folder = tempfile::tempdir().expect("a folder");
@@ -36,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_weights_of_the_program_can_be_read_from_a_file() {
-        let built_in = WeightSet::built_in().expect("weights");
+        let built_in = shipped_weights(StaticTable::NAME).expect("weights");
         let text = serde_json::to_string_pretty(built_in).expect("text");
         assert_eq!(read(&text).ok().as_ref(), Some(built_in));
         assert!(read(&text.replacen("3.0", "1e39", 1)).is_err());

@@ -2,25 +2,33 @@
 
 use std::sync::Arc;
 
-use crate::embed::{Embedder, NoEmbedder, StaticTable};
+use crate::embed::{Embedder, NoEmbedder, Reranker, StaticTable};
 
 /// Who embeds. Who writes and judges are rules, as long as there is no language model.
 #[derive(Clone)]
 pub struct Performers {
     /// Turns texts into vectors.
     pub embedder: Arc<dyn Embedder>,
+    /// Judges passages that were found, where a search asks for it.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl Performers {
     /// Returns the performers in the binary: no service, no key, no download.
     #[must_use]
     pub fn built_in() -> Self {
-        Self { embedder: Arc::new(StaticTable) }
+        Self::with_embedder(Arc::new(StaticTable))
     }
 
     /// Returns the performers for an index without vectors.
     #[must_use]
     pub fn without_embedder() -> Self {
-        Self { embedder: Arc::new(NoEmbedder) }
+        Self::with_embedder(Arc::new(NoEmbedder))
+    }
+
+    /// Returns the performers in the binary, but for the embedder.
+    #[must_use]
+    pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder, reranker: None }
     }
 }

@@ -35,12 +35,13 @@ pub use text_index::TermsOf;
 pub use writer::{VersionParts, Writer};
 
 use crate::domain::{Counts, IndexVersion, Skip};
+use crate::embed::{Embedder, ModelPlace};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 1;
+pub const INDEX_FORMAT: u32 = 2;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
@@ -66,8 +67,23 @@ impl WorkspaceOptions {
     /// Returns what an index is pinned to that these performers fill.
     #[must_use]
     pub fn of(performers: &Performers) -> Self {
-        let embedder = &performers.embedder;
+        Self::of_embedder(performers.embedder.as_ref())
+    }
+
+    /// Returns what an index is pinned to whose vectors `embedder` makes.
+    #[must_use]
+    pub fn of_embedder(embedder: &dyn Embedder) -> Self {
         Self { embedder: embedder.name().to_owned(), dimension: embedder.dimension() }
+    }
+
+    /// Returns the error of an index with this pin that another embedder is to fill.
+    fn refusal(&self, given: &Self) -> Error {
+        // One model may give vectors of several lengths; else the names say it all.
+        let is_named = self.embedder != given.embedder;
+        let name = |pin: &Self| {
+            if is_named { pin.embedder.clone() } else { format!("{} of {} values", pin.embedder, pin.dimension) }
+        };
+        Error::Embedder { index: name(self), given: name(given) }
     }
 }
 
@@ -147,15 +163,8 @@ impl Workspace {
         let path = path.as_ref();
         if is_there(&path.join(RECORDS))? {
             let workspace = Self::open(path)?;
-            let manifest = workspace.records()?.manifest()?;
-            if manifest.embedder != options.embedder || manifest.dimension != options.dimension {
-                let name = |embedder: &str, dimension| format!("{embedder} of {dimension} values");
-                return Err(Error::Embedder {
-                    index: name(&manifest.embedder, manifest.dimension),
-                    given: name(&options.embedder, options.dimension),
-                });
-            }
-            return Ok(workspace);
+            let pin = workspace.records()?.manifest()?.pin();
+            return if pin == *options { Ok(workspace) } else { Err(pin.refusal(options)) };
         }
         check_is_free(path)?;
         std::fs::create_dir_all(path).map_err(Error::io("make", path))?;
@@ -180,6 +189,15 @@ impl Workspace {
     /// If the records cannot be read.
     pub fn embedder(&self) -> Result<String> {
         Ok(self.records()?.manifest()?.embedder)
+    }
+
+    /// Returns where the model of the embedder lay when the index was made, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn model_place(&self) -> Result<Option<ModelPlace>> {
+        self.records()?.model_place()
     }
 
     /// Opens the records, to read them; writing goes through [`Self::writer`].
@@ -233,11 +251,10 @@ impl Workspace {
     /// Opens the version of `row`, or a later one: between reading the row and opening the files, other runs may have
     /// finished and removed them.
     fn open_version(&self, records: &Records, mut row: VersionRow) -> Result<Snapshot> {
-        let manifest = records.manifest()?;
         let mut attempts = 1;
         loop {
             let folder = version_folder(&self.path, row.version);
-            let opened = Snapshot::open(&folder, &row, &manifest.embedder, manifest.dimension);
+            let opened = Snapshot::open(&folder, &row);
             let Err(error) = opened else { return opened };
             let now = records.current_version()?.ok_or_else(|| self.no_index())?;
             if now.version == row.version || attempts == OPEN_ATTEMPTS_MAX {

@@ -35,7 +35,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Opens the version that `row` describes, whose files lie in `folder`.
-    pub(super) fn open(folder: &Path, row: &VersionRow, embedder: &str, dimension: usize) -> Result<Self> {
+    pub(super) fn open(folder: &Path, row: &VersionRow) -> Result<Self> {
         check_files(folder, row)?;
         let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let counts = TextCounts {
@@ -47,14 +47,14 @@ impl Snapshot {
         };
         let graph = GraphFile::open(&folder.join(GRAPH), counts.outgoing)?;
         check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
-        let vector_counts = [counts.passages, counts.sentences, counts.incoming];
+        let vector_counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
         Ok(Self {
             version: row.version,
             counts: row.counts,
-            embedder: embedder.to_owned(),
+            embedder: row.pin.embedder.clone(),
             graph,
             texts: TextsFile::open(&folder.join(TEXTS), counts)?,
-            vectors: VectorsFile::open(&folder.join(VECTORS), dimension, vector_counts)?,
+            vectors: VectorsFile::open(&folder.join(VECTORS), row.pin.dimension, vector_counts)?,
             passage_terms: TextIndex::open(&folder.join(PASSAGE_TERMS), counts.passages)?,
             sentence_terms: TextIndex::open(&folder.join(SENTENCE_TERMS), counts.sentences)?,
             incoming_terms: TextIndex::open(&folder.join(INCOMING_TERMS), counts.incoming)?,
@@ -83,6 +83,12 @@ impl Snapshot {
     #[must_use]
     pub fn outgoing_id(&self, question: u32) -> QuestionId {
         self.texts.outgoing_id(question)
+    }
+
+    /// Returns the vectors of out-coming questions, by ordinal; none where they were not kept.
+    #[must_use]
+    pub fn outgoing_vectors(&self) -> Vectors<'_> {
+        self.vectors.outgoing()
     }
 
     /// Returns the passage of each out-coming question, by ordinal.

@@ -12,7 +12,8 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::vectors;
 use super::{
-    GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, graph_file, version_folder,
+    GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
+    version_folder,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
@@ -39,6 +40,8 @@ pub struct VersionParts<'a> {
     pub sentence_vectors: &'a QuantizedVectors,
     /// One vector an in-coming question.
     pub incoming_vectors: &'a QuantizedVectors,
+    /// One vector an out-coming question, where they are worth keeping: a search needs none.
+    pub outgoing_vectors: Option<&'a QuantizedVectors>,
     /// Terms of each passage's lexical field.
     pub passage_terms: &'a TermsOf<'a>,
     /// Terms of each sentence's lexical field.
@@ -80,6 +83,7 @@ impl VersionParts<'_> {
             ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
             ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
             ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
+            ("outgoing_vectors", self.outgoing_vectors.map_or(self.outgoing.len(), |it| it.len()), self.outgoing.len()),
         ];
         match sizes.into_iter().find(|(_, given, due)| given != due) {
             Some((part, given, due)) => {
@@ -102,7 +106,8 @@ impl VersionParts<'_> {
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
-    dimension: usize,
+    /// The embedder of the versions to come.
+    pin: WorkspaceOptions,
     // Before the lock: the records are closed before another writer may open them.
     records: Records,
     _lock: Lock,
@@ -110,8 +115,8 @@ pub struct Writer {
 
 impl Writer {
     pub(super) fn new(path: &Path, lock: Lock, records: Records) -> Result<Self> {
-        let dimension = records.manifest()?.dimension;
-        let writer = Self { path: path.to_owned(), dimension, records, _lock: lock };
+        let pin = records.manifest()?.pin();
+        let writer = Self { path: path.to_owned(), pin, records, _lock: lock };
         writer.clear_leftovers()?;
         Ok(writer)
     }
@@ -119,6 +124,11 @@ impl Writer {
     /// Returns the records, to read and to write.
     pub fn records(&mut self) -> &mut Records {
         &mut self.records
+    }
+
+    /// Gives the versions to come another embedder. The index changes to it with the first of them and not before.
+    pub fn set_embedder(&mut self, pin: WorkspaceOptions) {
+        self.pin = pin;
     }
 
     /// Makes a version of what the records hold, and the current one of it; returns its number.
@@ -135,10 +145,16 @@ impl Writer {
         let unfinished = self.path.join(VERSIONS).join(format!(".tmp-{version}"));
         let folder = version_folder(&self.path, version);
         std::fs::create_dir_all(&unfinished).map_err(Error::io("make", &unfinished))?;
-        let files = write_files(&unfinished, self.dimension, parts)?;
+        let files = write_files(&unfinished, self.pin.dimension, parts)?;
         std::fs::rename(&unfinished, &folder).map_err(Error::io("name", &folder))?;
         stamp::sync(&self.path.join(VERSIONS))?;
-        let row = VersionRow { version, created_at: parts.created_at.to_owned(), counts: parts.counts(), files };
+        let row = VersionRow {
+            version,
+            pin: self.pin.clone(),
+            created_at: parts.created_at.to_owned(),
+            counts: parts.counts(),
+            files,
+        };
         let rows = VersionRows { entities: parts.entities, mentions: parts.mentions, edges: parts.edges };
         self.records.finish_version(&row, rows, &parts.ids())?;
         self.clear_leftovers()?;
@@ -185,7 +201,9 @@ fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Res
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
     let VersionParts { documents, passages, incoming, outgoing, .. } = *parts;
-    let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors];
+    let none = QuantizedVectors::new(dimension);
+    let outgoing_vectors = parts.outgoing_vectors.unwrap_or(&none);
+    let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
     let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp };
     Ok(vec![
         file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use cairn::Workspace;
+use cairn::workspace::INDEX_FORMAT;
 use serde_json::{Value, json};
 
 use crate::support::{Cli, Said, assert_valid, left_out};
@@ -216,14 +217,15 @@ fn an_index_of_another_format_or_embedder_is_left_alone() {
     let change =
         |sql: &str| rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap().execute_batch(sql);
     change("PRAGMA user_version = 99").unwrap();
-    let words = ["format 99; this program reads format 1", "use the program that made it, or index anew"];
+    let format = format!("format 99; this program reads format {INDEX_FORMAT}");
+    let words = [format.as_str(), "use the program that made it, or index anew"];
     for args in [&["search", "mill"][..], &["ask", "mill"], &["status"], &["index", "notes"]] {
         cli.refuses(args, "incompatible", &words);
     }
-    change("PRAGMA user_version = 1").unwrap();
+    change(&format!("PRAGMA user_version = {INDEX_FORMAT}")).unwrap();
     assert_eq!(cli.canonical(".cairn"), before);
 
-    let words = ["made with the embedder `static-256i8", "`none", "use the embedder of the index, or index anew"];
+    let words = ["made with the embedder `static-256i8", "`none", "use the embedder of the index", "--re-embed"];
     cli.refuses(&["index", "notes", "--embedder", "none"], "incompatible", &words);
     change("UPDATE manifest SET embedder = 'from-afar'").unwrap();
     let words = ["made with the embedder `from-afar`", "use the embedder of the index"];

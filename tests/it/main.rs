@@ -4,8 +4,10 @@
 
 mod answers;
 mod bad_input;
+mod embedders;
 mod eval;
 mod incremental;
+mod onnx;
 mod printed;
 mod processes;
 mod schemas;

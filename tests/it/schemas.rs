@@ -85,6 +85,7 @@ fn answer() -> Answer {
         question: "Who?".to_owned(),
         kind: AnswerKind::Extractive,
         text: "A.".to_owned(),
+        guess: None,
         citations: vec![citation],
         hits: vec![hit()],
         strategy: "trail".to_owned(),
@@ -172,7 +173,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 1, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "format": 2, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": Counts::default(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
     });
     BTreeMap::from([

@@ -14,9 +14,10 @@ pub use report::{FitReport, FittedCollection, Held, Measured};
 
 use super::questions::Question;
 use super::report::{Facts, Scored, score};
+use crate::embed::StaticTable;
 use crate::error::{Error, Result};
-use crate::graph::trail::{EdgeFeatures, PassageFeatures, TrailWeights, WeightSet, is_titled};
-use crate::query::{QueryEngine, SearchOptions};
+use crate::graph::trail::{EdgeFeatures, PassageFeatures, TrailWeights, is_titled};
+use crate::query::{QueryEngine, SearchOptions, shipped_weights};
 use groups::{Documents, Example, each};
 use listwise::{Bounds, FEATURES, Group, PASSAGE_FEATURES, Weights};
 
@@ -79,7 +80,9 @@ const THOUSANDTHS: f64 = 1_000.0;
 ///
 /// Dropping the future loses the fit and nothing else.
 pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<FitReport> {
-    let built_in = WeightSet::built_in().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
+    // Those of one kind of vectors: a fit over several kinds has no better place to start.
+    let embedder = collections.first().map_or(StaticTable::NAME, |collection| collection.engine.embedder());
+    let built_in = shipped_weights(embedder)?;
     let bytes: u64 = collections.iter().map(evidence_bytes).sum();
     let mut examples = Vec::new();
     for (number, collection) in collections.iter().enumerate() {
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn weights_go_to_the_fit_and_back() {
-        let titled = WeightSet::built_in().expect("weights").titled;
+        let titled = shipped_weights(StaticTable::NAME).expect("weights").titled;
         let mut seed = [0.0; FEATURES];
         let list = [3.0, 2.5, 1.8, 1.8, 3.0, 1.0];
         seed[..PASSAGE_FEATURES].copy_from_slice(&list);

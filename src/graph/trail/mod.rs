@@ -13,7 +13,10 @@ use rustc_hash::FxHashMap;
 
 pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, TrailEdge};
 pub use evidence::{Evidence, TERMS_MAX};
-pub use weights::{EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, WeightSet, is_titled};
+pub use weights::{
+    EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, WeightSets,
+    is_titled,
+};
 
 use super::packed::PassageGraph;
 use super::top;

@@ -46,7 +46,7 @@ fn evidence() -> Evidence {
 }
 
 fn titled() -> TrailWeights {
-    WeightSet::built_in().expect("weights").titled
+    WeightSets::shipped().expect("weights").built_in.titled
 }
 
 #[test]

@@ -96,6 +96,17 @@ pub struct TrailWeights {
     pub edge: EdgeWeights,
 }
 
+/// Where the vectors of an index come from: a cosine of better vectors is worth more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VectorKind {
+    /// There are none.
+    Without,
+    /// The table in the program.
+    BuiltIn,
+    /// A model.
+    Model,
+}
+
 /// The weights for both kinds of corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,7 +117,19 @@ pub struct WeightSet {
     pub untitled: TrailWeights,
 }
 
-static BUILT_IN: LazyLock<Option<WeightSet>> =
+/// The weights for every kind of vectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WeightSets {
+    /// For an index without vectors.
+    pub none: WeightSet,
+    /// For vectors of the table in the program.
+    pub built_in: WeightSet,
+    /// For vectors of a model.
+    pub model: WeightSet,
+}
+
+static SHIPPED: LazyLock<Option<WeightSets>> =
     LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
 
 /// Returns whether at least half of the documents have a title.
@@ -115,13 +138,25 @@ pub fn is_titled(counts: Counts) -> bool {
     counts.titled * 2 >= counts.documents
 }
 
-impl WeightSet {
+impl WeightSets {
     /// Returns the weights that come with the program; `None` would be a fault of the program.
     #[must_use]
-    pub fn built_in() -> Option<&'static Self> {
-        BUILT_IN.as_ref()
+    pub fn shipped() -> Option<&'static Self> {
+        SHIPPED.as_ref()
     }
 
+    /// Returns the weights for one kind of vectors.
+    #[must_use]
+    pub const fn of(&self, kind: VectorKind) -> &WeightSet {
+        match kind {
+            VectorKind::Without => &self.none,
+            VectorKind::BuiltIn => &self.built_in,
+            VectorKind::Model => &self.model,
+        }
+    }
+}
+
+impl WeightSet {
     /// Returns whether every weight is a finite number.
     #[must_use]
     pub fn is_finite(&self) -> bool {
@@ -146,6 +181,6 @@ mod tests {
 
     #[test]
     fn the_weights_that_come_with_the_program_can_be_read() {
-        assert!(WeightSet::built_in().is_some());
+        assert!(WeightSets::shipped().is_some());
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::{Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{HopRound, Ledger, Step, StepKind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::packed::row;
 use crate::graph::top;
-use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, WeightSet, walk};
+use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, walk};
 use crate::query::options::StrategyKind;
+use crate::query::weights::shipped_weights;
 
 /// See [`crate::graph::trail`].
 pub(super) struct Trail;
@@ -34,11 +35,12 @@ fn find(query: &Query) -> Result<Found> {
     Ok(Found { ranked, paths, ledger })
 }
 
-/// Returns the weights for documents with titles where at least half of the documents have one.
+/// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
+/// with titles where at least half of the documents have one.
 fn weights(query: &Query) -> Result<&TrailWeights> {
     let set = match &query.options.weights {
         Some(given) => given.as_ref(),
-        None => WeightSet::built_in().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?,
+        None => shipped_weights(query.reader.embedder())?,
     };
     Ok(set.of(query.reader.counts()))
 }

@@ -18,8 +18,9 @@ pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub use version::{EdgeRow, EntityRow, MentionRow};
 pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
 
-use super::INDEX_FORMAT;
+use super::{INDEX_FORMAT, WorkspaceOptions};
 use crate::domain::{IndexVersion, Skip};
+use crate::embed::ModelPlace;
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
@@ -35,6 +36,14 @@ pub struct Manifest {
     pub is_changed: bool,
     /// The last finished version.
     pub current: Option<IndexVersion>,
+}
+
+impl Manifest {
+    /// Returns the embedder of the index.
+    #[must_use]
+    pub fn pin(&self) -> WorkspaceOptions {
+        WorkspaceOptions { embedder: self.embedder.clone(), dimension: self.dimension }
+    }
 }
 
 /// The records of an index, open.
@@ -133,6 +142,36 @@ impl Records {
         // A run that changes nothing writes nothing.
         const SQL: &str = "UPDATE manifest SET chunking = ?1 WHERE chunking IS NOT ?1";
         self.connection.execute(SQL, [fingerprint]).map_err(Error::records("write"))?;
+        Ok(())
+    }
+
+    /// Returns where the model of the embedder lay when the index was made, if it has one and that can be read.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn model_place(&self) -> Result<Option<ModelPlace>> {
+        let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
+        let place =
+            self.connection.query_row("SELECT place FROM manifest", [], read).map_err(Error::records("read"))?;
+        // A hint that says nothing is no damage.
+        Ok(place.and_then(|place| serde_json::from_str(&place).ok()))
+    }
+
+    /// Keeps where the model of the embedder lies, as whole paths.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn set_model_place(&mut self, place: Option<&ModelPlace>) -> Result<()> {
+        let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let place = place.and_then(|place| {
+            let ModelPlace { folder, runtime } = place;
+            // A path that is no text cannot be kept; then it has to be given again.
+            serde_json::to_string(&ModelPlace { folder: whole(folder), runtime: runtime.as_ref().map(whole) }).ok()
+        });
+        const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
+        self.connection.execute(SQL, [place]).map_err(Error::records("write"))?;
         Ok(())
     }
 

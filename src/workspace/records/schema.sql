@@ -5,8 +5,9 @@
 CREATE TABLE manifest (
     one       INTEGER PRIMARY KEY CHECK (one = 1),
     format    INTEGER NOT NULL,
-    embedder  TEXT NOT NULL,
+    embedder  TEXT NOT NULL,       -- of the current version, and of the next unless that changes it
     dimension INTEGER NOT NULL,
+    place     TEXT,                -- a JSON object: where the embedder's model lies on this machine; only a hint
     chunking  TEXT,                -- fingerprint of the options that made the passages, once there are any
     changed   INTEGER NOT NULL,    -- 1: documents came, changed or went since the current version was made
     current   INTEGER              -- the last finished version

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::{Records, json, to_version, unit};
 use crate::domain::{Counts, EdgeId, EntityId, IndexVersion, PassageId, QuestionId};
 use crate::error::{Error, Result};
+use crate::workspace::WorkspaceOptions;
 use crate::workspace::stamp::StampedFile;
 
 /// An entity of layer 0; its place among them is its ordinal.
@@ -71,6 +72,8 @@ pub(in crate::workspace) struct VersionRows<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::workspace) struct VersionRow {
     pub(in crate::workspace) version: IndexVersion,
+    /// The embedder that made its vectors.
+    pub(in crate::workspace) pin: WorkspaceOptions,
     pub(in crate::workspace) created_at: String,
     pub(in crate::workspace) counts: Counts,
     pub(in crate::workspace) files: Vec<StampedFile>,
@@ -88,7 +91,7 @@ impl Records {
     /// Returns the last finished version, if there is one.
     pub(in crate::workspace) fn current_version(&self) -> Result<Option<VersionRow>> {
         // One statement sees one state: the row is that of the version that is current in it.
-        const SQL: &str = "SELECT m.current, v.created_at, v.counts, v.files FROM manifest m \
+        const SQL: &str = "SELECT m.current, v.created_at, v.counts, v.files, m.embedder, m.dimension FROM manifest m \
              LEFT JOIN versions v ON v.version = m.current WHERE m.current IS NOT NULL";
         self.connection.query_row(SQL, [], read_version).optional().map_err(Error::records("read"))
     }
@@ -114,8 +117,8 @@ impl Records {
         self.connection.query_row(SQL, [unit::DONE], read).map_err(Error::records("read"))
     }
 
-    /// Makes `version` the current one: its rows, its files and the switch, in one transaction. Only the one before it
-    /// stays known beside it.
+    /// Makes `version` the current one: its rows, its files, its embedder and the switch, in one transaction. Only the
+    /// one before it stays known beside it.
     pub(in crate::workspace) fn finish_version(
         &mut self,
         version: &VersionRow,
@@ -139,6 +142,7 @@ fn read_version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
         created_at: row.get(1)?,
         counts: json(row, 2)?,
         files: json(row, 3)?,
+        pin: WorkspaceOptions { embedder: row.get(4)?, dimension: row.get::<_, u32>(5)? as usize },
     })
 }
 
@@ -240,6 +244,10 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     )?;
     transaction
         .execute("UPDATE units SET version = ?1 WHERE version IS NULL AND state = ?2", params![version, unit::DONE])?;
-    transaction.execute("UPDATE manifest SET current = ?1, changed = 0", [version])?;
+    let WorkspaceOptions { embedder, dimension } = &row.pin;
+    transaction.execute(
+        "UPDATE manifest SET current = ?1, changed = 0, embedder = ?2, dimension = ?3",
+        params![version, embedder, *dimension as u32],
+    )?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! the way to the large data.
 
 mod library;
+pub(crate) mod onnx;
 mod random;
 mod schema;
 

@@ -1,0 +1,114 @@
+//! ONNX Runtime, loaded when it is first needed. A process has one: the first that was loaded stays.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use ort::LoadDynamicError;
+use ort::environment::Environment;
+
+use super::ModelPlace;
+use crate::domain::RuntimeError;
+use crate::error::{Error, Result};
+
+/// Where systems keep libraries.
+const FOLDERS: [&str; 8] = [
+    "/usr/local/lib",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/opt/onnxruntime/lib",
+    "/opt/homebrew/lib",
+    "/opt/local/lib",
+];
+
+const LIBRARY: &str = if cfg!(windows) {
+    "onnxruntime.dll"
+} else if cfg!(target_os = "macos") {
+    "libonnxruntime.dylib"
+} else {
+    "libonnxruntime.so"
+};
+
+static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
+
+/// Returns the environment of ONNX Runtime, and loads the library if that was not done before.
+pub(in crate::embed) fn environment(place: &ModelPlace) -> Result<Environment> {
+    let library = library(place)?;
+    let mut environment = ENVIRONMENT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(environment) = environment.as_ref() {
+        return Ok(environment.clone());
+    }
+    let fault = |source| Error::Runtime { source };
+    let builder = ort::init_from(&library).map_err(|error| fault(load_error(&library, error)))?;
+    let started = builder.build().map_err(|error| fault(RuntimeError::Start { reason: error.to_string() }))?;
+    Ok(environment.insert(started).clone())
+}
+
+/// Returns the library: as it was given, or where it is usually found.
+fn library(place: &ModelPlace) -> Result<PathBuf> {
+    let fault = |source| Error::Runtime { source };
+    if let Some(path) = &place.runtime {
+        if !path.is_file() {
+            return Err(fault(RuntimeError::Missing { path: path.clone() }));
+        }
+        // A bare name would be looked for elsewhere.
+        return std::path::absolute(path).map_err(Error::io("find", path));
+    }
+    let folder = std::path::absolute(&place.folder).map_err(Error::io("find", &place.folder))?;
+    let beside = [Some(folder.as_path()), folder.parent()];
+    let folders = beside.into_iter().flatten().chain(FOLDERS.map(Path::new));
+    folders.filter_map(library_in).next().ok_or_else(|| fault(RuntimeError::NotFound))
+}
+
+/// Returns the library in a folder; one with a version in its name where there is none without, the last of several.
+fn library_in(folder: &Path) -> Option<PathBuf> {
+    let plain = folder.join(LIBRARY);
+    if plain.is_file() {
+        return Some(plain);
+    }
+    let entries = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let versioned = format!("{LIBRARY}.");
+    let named = |path: &PathBuf| path.file_name().is_some_and(|it| it.to_string_lossy().starts_with(&versioned));
+    entries.filter(named).max()
+}
+
+fn load_error(library: &Path, error: LoadDynamicError) -> RuntimeError {
+    let path = library.to_owned();
+    match error {
+        LoadDynamicError::Dlopen { error, .. } => RuntimeError::NotALibrary { path, reason: error.to_string() },
+        LoadDynamicError::BadVersion { version_str, .. } => {
+            RuntimeError::Version { path, found: version_str, least: format!("1.{}", ort::MINOR_VERSION) }
+        }
+        LoadDynamicError::MissingApi { .. } | LoadDynamicError::InvalidVersionString => {
+            RuntimeError::NotALibrary { path, reason: "it is another library".to_owned() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_found_beside_the_model_with_or_without_a_version_in_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model");
+        std::fs::create_dir(&model).unwrap();
+        let place = ModelPlace { folder: model.clone(), runtime: None };
+        for name in [format!("{LIBRARY}.1.24.0"), format!("{LIBRARY}.1.25.0"), LIBRARY.to_owned()] {
+            std::fs::write(folder.path().join(&name), "").unwrap();
+            assert_eq!(library(&place).unwrap(), folder.path().join(&name));
+        }
+        std::fs::write(model.join(LIBRARY), "").unwrap();
+        assert_eq!(library(&place).unwrap(), model.join(LIBRARY));
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_an_error_before_anything_is_loaded() {
+        let path = PathBuf::from("no-such-library");
+        let place = ModelPlace { folder: PathBuf::from("model"), runtime: Some(path.clone()) };
+        let error = environment(&place).unwrap_err();
+        assert!(matches!(error, Error::Runtime { source: RuntimeError::Missing { path: it } } if it == path));
+    }
+}
