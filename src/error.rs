@@ -28,6 +28,14 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// What to do about records that are damaged: everything else is made from them.
+const RECORDS_LOST: &str =
+    "remove the folder of the index, or name another with `--index DIR`, and index the documents again";
+/// What to do about a damaged part that is made from the records.
+const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
+/// What to do about a refusal of the system.
+const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
+
 /// Everything that this library's functions return as an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -196,13 +204,16 @@ impl Error {
             Self::Embedder { .. } => Some("use the embedder of the index, or index anew into another folder"),
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
-            Self::Question { .. }
-            | Self::Option { .. }
-            | Self::Line { .. }
-            | Self::Embedding { .. }
-            | Self::Io { .. } => None,
-            Self::Corrupt { .. } | Self::Records { .. } | Self::TextIndex { .. } => (self.kind() == ErrorKind::Corrupt)
-                .then_some("run `cairn index` again: it rebuilds from the records what can be rebuilt"),
+            Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
+            Self::Corrupt { .. } => Some(DERIVED_LOST),
+            Self::Io { .. } => Some(REFUSED),
+            Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
+                ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
+                ErrorKind::Corrupt => Some(DERIVED_LOST),
+                ErrorKind::Io => Some(REFUSED),
+                _ => None,
+            },
+            Self::Question { .. } | Self::Option { .. } | Self::Line { .. } | Self::Embedding { .. } => None,
         }
     }
 

@@ -1,5 +1,48 @@
 //! Cairn turns a document collection into a graph of passages and questions, and walks it to answer questions that no
-//! single passage answers.
+//! single passage answers. It needs no service, no key and no download.
+//!
+//! [`index`] reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an index. A
+//! [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
+//! ([`QueryEngine::ask`]), each with the way through the graph that led to it. There is no language model in any of it:
+//! an answer is made of sentences of the collection, word for word, and where nothing is relevant it says so.
+//!
+//! ```
+//! use cairn::{
+//!     AskOptions, Document, IndexOptions, Performers, QueryEngine, Sources, Workspace, WorkspaceOptions,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("notes.cairn");
+//! let performers = Performers::built_in();
+//! let mut workspace = Workspace::open_or_create(&folder, &WorkspaceOptions::of(&performers))?;
+//! let sources = Sources::documents([
+//!     Document::new("mill", Some("Harl Mill".to_owned()), "Harl Mill was designed by Anna Roe in 1802."),
+//!     Document::new("anna", Some("Anna Roe".to_owned()), "Anna Roe was a millwright. She was born in Eaststead."),
+//! ]);
+//! cairn::index(&mut workspace, &sources, &performers, &IndexOptions::default()).await?;
+//!
+//! let engine = QueryEngine::open(&workspace, performers)?;
+//! let answer = engine.ask("Where was the designer of Harl Mill born?", &AskOptions::default()).await?;
+//! assert!(answer.citations.iter().any(|citation| citation.quote == "She was born in Eaststead."));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! # Where to go on
+//!
+//! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and what became of it; [`remove`] takes
+//!   documents out again.
+//! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of your
+//!   own.
+//! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
+//! - [`embed::Embedder`] and [`store::GraphReader`]: what to implement for vectors or a store of your own.
+//! - [`Error`] and [`ErrorKind`]: what can go wrong and what a caller can do about it.
+//!
+//! The modules stand in the order in which they use each other; `ARCHITECTURE.md` in the repository is the map. Longer
+//! programs are under `examples/`.
 
 pub mod chunk;
 #[doc(hidden)]

@@ -2,8 +2,6 @@
 
 /// A run of the indexer.
 pub const INDEX: &str = "index";
-/// A stage of a run.
-pub const STAGE: &str = "stage";
 /// A question to an index.
 pub const QUERY: &str = "query";
 /// Opening one version of an index.

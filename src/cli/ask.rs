@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{AskArgs, FindArgs, SearchArgs};
-use super::{Done, Surroundings, open, show};
+use super::{Done, Surroundings, explain, open, show};
+use crate::domain::AnswerKind;
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
@@ -26,7 +27,8 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let options = AskOptions { search: options(&args.find)?, ..AskOptions::default() };
-    let engine = open(&surroundings.index(args.place.index))?;
+    let index = surroundings.index(args.place.index);
+    let engine = open(&index)?;
     let answer = engine.ask(&args.question, &options).await?;
     if args.place.json {
         return surroundings.print_json(&answer);
@@ -35,9 +37,14 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     show::answer(screen, &answer)?;
     if args.explain {
         screen.line("")?;
-        show::ledger(screen, &answer.ledger, &answer.hits)?;
+        explain::ledger(screen, &answer.ledger, &answer.hits)?;
     }
-    screen.note(screen.faint(&format!("\nextractive answer by {}; no language model was asked", answer.strategy)));
+    if answer.kind == AnswerKind::Nothing {
+        let search = surroundings.next.command(&format!("search {:?}", answer.question), &index);
+        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
+    } else {
+        screen.note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
+    }
     Ok(())
 }
 

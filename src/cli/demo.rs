@@ -16,7 +16,7 @@ const FOLDER: &str = "cairn-demo";
 /// Questions of two and three hops, and one that compares.
 const QUESTIONS: [&str; 3] = [
     "Who taught the engineer of Heron Bridge?",
-    "Which bridge is the work of the father of the artist who painted The Rising Water?",
+    "Where was the man who taught Edda Varnholt's father at college born?",
     "Who was older, the composer of The Drowned Bell or the artist who designed the scenery for its first production?",
 ];
 
@@ -63,15 +63,15 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     let path = folder.join("index");
     let performers = Performers::built_in();
     let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
-    let report = index(&mut workspace, &Sources::folder(documents), &performers, &IndexOptions::default()).await?;
-    screen.line(format!(
-        "Indexed {} documents about the island of Sarrow: {} passages, {} questions, {} question edges, in {:.1} s.",
-        report.counts.documents,
-        report.counts.passages,
-        report.counts.incoming + report.counts.outgoing,
-        report.counts.edges,
-        report.seconds
-    ))?;
+    let report = index(&mut workspace, &Sources::folder(&documents), &performers, &IndexOptions::default()).await?;
+    let (counts, seconds) = (&report.counts, report.seconds);
+    let questions = counts.incoming + counts.outgoing;
+    screen.wrapped(
+        &format!("Sarrow, an invented island, in {} documents: {}", counts.documents, documents.display()),
+        0,
+    )?;
+    let made = format!("{} passages, {questions} questions, {} question edges", counts.passages, counts.edges);
+    screen.wrapped(&format!("Indexed into {}: {made}, {seconds:.1} s", path.display()), 0)?;
     let engine = QueryEngine::open(&workspace, performers)?;
     for question in QUESTIONS {
         let answer = engine.ask(question, &AskOptions::default()).await?;
@@ -81,10 +81,12 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     }
     screen.line("")?;
     screen.line("Sentences are quoted word for word; no language model was asked. Next:")?;
-    let index = path.display();
-    screen.line(format!("  cairn ask --explain --index {index} \"{}\"", QUESTIONS[1]))?;
-    screen.line(format!("  cairn search --index {index} \"lighthouse keeper\""))?;
-    screen.line("  cairn index YOUR-FOLDER && cairn ask \"YOUR QUESTION\"")?;
+    let next = |command: &str, index: &Path| screen.line(format!("  {}", surroundings.next.command(command, index)));
+    next(&format!("ask --explain {:?}", QUESTIONS[0]), &path)?;
+    next("search \"lighthouse keeper\"", &path)?;
+    let usual = surroundings.index(None);
+    next("index YOUR-FOLDER", &usual)?;
+    next("ask \"YOUR QUESTION\"", &usual)?;
     Ok(())
 }
 

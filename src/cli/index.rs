@@ -104,12 +104,11 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
         screen.note(format!("skipped {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)));
     }
     if report.skips.len() > SKIPS_SHOWN_MAX {
-        screen.note(format!("… and {} more; `cairn status` names all", report.skips.len() - SKIPS_SHOWN_MAX));
+        screen.note(format!(
+            "… and {} more; `{}` names all",
+            report.skips.len() - SKIPS_SHOWN_MAX,
+            surroundings.next.command("status", path)
+        ));
     }
-    let named = if path == Path::new(crate::config::INDEX_DEFAULT) {
-        String::new()
-    } else {
-        format!(" --index {}", path.display())
-    };
-    screen.note(format!("next: cairn ask \"…\"{named}"));
+    screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", path)));
 }

@@ -5,8 +5,10 @@ mod ask;
 mod demo;
 mod eval;
 mod eval_args;
+mod explain;
 mod export;
 mod index;
+mod next;
 mod progress;
 mod screen;
 mod show;
@@ -27,6 +29,7 @@ use crate::query::QueryEngine;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
 use args::{Cli, Command};
+use next::Next;
 use screen::Screen;
 
 /// What a command may end with beside success.
@@ -56,6 +59,7 @@ type Done = Result<(), Failure>;
 struct Surroundings {
     environment: Environment,
     screen: Screen,
+    next: Next,
     /// Asked for by Ctrl-C.
     cancellation: Cancellation,
 }
@@ -81,7 +85,8 @@ pub fn main() -> u8 {
             return 9;
         }
     };
-    let surroundings = Surroundings { environment, screen, cancellation: Cancellation::default() };
+    let next = Next::new(environment.index(None));
+    let surroundings = Surroundings { environment, screen, next, cancellation: Cancellation::default() };
     let status = runtime.block_on(run_until_interrupted(cli.command, &surroundings));
     // Work that was told to stop now is not waited for: killed at any moment, an index stays readable.
     runtime.shutdown_background();
@@ -104,8 +109,10 @@ async fn run_until_interrupted(command: Command, surroundings: &Surroundings) ->
         }
     };
     let done = tokio::select! {
-        done = run(command, surroundings) => done,
+        // First, so that a signal finds its handler from the start.
+        biased;
         () = interrupted => return exit_status(ErrorKind::Cancelled),
+        done = run(command, surroundings) => done,
     };
     match done {
         Ok(()) => 0,
@@ -150,7 +157,7 @@ fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    let hint = error.hint();
+    let hint = surroundings.next.after(error);
     if json {
         let mut value = json!({ "kind": kind_name(error.kind()), "message": message });
         if let (Some(hint), Some(object)) = (hint, value.as_object_mut()) {
@@ -218,7 +225,9 @@ impl Surroundings {
 /// Opens an index with the embedder that it is pinned to.
 fn open(path: &Path) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    let performers = performers(&workspace.embedder()?)?;
+    let pinned = workspace.embedder()?;
+    // An embedder that this program does not have is not what was typed: the index says so when it is opened with ours.
+    let performers = performers(&pinned).unwrap_or_else(|_| Performers::built_in());
     QueryEngine::open(&workspace, performers)
 }
 

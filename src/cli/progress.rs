@@ -7,6 +7,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::screen::Screen;
 use crate::domain::{Progress, ProgressSink};
 
+/// What is shown while nobody knows how much there is to do.
+const COUNTED: &str = "{msg:20} {pos} {elapsed}";
+/// What is shown once it is known.
+const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {elapsed}";
+
 /// A bar that lives as long as the run that it shows.
 pub(super) struct Bar(ProgressBar);
 
@@ -23,8 +28,8 @@ pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
         None,
         if screen.watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
     );
-    if let Ok(style) = ProgressStyle::with_template("{msg:20} [{bar:30}] {pos}/{len} {elapsed}") {
-        bar.set_style(style.progress_chars("=> "));
+    if let Ok(style) = ProgressStyle::with_template(COUNTED) {
+        bar.set_style(style);
     }
     let shown = bar.clone();
     let stage: Arc<Mutex<&'static str>> = Arc::default();
@@ -33,7 +38,13 @@ pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
         let entered = *last != progress.stage;
         *last = progress.stage;
         if screen.watched {
-            shown.set_length(progress.total.max(progress.done));
+            // How many there are in all is known from some stage on, and stays known.
+            if progress.total > 0 && shown.length() != Some(progress.total) {
+                shown.set_length(progress.total);
+                if let Ok(style) = ProgressStyle::with_template(MEASURED) {
+                    shown.set_style(style.progress_chars("=> "));
+                }
+            }
             shown.set_message(progress.stage);
             shown.set_position(progress.done);
         } else if entered {

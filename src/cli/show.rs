@@ -1,16 +1,67 @@
 //! What was found, for people: passages, answers, the way that led to them.
 
+use std::borrow::Cow;
 use std::io;
 
 use rustc_hash::FxHashMap;
 
 use super::screen::Screen;
-use crate::domain::{Answer, AnswerKind, Citation, EntryVertex, Hit, Ledger, PassageId, Step, StepKind};
+use crate::domain::{Answer, AnswerKind, Hit, PassageId, Span, Step, StepKind};
 
 /// Characters of a passage in a list.
 const SNIPPET_CHARS: usize = 240;
-/// Steps of a round and entries that are shown.
-const SHOWN_MAX: usize = 8;
+/// Columns before what belongs to the line above.
+const INDENT: usize = 4;
+
+/// What passages are called: by their document, and by their section where a document has several in the list.
+pub(super) struct Names(FxHashMap<PassageId, String>);
+
+impl Names {
+    pub(super) fn of(hits: &[Hit]) -> Self {
+        let name = |hit: &Hit| {
+            let has_others = hits.iter().any(|it| it.document == hit.document && it.passage != hit.passage);
+            let section = section(hit).filter(|_| has_others);
+            section.map_or_else(|| hit.name.clone(), |section| format!("{} › {section}", hit.name))
+        };
+        Self(hits.iter().map(|hit| (hit.passage, name(hit))).collect())
+    }
+
+    pub(super) fn get(&self, passage: PassageId) -> Option<&str> {
+        self.0.get(&passage).map(String::as_str)
+    }
+
+    /// Returns a way from passage to passage: `A → B —Anna Holt→ C —“When was D born?”→ D`.
+    ///
+    /// An arrow without a word leads to the passage of a name that stands in the one before it; a name over an arrow is
+    /// one that both mention, or another name of the passage; a question over it is one that the next passage answers.
+    pub(super) fn way(&self, steps: &[Step]) -> String {
+        let mut way = String::new();
+        for step in steps {
+            let [from, to] = [step.from, step.to].map(|it| self.get(it).unwrap_or("a passage that was dropped"));
+            if way.is_empty() {
+                way.push_str(from);
+            }
+            way.push_str(&arrow(step, to));
+            way.push_str(to);
+        }
+        way
+    }
+}
+
+fn arrow(step: &Step, to: &str) -> Cow<'static, str> {
+    match (step.kind, &step.entity) {
+        (StepKind::Name, Some(entity)) if entity == to => Cow::Borrowed(" → "),
+        (StepKind::Name | StepKind::SharedEntity, Some(entity)) => Cow::Owned(format!(" —{entity}→ ")),
+        _ => Cow::Owned(format!(" —“{}”→ ", step.question)),
+    }
+}
+
+/// Returns the headings above a passage, without the document's own name.
+fn section(hit: &Hit) -> Option<&str> {
+    let section = hit.section.as_deref()?;
+    let below = section.strip_prefix(hit.name.as_str()).unwrap_or(section);
+    Some(below.trim_start_matches(" › ")).filter(|below| !below.is_empty())
+}
 
 /// Shows passages, best first.
 ///
@@ -18,15 +69,13 @@ const SHOWN_MAX: usize = 8;
 ///
 /// If stdout is closed.
 pub(super) fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
+    let names = Names::of(hits);
     for hit in hits {
-        let section = hit.section.as_deref().map_or_else(String::new, |section| format!(" › {section}"));
+        let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
         let name = screen.strong(&screen.shown(&format!("{}{section}", hit.name)));
-        let place = format!("{} {}–{}", hit.uri, hit.span.start, hit.span.end);
-        screen.line(format!("{:>2}. {name}  {}", hit.rank, screen.faint(&screen.shown(&place))))?;
-        screen.line(format!("    {}", screen.shown(&snippet(&hit.text))))?;
-        for step in &hit.path {
-            screen.line(format!("    {}", screen.faint(&screen.shown(&arrow(step)))))?;
-        }
+        screen.line(format!("{:>2}. {name}  {}", hit.rank, screen.faint(&place(screen, &hit.uri, hit.span))))?;
+        screen.wrapped(&snippet(&hit.text), INDENT)?;
+        way(screen, &names, &hit.path)?;
     }
     Ok(())
 }
@@ -38,85 +87,38 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit]) -> io::Result<()> {
 /// If stdout is closed.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> io::Result<()> {
     if answer.kind == AnswerKind::Nothing {
-        return screen.line(screen.shown(&answer.text));
+        return screen.wrapped(&answer.text, 0);
     }
     for (citation, number) in answer.citations.iter().zip(1..) {
-        let quote = screen.shown(citation.quote.trim()).replace('\n', " ");
-        screen.line(format!("{quote} {}", screen.faint(&format!("[{number}]"))))?;
+        screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
     }
     screen.line("")?;
-    let names = names(&answer.hits);
+    let names = Names::of(&answer.hits);
     for (citation, number) in answer.citations.iter().zip(1..) {
-        screen.line(format!("[{number}] {}", source(screen, citation)))?;
+        let name = screen.strong(&screen.shown(&citation.document));
+        screen.line(format!("[{number}] {name}  {}", screen.faint(&place(screen, &citation.uri, citation.span))))?;
         let path = answer.hits.iter().find(|hit| hit.passage == citation.passage).map_or(&[][..], |hit| &hit.path);
-        for step in path {
-            let from = names.get(&step.from).copied().unwrap_or("another passage");
-            let line = format!("    from {from}: {}", arrow(step));
-            screen.line(screen.faint(&screen.shown(&line)))?;
-        }
+        way(screen, &names, path)?;
     }
     Ok(())
 }
 
-fn source(screen: &Screen, citation: &Citation) -> String {
-    let name = screen.strong(&screen.shown(&citation.document));
-    let place = format!("{} {}–{}", citation.uri, citation.span.start, citation.span.end);
-    format!("{name}  {}", screen.faint(&screen.shown(&place)))
+fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {
+    if path.is_empty() { Ok(()) } else { screen.wrapped(&names.way(path), INDENT) }
 }
 
-/// Shows where a search entered, which edges it took, and what it dropped.
-///
-/// # Errors
-///
-/// If stdout is closed.
-pub(super) fn ledger(screen: &Screen, ledger: &Ledger, hits: &[Hit]) -> io::Result<()> {
-    let names = names(hits);
-    let name = |passage: &PassageId| {
-        names.get(passage).map_or_else(|| format!("passage {}", &passage.to_string()[..8]), |name| (*name).to_owned())
-    };
-    screen.line(screen.strong("Entered at"))?;
-    for entry in ledger.entry.iter().take(SHOWN_MAX) {
-        screen.line(format!("  {:7.3}  {}", entry.score, screen.shown(&entered(entry, &name(&entry.passage)))))?;
-    }
-    for (round, number) in ledger.rounds.iter().zip(1..) {
-        let heading = format!("Round {number}: {} passages in the queue, {} edges judged", round.queue, round.judged);
-        screen.line(screen.strong(&heading))?;
-        let mut steps: Vec<&Step> = round.steps.iter().collect();
-        steps.sort_by(|a, b| b.score.total_cmp(&a.score));
-        for step in steps.iter().take(SHOWN_MAX) {
-            let line = format!("{} → {}  {}", name(&step.from), name(&step.to), arrow(step));
-            screen.line(format!("  {:7.3}  {}", step.score, screen.shown(&line)))?;
-        }
-        if steps.len() > SHOWN_MAX {
-            screen.line(screen.faint(&format!("           and {} more", steps.len() - SHOWN_MAX)))?;
-        }
-    }
-    screen.line(format!("{} {}", screen.strong("Dropped:"), ledger.pruned_count))?;
-    ledger.notes.iter().try_for_each(|note| screen.line(screen.shown(note)))
+fn place(screen: &Screen, uri: &str, span: Span) -> String {
+    screen.shown(&format!("{uri} {}–{}", span.start, span.end)).into_owned()
 }
 
-fn entered(entry: &EntryVertex, name: &str) -> String {
-    match &entry.matched {
-        Some(matched) => format!("{name}  (by {}: {matched})", entry.by),
-        None => format!("{name}  (by {})", entry.by),
-    }
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn names(hits: &[Hit]) -> FxHashMap<PassageId, &str> {
-    hits.iter().map(|hit| (hit.passage, hit.name.as_str())).collect()
-}
-
-fn arrow(step: &Step) -> String {
-    let along = match step.kind {
-        StepKind::QuestionEdge => "question",
-        StepKind::Name => "name",
-        StepKind::SharedEntity => "shared mention",
-    };
-    format!("—{along}: {}→", step.question)
-}
-
+/// Returns how a passage begins, without the headings that its name already tells.
 fn snippet(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let body: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with('#')).collect();
+    let flat = if body.is_empty() { one_line(text) } else { one_line(&body.join(" ")) };
     match flat.char_indices().nth(SNIPPET_CHARS) {
         Some((end, _)) => format!("{}…", &flat[..end]),
         None => flat,
@@ -126,6 +128,24 @@ fn snippet(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{DocumentId, Metadata};
+
+    fn hit(document: &str, section: &str) -> Hit {
+        Hit {
+            rank: 1,
+            passage: PassageId::of(&[document.as_bytes(), section.as_bytes()]),
+            document: DocumentId::of(&[document.as_bytes()]),
+            source_id: document.to_owned(),
+            name: document.to_owned(),
+            uri: document.to_owned(),
+            section: Some(section.to_owned()),
+            span: Span { start: 0, end: 1 },
+            text: String::new(),
+            score: 1.0,
+            metadata: Metadata::new(),
+            path: Vec::new(),
+        }
+    }
 
     #[test]
     fn a_snippet_is_cut_between_characters() {
@@ -133,5 +153,28 @@ mod tests {
         let cut = snippet(&text);
         assert_eq!(cut.chars().count(), SNIPPET_CHARS + 1);
         assert!(!cut.contains('\n'));
+        assert_eq!(snippet("# Mill\n\n## Today\n\nIt stands."), "It stands.");
+        assert_eq!(snippet("# Mill"), "# Mill");
+    }
+
+    #[test]
+    fn a_way_tells_passages_of_one_document_apart_and_repeats_no_name() {
+        let hits = [hit("Town", "Town › Port"), hit("Town", "Town › Mill"), hit("Anna", "Anna")];
+        let step = |from: &Hit, to: &Hit, kind, entity: &str| Step {
+            from: from.passage,
+            to: to.passage,
+            kind,
+            question: "Who is Anna?".to_owned(),
+            entity: Some(entity.to_owned()).filter(|it| !it.is_empty()),
+            score: 1.0,
+            round: 1,
+        };
+        let steps = [
+            step(&hits[0], &hits[2], StepKind::Name, "Anna"),
+            step(&hits[2], &hits[1], StepKind::SharedEntity, "Harl"),
+            step(&hits[1], &hits[2], StepKind::QuestionEdge, ""),
+        ];
+        let way = Names::of(&hits).way(&steps);
+        assert_eq!(way, "Town › Port → Anna —Harl→ Town › Mill —“Who is Anna?”→ Anna");
     }
 }

@@ -33,7 +33,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let counts = &status.counts;
     let version = match (&status.version, &status.created_at) {
         (Some(version), Some(created_at)) => format!("{version} of {created_at}"),
-        _ => "none yet: `cairn index` makes the first".to_owned(),
+        _ => format!("none yet: `{}` makes the first", surroundings.next.command("index PATH", path)),
     };
     let rows = [
         ("index", format!("{} (format {}, {:.1} MB)", path.display(), status.format, status.bytes as f64 / 1e6)),
@@ -44,7 +44,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("questions", format!("{} answered, {} raised", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
         ("entities", format!("{} ({} mentions)", counts.entities, counts.mentions)),
-        ("units", units(status)),
+        ("units", units(path, status, surroundings)),
     ];
     for (name, value) in rows {
         screen.line(format!("{name:10} {}", screen.shown(&value)))?;
@@ -55,7 +55,8 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-fn units(status: &Status) -> String {
-    let pending = if status.is_changed { ": `cairn index` makes a version of them" } else { "" };
+fn units(path: &Path, status: &Status, surroundings: &Surroundings) -> String {
+    let command = surroundings.next.command("index PATH", path);
+    let pending = if status.is_changed { format!(": `{command}` makes a version of them") } else { String::new() };
     format!("{} done, {} pending{pending}, {} failed", status.units_done, status.units_pending, status.units_failed)
 }

@@ -29,7 +29,7 @@ pub struct Hit {
     /// The score, on the strategy's own scale; it orders the list and means nothing beside it.
     pub score: f32,
     /// The document's metadata.
-    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
     /// The steps that led to it from an entry vertex, first step first; empty where it is one.
     pub path: Vec<Step>,
@@ -61,7 +61,7 @@ pub struct Citation {
     pub span: Span,
     /// The quoted text, word for word.
     pub quote: String,
-    /// How well the sentence fits the question, on the strategy's own scale.
+    /// What the sentence adds to those chosen before it; it means nothing beside them.
     pub score: f32,
 }
 
@@ -86,7 +86,7 @@ pub struct Answer {
     /// A short answer, where a rule has one to offer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
-    /// The quotations behind it, best first.
+    /// The quotations behind it: those that most steps led to first, then the best.
     pub citations: Vec<Citation>,
     /// The passages that were found, best first.
     pub hits: Vec<Hit>,

@@ -90,13 +90,13 @@ pub struct Ledger {
     /// Its rounds.
     pub rounds: Vec<HopRound>,
     /// How often each passage was arrived at, where the strategy counts that.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrival>,
     /// What was reached and dropped, best first, as far as it was kept track of.
     pub pruned: Vec<Pruned>,
     /// Passages that were dropped in all.
     pub pruned_count: u32,
     /// What the reader should know: a limit that was hit, a part that was left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -1,7 +1,5 @@
 //! Pseudo-queries: what a passage answers and what it raises (`HopRAG`, section 3.2).
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::{PassageId, QuestionId};
@@ -26,15 +24,17 @@ pub enum QuestionOrigin {
 }
 
 /// The sparse representation of a question or passage: folded names and stems.
+///
+/// In order, none twice. A list, since there are millions of them and few in each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Keywords(BTreeSet<String>);
+#[serde(from = "Vec<String>")]
+pub struct Keywords(Box<[String]>);
 
 impl Keywords {
     /// Returns the Jaccard index |A ∩ B| / |A ∪ B|; 0 where both are empty.
     #[must_use]
     pub fn jaccard(&self, other: &Self) -> f32 {
-        let shared = self.0.intersection(&other.0).count();
+        let shared = self.0.iter().filter(|keyword| other.0.binary_search(keyword).is_ok()).count();
         let all = self.0.len() + other.0.len() - shared;
         if all == 0 { 0.0 } else { shared as f32 / all as f32 }
     }
@@ -42,7 +42,7 @@ impl Keywords {
     /// Returns the keywords of both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        Self(self.0.union(&other.0).cloned().collect())
+        self.iter().chain(other.iter()).collect()
     }
 
     /// Iterates in order.
@@ -63,9 +63,17 @@ impl Keywords {
     }
 }
 
+impl From<Vec<String>> for Keywords {
+    fn from(mut keywords: Vec<String>) -> Self {
+        keywords.sort_unstable();
+        keywords.dedup();
+        Self(keywords.into())
+    }
+}
+
 impl<S: Into<String>> FromIterator<S> for Keywords {
     fn from_iter<I: IntoIterator<Item = S>>(keywords: I) -> Self {
-        Self(keywords.into_iter().map(Into::into).collect())
+        keywords.into_iter().map(Into::into).collect::<Vec<_>>().into()
     }
 }
 

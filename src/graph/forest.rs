@@ -7,7 +7,8 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
-use super::vectors::{Vectors, dot};
+use super::scan::dot;
+use super::vectors::Vectors;
 
 /// Rows a leaf holds at most.
 const LEAF_ROWS_MAX: usize = 48;

@@ -5,6 +5,7 @@ pub mod hop;
 pub mod matching;
 pub mod mentions;
 pub mod packed;
+pub mod scan;
 pub mod top;
 pub mod trail;
 pub mod vectors;

@@ -176,11 +176,11 @@ pub fn row(rows: &[u32], i: u32) -> std::ops::Range<usize> {
 
 /// Returns the ends of texts laid back to back, and their bytes.
 #[must_use]
-pub fn back_to_back(texts: &[&str]) -> (Vec<u32>, Vec<u8>) {
+pub fn back_to_back<T: AsRef<str>>(texts: &[T]) -> (Vec<u32>, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut ends = Vec::with_capacity(texts.len());
     for text in texts {
-        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(text.as_ref().as_bytes());
         ends.push(bytes.len() as u32);
     }
     (ends, bytes)

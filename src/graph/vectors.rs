@@ -1,5 +1,7 @@
 //! Vectors in 8 bits, and their cosines.
 
+use super::scan::{dot, dots};
+
 /// Rows of unit vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Vectors<'a> {
@@ -57,12 +59,6 @@ impl QuantizedVectors {
     }
 }
 
-/// Returns Σ a·b, exactly.
-#[must_use]
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
-}
-
 impl<'a> Vectors<'a> {
     /// Returns how many rows there are.
     #[must_use]
@@ -100,8 +96,7 @@ impl<'a> Vectors<'a> {
             return Vec::new();
         }
         let (codes, scale) = (query.codes(0), query.scales[0]);
-        let rows = self.codes.chunks_exact(self.dimension).zip(self.scales);
-        rows.map(|(row, row_scale)| dot(row, codes) as f32 * row_scale * scale).collect()
+        dots(self.codes, codes).iter().zip(self.scales).map(|(sum, row)| *sum as f32 * row * scale).collect()
     }
 }
 

@@ -11,6 +11,7 @@ mod questions;
 mod run;
 mod vectors;
 mod version;
+mod warnings;
 
 pub use options::{DocumentCounts, IndexOptions, IndexReport, Sources};
 pub use run::{index, remove};

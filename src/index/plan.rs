@@ -1,4 +1,7 @@
-//! What a run has to do: documents that are new, changed or gone, found by content.
+//! What a run has to do: documents that are new, changed or gone, found by content. A document whose file could not be
+//! read this time is none of these.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,6 +26,10 @@ pub(super) enum Verdict {
 pub(super) struct Plan {
     stored: FxHashMap<DocumentId, StoredDocument>,
     seen: FxHashSet<DocumentId>,
+    /// Files and folders that could not be read whole, by name.
+    unread: BTreeSet<String>,
+    /// Documents that were found under another root than before, by that.
+    pub(super) moved: BTreeMap<String, u64>,
     fingerprint: String,
     pub(super) counts: DocumentCounts,
 }
@@ -32,6 +39,8 @@ impl Plan {
         Self {
             stored: stored.into_iter().map(|document| (document.id, document)).collect(),
             seen: FxHashSet::default(),
+            unread: BTreeSet::new(),
+            moved: BTreeMap::new(),
             fingerprint,
             counts: DocumentCounts::default(),
         }
@@ -40,6 +49,9 @@ impl Plan {
     /// Says what becomes of a document, and counts it.
     pub(super) fn judge(&mut self, id: DocumentId, root: &str, content: &[u8; 32]) -> Verdict {
         self.seen.insert(id);
+        if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root) {
+            *self.moved.entry(stored.root.clone()).or_default() += 1;
+        }
         let verdict = match self.stored.get(&id) {
             None => Verdict::Added,
             Some(stored) if stored.content != *content || stored.fingerprint.as_ref() != Some(&self.fingerprint) => {
@@ -56,13 +68,44 @@ impl Plan {
         verdict
     }
 
-    /// Returns the documents of these roots that were not seen, in order.
-    pub(super) fn gone(&self, roots: &FxHashSet<String>) -> Vec<DocumentId> {
-        let is_gone = |it: &&StoredDocument| roots.contains(&it.root) && !self.seen.contains(&it.id);
-        let mut gone: Vec<DocumentId> = self.stored.values().filter(is_gone).map(|it| it.id).collect();
-        gone.sort_unstable();
-        gone
+    /// Notes a file or folder that could not be read whole.
+    pub(super) fn note_unread(&mut self, source: String) {
+        self.unread.insert(source);
     }
+
+    /// Returns what is to be said of the documents of these roots that were not seen.
+    pub(super) fn unseen(&self, roots: &FxHashSet<String>) -> Unseen {
+        let mut unseen = Unseen::default();
+        let is_unseen = |it: &&StoredDocument| roots.contains(&it.root) && !self.seen.contains(&it.id);
+        for document in self.stored.values().filter(is_unseen) {
+            if let Some(source) = self.unread_source(&document.uri) {
+                unseen.kept += 1;
+                unseen.unread.insert(source.to_owned());
+            } else {
+                unseen.gone.push(document.id);
+            }
+        }
+        unseen.gone.sort_unstable();
+        unseen
+    }
+
+    /// Returns what could not be read that holds the document of this `uri`: its file, or a folder above.
+    fn unread_source<'a>(&self, uri: &'a str) -> Option<&'a str> {
+        let ends = uri.match_indices(['/', '#']).map(|(at, _)| at);
+        let sources = ends.chain([uri.len(), 0]).map(|end| &uri[..end]);
+        sources.into_iter().find(|source| self.unread.contains(*source))
+    }
+}
+
+/// Documents that the index holds and a run did not see.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Unseen {
+    /// Those that are gone, in order.
+    pub(super) gone: Vec<DocumentId>,
+    /// How many are kept, since what holds them could not be read.
+    pub(super) kept: u64,
+    /// What that was, by name.
+    pub(super) unread: BTreeSet<String>,
 }
 
 #[cfg(test)]
@@ -73,6 +116,7 @@ mod tests {
         StoredDocument {
             id: DocumentId::of(&[id.as_bytes()]),
             root: root.to_owned(),
+            uri: id.to_owned(),
             content: [1; 32],
             fingerprint: Some("f".to_owned()),
         }
@@ -86,6 +130,7 @@ mod tests {
         assert_eq!(plan.judge(a, "r", &[1; 32]), Verdict::Unchanged);
         assert_eq!(plan.judge(a, "s", &[1; 32]), Verdict::Moved);
         assert_eq!(plan.judge(a, "r", &[2; 32]), Verdict::Changed);
+        assert_eq!(plan.moved, [("r".to_owned(), 1)].into());
         let mut other = Plan::new(vec![stored("a", "r")], "g".to_owned());
         assert_eq!(other.judge(a, "r", &[1; 32]), Verdict::Changed);
     }
@@ -94,6 +139,28 @@ mod tests {
     fn only_documents_of_the_roots_that_were_read_can_be_gone() {
         let plan = Plan::new(vec![stored("a", "r"), stored("b", "s")], "f".to_owned());
         let roots: FxHashSet<String> = ["r".to_owned()].into_iter().collect();
-        assert_eq!(plan.gone(&roots), [DocumentId::of(&[b"a"])]);
+        assert_eq!(plan.unseen(&roots).gone, [DocumentId::of(&[b"a"])]);
+    }
+
+    #[test]
+    fn a_document_whose_file_or_folder_could_not_be_read_is_kept() {
+        let documents = ["n/a.txt", "n/a.txt.txt", "n/b.jsonl#1", "n/b.jsonl#x/y", "n/c/d.txt", "n/cc.txt", "m/e.txt"];
+        let unseen = |unread: &[&str]| {
+            let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
+            for source in unread {
+                plan.note_unread((*source).to_owned());
+            }
+            let unseen = plan.unseen(&["r".to_owned()].into_iter().collect());
+            let is_kept = |uri: &&str| !unseen.gone.contains(&DocumentId::of(&[uri.as_bytes()]));
+            let kept: Vec<&str> = documents.into_iter().filter(is_kept).collect();
+            assert_eq!(kept.len() as u64, unseen.kept);
+            (kept, unseen.unread.into_iter().collect::<Vec<String>>())
+        };
+        assert_eq!(unseen(&[]), (vec![], vec![]));
+        assert_eq!(unseen(&["n/a.txt", "n/z.txt"]), (vec!["n/a.txt"], vec!["n/a.txt".to_owned()]));
+        assert_eq!(unseen(&["n/b.jsonl"]).0, ["n/b.jsonl#1", "n/b.jsonl#x/y"]);
+        assert_eq!(unseen(&["n/c"]).0, ["n/c/d.txt"]);
+        assert_eq!(unseen(&["n"]).0, documents[..6]);
+        assert_eq!(unseen(&[""]).0, documents);
     }
 }

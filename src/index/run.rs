@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use super::options::{DocumentCounts, IndexOptions, IndexReport, Sources};
 use super::plan::{Plan, Verdict};
-use super::version;
+use super::{version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Counts, Document, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
@@ -20,7 +20,7 @@ use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, Workspace, Writer};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 /// Documents that are worked on together.
 const BATCH_DOCUMENTS: usize = 256;
 /// Bytes of text that are worked on together, as far as documents allow.
@@ -31,7 +31,8 @@ const HANDED_OVER: &str = "";
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
 /// Documents are compared by content: only what is new or changed is worked on again, and nothing is done where nothing
-/// changed. What cannot be read is left out, named in the report, and stops nothing.
+/// changed. What cannot be read is left out, named in the report, and stops nothing; documents that came of it before
+/// are kept as they were.
 ///
 /// # Errors
 ///
@@ -108,7 +109,8 @@ async fn start(
     let run = move || {
         let _entered = span.entered();
         let writer = workspace.writer()?;
-        Run { workspace, writer, embedder, options, skips: Vec::new(), started: Instant::now() }.run(work, &handle)
+        Run { workspace, writer, embedder, options, skips: Vec::new(), warnings: Vec::new(), started: Instant::now() }
+            .run(work, &handle)
     };
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
@@ -120,6 +122,7 @@ struct Run {
     embedder: Arc<dyn Embedder>,
     options: IndexOptions,
     skips: Vec<Skip>,
+    warnings: Vec<String>,
     started: Instant,
 }
 
@@ -161,7 +164,7 @@ impl Run {
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
             edges_cut: cut as u64,
-            warnings: warnings(&counts),
+            warnings: self.warnings.into_iter().chain(warnings::of_counts(&counts)).collect(),
             skips: self.skips,
             seconds: self.started.elapsed().as_secs_f64(),
         }
@@ -195,6 +198,10 @@ impl Run {
             }
             match item {
                 SourceItem::Skip(skip) => run.skips.push(skip),
+                SourceItem::Unread { source, skip } => {
+                    plan.note_unread(source);
+                    run.skips.push(skip);
+                }
                 SourceItem::Document(found) => {
                     seen += 1;
                     run.tell("reading", seen);
@@ -212,10 +219,13 @@ impl Run {
             return Err(self.no_documents(sources));
         }
         self.commit(&mut batch)?;
-        let gone = plan.gone(&roots);
-        self.writer.records().remove_documents(&gone)?;
+        let unseen = plan.unseen(&roots);
+        self.warnings.extend(warnings::of_kept(&unseen));
+        self.warnings.extend(warnings::of_moved(&plan.moved, &roots));
+        self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().set_skips(&self.skips)?;
-        Ok(DocumentCounts { removed: gone.len() as u64, ..plan.counts })
+        let unchanged = plan.counts.unchanged + unseen.kept;
+        Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
     }
 
     /// Hands every item of the sources to `visit`, and returns the roots that were read whole.
@@ -319,14 +329,6 @@ impl Batch {
     }
 }
 
-fn warnings(counts: &Counts) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if counts.passages > 1 && counts.edges == 0 {
-        warnings.push("no question of a passage is answered by another: only `hop` needs that".to_owned());
-    }
-    warnings
-}
-
 impl Sources {
     /// Checks what can be checked before anything is opened.
     ///
@@ -336,6 +338,11 @@ impl Sources {
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Documents(_) => Ok(()),
+            Self::Paths(paths) if paths.is_empty() => Err(Error::Option {
+                option: "list of sources",
+                value: String::new(),
+                reason: "it names at least one file or folder".to_owned(),
+            }),
             Self::Paths(paths) => paths.iter().try_for_each(|path| match path.try_exists() {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(Error::MissingPath { path: path.clone() }),

@@ -92,7 +92,7 @@ impl Stages<'_> {
         if self.options.cancellation.is_cancelled() && done < STAGES {
             return Err(Error::Cancelled);
         }
-        tracing::debug!(stage, "entered");
+        tracing::info!(stage, "entered");
         if let Some(progress) = &self.options.progress {
             progress(Progress { stage, done, total: STAGES });
         }

@@ -27,7 +27,7 @@ use crate::error::Result;
 pub struct IngestOptions {
     /// The field of a record that holds its id: text or a number.
     pub id_field: String,
-    /// The field of a record that holds its title; nothing where records have none.
+    /// The field of a record that holds its title; nothing where there are no titles: then no file has one either.
     pub title_field: Option<String>,
     /// The field of a record that holds its text.
     pub text_field: String,
@@ -65,8 +65,15 @@ pub struct SourceDocument {
 pub enum SourceItem {
     /// A document.
     Document(SourceDocument),
-    /// Something that was left out.
+    /// Something that was left out, and can be: nothing that an index holds comes from it.
     Skip(Skip),
+    /// Something that could not be read this time, or not whole: what came of it before is not gone.
+    Unread {
+        /// The file, or the folder, by name, as documents say it in their `uri`; empty where it may be any.
+        source: String,
+        /// What was left out, and why.
+        skip: Skip,
+    },
 }
 
 /// Calls `visit` with every document and every skip below `roots`, root by root, by name.

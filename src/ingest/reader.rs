@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         let root_name = root.canonical_name();
         for found in root.walk() {
             match found {
-                Found::Refused { name, reason } => self.skip(name, reason)?,
+                Found::Refused { name, reason } => self.unread(name.clone(), name, reason)?,
                 Found::Other { extension } => *self.others.entry(extension).or_default() += 1,
                 // The files of an outer root that was read before are not read again.
                 Found::File { path, .. } if self.paths.contains(&path) => {}
@@ -72,11 +72,11 @@ impl<'a> Reader<'a> {
                 "" => format!("{count} {files} without an extension"),
                 extension => format!("{count} {files} .{extension}"),
             };
-            self.skip(source, OTHER_KIND.to_owned())?;
+            (self.visit)(SourceItem::Skip(Skip { source, reason: OTHER_KIND.to_owned() }))?;
         }
         if self.beyond > 0 {
             let reason = format!("beyond the limit of {} files", self.options.files_max);
-            self.skip(format!("{} files", self.beyond), reason)?;
+            self.unread(String::new(), format!("{} files", self.beyond), reason)?;
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         match kind {
             Kind::Text | Kind::Markdown => match text_file::read(path, bytes_max) {
                 Ok(text) => self.text(root, text, kind),
-                Err(reason) => self.skip(self.name(), reason),
+                Err(reason) => self.unread_at(Place::File, reason),
             },
             Kind::Json => json::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
             Kind::JsonLines => lines::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
@@ -110,26 +110,37 @@ impl<'a> Reader<'a> {
         let document = record.and_then(|record| record::to_document(record, &self.name(), self.options));
         match document {
             Ok(document) => self.document(root, place, document),
-            Err(reason) => self.skip(format!("{}{place}", self.name()), reason),
+            Err(reason) => self.unread_at(place, reason),
         }
     }
 
-    fn document(&mut self, root: &str, place: Place, document: Document) -> Result<()> {
+    fn document(&mut self, root: &str, place: Place, mut document: Document) -> Result<()> {
+        if self.options.title_field.is_none() {
+            document.title = None;
+        }
         if document.text.trim().is_empty() {
-            return self.skip(format!("{}{place}", self.name()), "it is empty".to_owned());
+            return self.unread_at(place, "it is empty".to_owned());
         }
         if let Some((file, first)) = self.used.get(&document.id) {
             let first = format!("{}{first}", self.files[*file as usize]);
             let reason = format!("id `{}` was already used by {first}", document.source_id);
-            return self.skip(format!("{}{place}", self.name()), reason);
+            let source = format!("{}{place}", self.name());
+            return (self.visit)(SourceItem::Skip(Skip { source, reason }));
         }
         self.used.insert(document.id, (self.files.len() as u32 - 1, place));
         let content = content_hash(&document);
         (self.visit)(SourceItem::Document(SourceDocument { root: root.to_owned(), content, document }))
     }
 
-    fn skip(&mut self, source: String, reason: String) -> Result<()> {
-        (self.visit)(SourceItem::Skip(Skip { source, reason }))
+    /// Reports what could not be read at a place of the file that is read.
+    fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
+        let file = self.name();
+        let shown = format!("{file}{place}");
+        self.unread(file, shown, reason)
+    }
+
+    fn unread(&mut self, source: String, shown: String, reason: String) -> Result<()> {
+        (self.visit)(SourceItem::Unread { source, skip: Skip { source: shown, reason } })
     }
 
     /// Returns the name of the file that is read.

@@ -14,7 +14,9 @@ fn read_all(roots: &[PathBuf], options: &IngestOptions) -> (Vec<String>, Vec<Str
                 let title = document.title.as_deref().unwrap_or("-");
                 documents.push(format!("{} | {title} | {}", document.source_id, document.text.escape_debug()));
             }
-            SourceItem::Skip(skip) => skips.push(format!("{} | {}", skip.source, skip.reason)),
+            SourceItem::Skip(skip) | SourceItem::Unread { skip, .. } => {
+                skips.push(format!("{} | {}", skip.source, skip.reason));
+            }
         }
         Ok(())
     })
@@ -216,6 +218,29 @@ fn files_beyond_the_limit_are_counted() {
     let options = IngestOptions { files_max: 1, ..IngestOptions::default() };
     let (documents, skips) = read_all(&[folder.path().to_owned()], &options);
     assert_eq!((documents.len(), skips), (1, owned(&["2 files | beyond the limit of 1 files"])));
+}
+
+#[test]
+fn what_could_not_be_read_names_its_file_and_what_was_read_twice_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let again = r#"{"id":1,"text":"A."}"#;
+    let lines = format!("{again}\n{again}\nno record");
+    write(
+        folder.path(),
+        &[("n/a.jsonl", &lines), ("n/b.txt", ""), ("n/c.pdf", ""), ("n/d.txt", "D."), ("n/e.txt", "")],
+    );
+    std::fs::write(folder.path().join("n/e.txt"), b"\xff").unwrap();
+    let options = IngestOptions { files_max: 4, ..IngestOptions::default() };
+    std::fs::write(folder.path().join("n/f.txt"), "F.").unwrap();
+    let mut unread = Vec::new();
+    read_sources(&[folder.path().join("n")], &options, &mut |item| {
+        if let SourceItem::Unread { source, .. } = item {
+            unread.push(source);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(unread, ["n/a.jsonl", "n/b.txt", "n/e.txt", ""]);
 }
 
 #[test]

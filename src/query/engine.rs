@@ -203,7 +203,7 @@ impl QueryEngine {
         let query = self.query(question, options).await?;
         let kind = self.resolved(options.strategy);
         let found = strategy(kind).find(Arc::clone(&query)).await?;
-        tracing::debug!(strategy = kind.name(), found = found.ranked.len(), "found");
+        tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         Ok((query, found))
     }
 

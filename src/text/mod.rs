@@ -22,7 +22,7 @@ pub use sentences::{is_block_start, sentences};
 
 pub use case::CaseCounts;
 pub use find::{NameLookup, NameMatch, NameRule, find_names};
-pub use names::{NameKind, bearer_names, lead_name, quoted_lead, strip_parenthesis};
+pub use names::{NameKind, after_headings, bearer_names, lead_name, quoted_lead, strip_parenthesis};
 pub use runs::{Run, capitalized_runs};
 
 pub use pieces::WordPiece;

@@ -43,11 +43,21 @@ pub fn strip_parenthesis(title: &str) -> &str {
     if inside.contains(')') { title } else { before.trim() }
 }
 
+/// Returns a text from its first line on that is no heading of Markdown: a heading names, a sentence tells.
+#[must_use]
+pub fn after_headings(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while rest.starts_with('#') {
+        rest = rest.split_once('\n').map_or("", |(_, below)| below).trim_start();
+    }
+    rest
+}
+
 /// Returns the subject of the first sentence where it is a name: capitalized words before a parenthesis, a comma or a
 /// verb such as `is`.
 #[must_use]
 pub fn lead_name(text: &str) -> Option<&str> {
-    let text = text.trim_start();
+    let text = after_headings(text);
     let subject = subject(text.strip_prefix(['"', '“']).unwrap_or(text))?;
     let words = words(subject);
     let first = words.first()?;
@@ -71,7 +81,8 @@ fn subject(text: &str) -> Option<&str> {
         if count >= 2 && opens_predicate(after) {
             return Some(before.trim());
         }
-        if count >= LEAD_CHARS_MAX + article || ".,;:(\"“”".contains(c) {
+        let ends_paragraph = after.starts_with("\n\n") || after.starts_with("\r\n\r\n");
+        if count >= LEAD_CHARS_MAX + article || ends_paragraph || ".,;:(\"“”".contains(c) {
             return None;
         }
     }
@@ -92,7 +103,7 @@ fn opens_predicate(text: &str) -> bool {
 /// Returns the quoted work that a text opens with.
 #[must_use]
 pub fn quoted_lead(text: &str) -> Option<&str> {
-    let inside = text.trim_start().strip_prefix(['"', '“'])?;
+    let inside = after_headings(text).strip_prefix(['"', '“'])?;
     let end = inside.find(['"', '“', '”'])?;
     let (quoted, rest) = inside.split_at_checked(end)?;
     let has_length = (2..=QUOTED_CHARS_MAX).contains(&quoted.chars().count());
@@ -181,6 +192,9 @@ mod tests {
             ("no capital is here", None),
             ("It is", None),
             ("Čapek was", None),
+            ("# The mill\n\n## Today\n\nHarl Mill is a ruin.", Some("Harl Mill")),
+            ("#", None),
+            ("Notes\n\nHarl is a mill.", None),
         ] {
             assert_eq!(lead_name(text), expect, "{text}");
         }
@@ -189,6 +203,7 @@ mod tests {
     #[test]
     fn a_text_may_open_with_a_quoted_work() {
         assert_eq!(quoted_lead(" “Hello, You,” is a song"), Some("Hello, You"));
+        assert_eq!(quoted_lead("# Hello\n\n\"Hello\" is a song"), Some("Hello"));
         assert_eq!(quoted_lead("Hello \"You\""), None);
         assert_eq!(quoted_lead("\"H\" is"), None);
     }

@@ -8,7 +8,17 @@ use crate::error::{Error, Result};
 /// The right to write the index; given back when dropped, or when the process ends in any way.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing the file would do, were it not for a process that another thread is starting: until it is the new
+    /// program, it holds every file of this one.
+    fn drop(&mut self) {
+        if let Err(error) = self.file.unlock() {
+            tracing::debug!(%error, "the lock is lifted when the file is closed");
+        }
+    }
 }
 
 impl Lock {
@@ -22,7 +32,7 @@ impl Lock {
             .open(&path)
             .map_err(Error::io("open", &path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { path: folder.to_owned() }),
             Err(TryLockError::Error(source)) => Err(Error::Io { action: "lock", path, source }),
         }

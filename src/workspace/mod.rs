@@ -37,6 +37,7 @@ pub use writer::{VersionParts, Writer};
 use crate::domain::{Counts, IndexVersion, Skip};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
+use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
 pub const INDEX_FORMAT: u32 = 1;
@@ -117,7 +118,9 @@ impl Workspace {
 
     fn open_at(path: &Path) -> Result<Self> {
         match std::fs::metadata(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::NoIndex { path: path.to_owned() }),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(Error::NoIndex { path: path.to_owned() });
+            }
             Err(error) => return Err(Error::io("open", path)(error)),
             Ok(metadata) if !metadata.is_dir() => return Err(not_an_index(path, "it is a file")),
             Ok(_) => {}
@@ -221,6 +224,7 @@ impl Workspace {
     /// [`Error::NoIndex`] if no run was finished yet; [`Error::Corrupt`] if a file of the version is not what was
     /// written.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let _entered = tracing::info_span!(telemetry::OPEN).entered();
         let records = self.records()?;
         let row = records.current_version()?.ok_or_else(|| self.no_index())?;
         self.open_version(&records, row)

@@ -194,6 +194,17 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     ])
 }
 
+/// Makes a file readable by whom the user lets read new files: the text index makes some by way of temporary files,
+/// which nobody else may read.
+fn share(path: &Path) -> Result<()> {
+    if path.extension().is_none_or(|extension| extension != "json") {
+        return Ok(());
+    }
+    let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
+    std::fs::remove_file(path).map_err(Error::io("remove", path))?;
+    std::fs::write(path, bytes).map_err(Error::io("write", path))
+}
+
 /// Writes one lexical field into a folder of its own.
 fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> Result<Vec<StampedFile>> {
     let inner = folder.join(name);
@@ -203,6 +214,7 @@ fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> 
     for entry in std::fs::read_dir(&inner).map_err(Error::io("read", &inner))? {
         let entry = entry.map_err(Error::io("read", &inner))?;
         let path = entry.path();
+        share(&path)?;
         stamp::sync(&path)?;
         let path_in_version = format!("{name}/{}", entry.file_name().to_string_lossy());
         files.push(StampedFile { path: path_in_version, stamp: Stamp::of(&path)? });

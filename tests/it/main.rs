@@ -2,8 +2,11 @@
 //! links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bad_input;
 mod eval;
+mod incremental;
 mod printed;
+mod processes;
 mod schemas;
 mod support;
 mod tidy;

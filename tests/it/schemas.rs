@@ -209,6 +209,8 @@ fn a_value_with_the_fewest_fields_is_valid() {
     let ledger = Ledger { entry: vec![entry], ..Ledger::default() };
     let nothing = Answer { kind: AnswerKind::Nothing, citations: Vec::new(), hits: vec![hit], ledger, ..answer() };
     assert_valid("answer", &json!(nothing));
+    // What is left out when it is empty is empty when it is read.
+    assert_eq!(serde_json::from_value::<Answer>(json!(nothing)).unwrap(), nothing);
 
     assert_valid("eval-retrieval", &json!(score(&[], Facts { notes: Vec::new(), ..facts() })));
     let mut unfinished = full().remove("status").unwrap().remove(0);

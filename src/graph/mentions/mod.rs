@@ -15,6 +15,10 @@ use super::packed::PackedGraph;
 use crate::domain::Span;
 use crate::text::{CaseCounts, NameKind, bearer_names};
 use find::{Finder, PassageMentions};
+use pack::Found;
+
+/// Passages whose mentions are found together.
+const BLOCK: usize = 4_096;
 
 /// A document as names are found in it.
 #[derive(Debug, Clone)]
@@ -51,9 +55,16 @@ pub fn pack_mentions(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) 
     let names = Names::of(documents);
     let passages: Vec<NamedPassage<'_>> = documents.iter().flat_map(|document| document.passages.clone()).collect();
     let finder = Finder::new(&names);
-    let found: Vec<PassageMentions> = passages.par_iter().map(|passage| finder.mentions(passage)).collect();
+    let mut found = Found::of(&names);
+    // What a passage says by its own strings is many times what it says by numbers: it is numbered block by block.
+    for block in passages.chunks(BLOCK) {
+        let mentions: Vec<PassageMentions> = block.par_iter().map(|passage| finder.mentions(passage)).collect();
+        for mentions in mentions {
+            found.add(mentions);
+        }
+    }
     pack::structure(documents, packed);
-    pack::mentions(&names, &found, packed)
+    pack::mentions(&names, found, packed)
 }
 
 impl Names {

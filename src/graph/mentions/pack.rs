@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::find::PassageMentions;
+use super::find::{Mention, PassageMentions};
 use super::{NamedDocument, Names};
 use crate::domain::Span;
 use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
@@ -24,33 +24,83 @@ pub(super) fn structure(documents: &[NamedDocument<'_>], packed: &mut PackedGrap
     }
 }
 
+/// Texts numbered in order of appearance.
+#[derive(Default)]
+struct Interned(FxHashMap<String, u32>);
+
+impl Interned {
+    fn number(&mut self, text: String) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(text).or_insert(next)
+    }
+
+    /// Returns the texts in their own order, and the place there of each number.
+    fn sorted(self) -> (Vec<String>, Vec<u32>) {
+        let mut texts: Vec<(String, u32)> = self.0.into_iter().collect();
+        texts.sort_unstable();
+        let mut places = vec![0; texts.len()];
+        for ((_, number), place) in texts.iter().zip(0..) {
+            places[*number as usize] = place;
+        }
+        (texts.into_iter().map(|it| it.0).collect(), places)
+    }
+}
+
+/// Mentions by number, passage after passage.
+pub(super) struct Found {
+    keys: Interned,
+    cues: Interned,
+    /// Where the mentions of each passage end.
+    ends: Vec<u32>,
+    mentions: Vec<Mention>,
+}
+
+impl Found {
+    /// Starts with the names that documents bear: they are entities whether or not they are mentioned.
+    pub(super) fn of(names: &Names) -> Self {
+        let mut keys = Interned::default();
+        for key in names.bearers.keys() {
+            keys.number(key.clone());
+        }
+        Self { keys, cues: Interned::default(), ends: Vec::new(), mentions: Vec::new() }
+    }
+
+    /// Adds the mentions of the next passage.
+    pub(super) fn add(&mut self, found: PassageMentions) {
+        let keys: Vec<u32> = found.keys.into_iter().map(|key| self.keys.number(key)).collect();
+        let cues: Vec<u32> = found.cues.into_iter().map(|cue| self.cues.number(cue)).collect();
+        self.mentions.extend(found.mentions.into_iter().map(|mention| Mention {
+            key: keys[mention.key as usize],
+            cues: mention.cues.map(|cue| if cue == NO_CUE { NO_CUE } else { cues[cue as usize] }),
+            ..mention
+        }));
+        self.ends.push(self.mentions.len() as u32);
+    }
+}
+
 /// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings.
-pub(super) fn mentions(names: &Names, found: &[PassageMentions], packed: &mut PackedGraph) -> Vec<Span> {
-    let keys = found.iter().flat_map(|passage| passage.keys.iter().map(String::as_str));
-    let entities = sorted(keys.chain(names.bearers.keys().map(String::as_str)));
-    let cues = sorted(found.iter().flat_map(|passage| passage.cues.iter().map(String::as_str)));
+pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) -> Vec<Span> {
+    let (entities, entity_places) = found.keys.sorted();
+    let (cues, cue_places) = found.cues.sorted();
     (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
     (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
     bearers(names, &entities, packed);
-    let spans = rows_of_mentions(found, &entities, &cues, packed);
+    let mut mentions = found.mentions;
+    for mention in &mut mentions {
+        mention.key = entity_places[mention.key as usize];
+        mention.cues = mention.cues.map(|cue| if cue == NO_CUE { NO_CUE } else { cue_places[cue as usize] });
+    }
+    let spans = rows_of_mentions(mentions, &found.ends, packed);
     postings(entities.len(), packed);
     spans
 }
 
-/// Returns the distinct texts in order.
-fn sorted<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let distinct: rustc_hash::FxHashSet<&str> = texts.collect();
-    let mut texts: Vec<&str> = distinct.into_iter().collect();
-    texts.sort_unstable();
-    texts
-}
-
-fn bearers(names: &Names, entities: &[&str], packed: &mut PackedGraph) {
+fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
     let documents = packed.document_passages.len() - 1;
     let mut own: Vec<Vec<u32>> = vec![Vec::new(); documents];
     packed.entity_bearers.push(0);
     for (entity, key) in entities.iter().enumerate() {
-        let bearers = names.bearers.get(*key).map_or(&[][..], Vec::as_slice);
+        let bearers = names.bearers.get(key).map_or(&[][..], Vec::as_slice);
         for &(document, kind) in bearers {
             packed.bearer_document.push(document);
             packed.bearer_passage.push(packed.document_passages[document as usize]);
@@ -80,32 +130,19 @@ const fn number_of(kind: NameKind) -> u32 {
     }
 }
 
-fn rows_of_mentions(
-    found: &[PassageMentions],
-    entities: &[&str],
-    cues: &[&str],
-    packed: &mut PackedGraph,
-) -> Vec<Span> {
-    let entity: FxHashMap<&str, u32> = entities.iter().zip(0..).map(|(key, number)| (*key, number)).collect();
-    let cue: FxHashMap<&str, u32> = cues.iter().zip(0..).map(|(cue, number)| (*cue, number)).collect();
-    let mut spans = Vec::new();
-    packed.passage_mentions.push(0);
-    for (passage, found) in found.iter().enumerate() {
-        let first = packed.passage_sentences[passage];
-        let entity_numbers: Vec<u32> = found.keys.iter().map(|key| entity[key.as_str()]).collect();
-        let cue_numbers: Vec<u32> = found.cues.iter().map(|text| cue[text.as_str()]).collect();
-        let mut mentions = found.mentions.clone();
-        mentions.sort_by_key(|mention| (entity_numbers[mention.key as usize], mention.sentence));
-        for mention in mentions {
-            packed.mention_entity.push(entity_numbers[mention.key as usize]);
+fn rows_of_mentions(mut mentions: Vec<Mention>, ends: &[u32], packed: &mut PackedGraph) -> Vec<Span> {
+    packed.passage_mentions = std::iter::once(0).chain(ends.iter().copied()).collect();
+    for passage in 0..ends.len() as u32 {
+        let first = packed.passage_sentences[passage as usize];
+        let own = &mut mentions[row(&packed.passage_mentions, passage)];
+        own.sort_by_key(|mention| (mention.key, mention.sentence));
+        for mention in own {
+            packed.mention_entity.push(mention.key);
             packed.mention_sentence.push(first + mention.sentence);
-            let numbers = mention.cues.iter().map(|cue| cue.map_or(NO_CUE, |cue| cue_numbers[cue as usize]));
-            packed.mention_cues.extend(numbers);
-            spans.push(mention.span);
+            packed.mention_cues.extend(mention.cues);
         }
-        packed.passage_mentions.push(packed.mention_entity.len() as u32);
     }
-    spans
+    mentions.iter().map(|mention| mention.span).collect()
 }
 
 /// Inverts the mentions: entity → mentions by ascending passage, and documents.

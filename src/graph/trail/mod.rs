@@ -160,7 +160,8 @@ fn pool(evidence: &Evidence, size: usize) -> Vec<bool> {
 }
 
 impl TrailWalk {
-    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score.
+    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score: where no edge
+    /// adds more than it has without one.
     ///
     /// The edge into a passage in one round leaves a passage that was expanded for its score of the round before.
     #[must_use]
@@ -169,6 +170,9 @@ impl TrailWalk {
         let mut at = passage;
         for (i, round) in self.rounds.iter().enumerate().rev() {
             let Some(taken) = round.taken.get(&at) else { break };
+            if taken.gain < self.own_score(at) {
+                break;
+            }
             if path.iter().any(|(_, earlier): &(u32, Taken)| earlier.edge.to == taken.from) {
                 break;
             }
@@ -177,6 +181,12 @@ impl TrailWalk {
         }
         path.reverse();
         path
+    }
+
+    /// Returns what a passage has in the rounds without any edge.
+    fn own_score(&self, passage: u32) -> f32 {
+        let gain = self.rounds.last().and_then(|round| round.taken.get(&passage)).map_or(0.0, |taken| taken.gain);
+        self.scores[passage as usize] - gain
     }
 }
 

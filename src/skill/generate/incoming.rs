@@ -122,7 +122,10 @@ fn connection(entity: &Mention, subject: &Subject) -> String {
 fn saying(words: &[&str], subject: &Subject) -> String {
     let name = &subject.display;
     if subject.is_name {
-        format!("What is said about {name} and {}?", words.join(", "))
+        // Quoted, because they are of any kind: a verb or an adverb would not stand in a list otherwise.
+        let quoted: Vec<String> = words.iter().map(|word| format!("“{word}”")).collect();
+        let comma = if quoted.len() > 1 { "," } else { " and" };
+        format!("What is said about {name}{comma} {}?", quoted.join(" and "))
     } else {
         format!("What does {name} say about {}?", words.join(" and "))
     }

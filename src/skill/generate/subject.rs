@@ -4,7 +4,8 @@ use super::reading::{Sentence, one_line};
 use super::vocabulary::{is_person_word, is_thing_word, is_year};
 use crate::domain::Document;
 use crate::text::{
-    NameKind, bearer_names, is_linking_word, is_stop_word, lead_name, sentences, strip_parenthesis, tokens, words,
+    NameKind, after_headings, bearer_names, is_linking_word, is_stop_word, lead_name, sentences, strip_parenthesis,
+    tokens, words,
 };
 
 /// Bytes at the beginning of a document that say what it is about.
@@ -148,6 +149,7 @@ fn possessive(passage: &[Sentence<'_>]) -> Option<&'static str> {
 }
 
 fn opening(text: &str) -> &str {
+    let text = after_headings(text);
     let end = (0..=OPENING_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }

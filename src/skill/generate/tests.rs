@@ -83,7 +83,7 @@ fn a_film_has_makers() {
             "Which country is Three Lucky Fools from?",
             "Who directed Three Lucky Fools?",
             "Who stars in Three Lucky Fools?",
-            "What is said about Three Lucky Fools and released, versions?",
+            "What is said about Three Lucky Fools, “released” and “versions”?",
         ],
         &[
             "Who is Eduardo De Filippo, who stars in Three Lucky Fools?",
@@ -92,6 +92,12 @@ fn a_film_has_makers() {
             "Who is Fred Pasquali, who stars in Three Lucky Fools?",
         ],
     );
+}
+
+#[test]
+fn a_heading_is_no_part_of_the_name_that_follows_it() {
+    let asks = questions("Marrow Light (ship)", "# Marrow Light (ship)\n\nThe Marrow Light was a barque. She sank.");
+    check_keywords(&asks, "What was Marrow Light?", &["marrow light"]);
 }
 
 #[test]

@@ -98,6 +98,7 @@ fn documents_are_listed_with_the_fingerprint_of_what_is_done() {
     let stored = |unit: &DocumentUnit, fingerprint| StoredDocument {
         id: unit.document.id,
         root: unit.root.clone(),
+        uri: unit.document.uri.clone(),
         content: unit.content,
         fingerprint,
     };

@@ -42,6 +42,8 @@ pub struct StoredDocument {
     pub id: DocumentId,
     /// The root that it was found under.
     pub root: String,
+    /// Where it came from.
+    pub uri: String,
     /// Hash of all that its source said.
     pub content: [u8; 32],
     /// The fingerprint of its unit, if that is done.
@@ -68,14 +70,15 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn documents(&self) -> Result<Vec<StoredDocument>> {
-        const SQL: &str = "SELECT d.id, d.root, d.content, u.fingerprint FROM documents d \
+        const SQL: &str = "SELECT d.id, d.root, d.uri, d.content, u.fingerprint FROM documents d \
              LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id AND u.state = 1 ORDER BY d.id";
         let read = self.read_all(SQL, |row| {
             Ok(StoredDocument {
                 id: DocumentId::from_bytes(super::bytes(row, 0)?),
                 root: row.get(1)?,
-                content: super::bytes(row, 2)?,
-                fingerprint: row.get(3)?,
+                uri: row.get(2)?,
+                content: super::bytes(row, 3)?,
+                fingerprint: row.get(4)?,
             })
         });
         read.map_err(Error::records("read"))

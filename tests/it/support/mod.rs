@@ -1,5 +1,8 @@
-//! What the tests share: the program run as a user runs it, in a folder of its own, and the way to the large data.
+//! What the tests share: the program run as a user runs it, in a folder of its own, the collection of the examples, and
+//! the way to the large data.
 
+mod library;
+mod random;
 mod schema;
 
 use std::ffi::OsStr;
@@ -8,8 +11,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use library::{block_on, canonical, engine, index, index_with, workspace};
+pub(crate) use random::Random;
 pub(crate) use schema::{assert_valid, complaints, schema};
 
 /// The program in a folder of its own, which goes when this value goes.
@@ -62,21 +68,118 @@ impl Cli {
     /// Runs the program to its end.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Said {
         let output = self.command(args).output().unwrap();
-        Said {
+        Said::of(output)
+    }
+
+    /// Runs the program with `--json` to success and returns what it printed.
+    #[track_caller]
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let said = self.run([&args[..1], &["--json"], &args[1..]].concat()).succeeded();
+        serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:#?}"))
+    }
+
+    /// Returns the canonical form of an index.
+    #[track_caller]
+    pub(crate) fn canonical(&self, index: &str) -> String {
+        self.run(["export", "--index", index, "--canonical"]).succeeded().stdout
+    }
+
+    /// Checks that the program refuses, with and without `--json`: it ends with the status of `kind`, prints no data,
+    /// says every one of `words` and what to do, and does not panic.
+    #[track_caller]
+    pub(crate) fn refuses(&self, args: &[&str], kind: &str, words: &[&str]) {
+        let status = STATUSES.iter().find(|(it, _)| *it == kind).map(|(_, status)| *status);
+        let plain = self.run(args);
+        let json = self.run([&args[..1], &["--json"], &args[1..]].concat());
+        for said in [&plain, &json] {
+            assert_eq!(said.status, status, "{args:?}: {said:#?}");
+            assert_eq!(said.stdout, "", "{args:?}");
+            said.has_not_panicked();
+        }
+        for word in words {
+            assert!(plain.stderr.contains(word), "`{word}` is not said of {args:?}: {plain:#?}");
+        }
+        let error = json.error();
+        assert_eq!(error["kind"], kind, "{args:?}: {error}");
+    }
+}
+
+/// Exit statuses by the kinds of errors.
+const STATUSES: [(&str, i32); 8] = [
+    ("input", 3),
+    ("no_index", 4),
+    ("busy", 5),
+    ("incompatible", 6),
+    ("corrupt", 7),
+    ("io", 8),
+    ("internal", 9),
+    ("cancelled", 130),
+];
+
+impl Said {
+    /// Returns what a program that has ended said.
+    pub(crate) fn of(output: std::process::Output) -> Self {
+        Self {
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
             stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
         }
     }
-}
 
-impl Said {
+    /// Returns the error that a program with `--json` ended with: the last line of standard error.
+    #[track_caller]
+    pub(crate) fn error(&self) -> Value {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:#?}"));
+        assert_valid("error", &value);
+        value["error"].clone()
+    }
+
+    /// Fails if the program had a fault.
+    #[track_caller]
+    pub(crate) fn has_not_panicked(&self) {
+        assert!(!self.stderr.contains("panicked") && self.status != Some(101), "{self:#?}");
+        assert!(!self.stderr.contains("internal error"), "{self:#?}");
+    }
+
     /// Returns what was said, if the program ended with success.
     #[track_caller]
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(self.status, Some(0), "{self:#?}");
         self
     }
+}
+
+/// Returns the folder of the collection of the examples.
+pub(crate) fn harbor() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/harbor")
+}
+
+/// Returns the files of the collection of the examples, by name.
+pub(crate) fn harbor_files() -> Vec<(String, String)> {
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap())
+    };
+    let mut files: Vec<(String, String)> = fs::read_dir(harbor()).unwrap().map(read).collect();
+    files.sort();
+    files
+}
+
+/// Returns those of them that are Markdown.
+pub(crate) fn harbor_notes() -> Vec<(String, String)> {
+    let mut files = harbor_files();
+    files.retain(|(name, _)| Path::new(name).extension() == Some(OsStr::new("md")));
+    files
+}
+
+/// Says that a test, or part of one, is left out. Not by `eprintln!`, which the runner keeps to itself when a test
+/// passes.
+pub(crate) fn left_out(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "LEFT OUT: `{test}`: {why}").unwrap();
 }
 
 /// Returns the folder of one bundle of real data, which lies beside the repository and is too large for it. Where it
@@ -86,11 +189,7 @@ pub(crate) fn shared_data(bundle: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("a test");
-    // Not `eprintln!`, which the runner keeps to itself when a test passes.
-    let mut stderr = std::io::stderr();
-    writeln!(stderr, "LEFT OUT: `{test}` needs the folder ../shared/data/{bundle}").unwrap();
+    left_out(&format!("it needs the folder ../shared/data/{bundle}"));
     None
 }
 

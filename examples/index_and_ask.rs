@@ -1,0 +1,46 @@
+//! Index a folder, ask a question that no single document answers, and follow the way to the answer.
+//!
+//! ```sh
+//! cargo run --example index_and_ask
+//! ```
+
+use cairn::{AskOptions, IndexOptions, Performers, QueryEngine, Sources, Workspace, WorkspaceOptions};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // # Performers
+    //
+    // Who makes vectors is chosen by the caller. The built-in embedder is in the library: no service, no key, no
+    // download. An index is pinned to the embedder that made it.
+    let performers = Performers::built_in();
+
+    // # The index
+    //
+    // A workspace is a folder. Running `index` again redoes what changed and nothing else; dropping the process at any
+    // moment leaves the last finished version readable.
+    let folder = tempfile::tempdir()?;
+    let mut workspace = Workspace::open_or_create(folder.path(), &WorkspaceOptions::of(&performers))?;
+    let sources = Sources::folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/harbor"));
+    let report = cairn::index(&mut workspace, &sources, &performers, &IndexOptions::default()).await?;
+    println!("{} documents, {} question edges", report.counts.documents, report.counts.edges);
+
+    // # The question
+    //
+    // An engine reads one version from start to end and can be shared by any number of tasks. Without a language model
+    // an answer is made of sentences of the collection, word for word, each with its place.
+    let engine = QueryEngine::open(&workspace, performers)?;
+    let answer = engine.ask("Which bridge did Edda Varnholt's father design?", &AskOptions::default()).await?;
+    for citation in &answer.citations {
+        println!("{} {}–{}: {}", citation.uri, citation.span.start, citation.span.end, citation.quote);
+    }
+    assert!(answer.text.contains("Ropewalk Bridge"), "{}", answer.text);
+
+    // # The way
+    //
+    // Every passage found says how: the steps that led to it, or none where it was found by its own words.
+    for hit in answer.hits.iter().take(5) {
+        let steps: Vec<&str> = hit.path.iter().map(|step| step.question.as_str()).collect();
+        println!("{}. {} {steps:?}", hit.rank, hit.name);
+    }
+    Ok(())
+}

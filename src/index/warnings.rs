@@ -1,0 +1,90 @@
+//! What a user should know of a run that went well.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::plan::Unseen;
+use crate::domain::Counts;
+
+/// Files that could not be read and are named.
+const UNREAD_SHOWN_MAX: usize = 3;
+
+/// Says what an index of this size lacks.
+pub(super) fn of_counts(counts: &Counts) -> Option<String> {
+    (counts.passages > 1 && counts.edges == 0)
+        .then(|| "no question of a passage is answered by another: only `hop` needs that".to_owned())
+}
+
+/// Says which documents were not seen and are kept.
+pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
+    if unseen.kept == 0 {
+        return None;
+    }
+    let name = |source: &String| if source.is_empty() { "some files".to_owned() } else { format!("`{source}`") };
+    let sources = unseen.unread.iter().take(UNREAD_SHOWN_MAX).map(name).collect::<Vec<String>>().join(", ");
+    let more = match unseen.unread.len().saturating_sub(UNREAD_SHOWN_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let documents = counted(unseen.kept, "is", "are");
+    Some(format!(
+        "{documents} kept from an earlier run: {sources}{more} could not be read whole; mend or remove what is named, \
+         then index again"
+    ))
+}
+
+/// Says which documents took the place of others: of such from a root that is still there, and neither is part of one
+/// that was read nor holds one.
+pub(super) fn of_moved(moved: &BTreeMap<String, u64>, roots: &FxHashSet<String>) -> Vec<String> {
+    let is_in = |inner: &str, outer: &str| Path::new(inner).starts_with(outer);
+    let is_apart = |other: &str| !roots.iter().any(|root| is_in(other, root) || is_in(root, other));
+    let others = moved.iter().filter(|(other, _)| is_apart(other) && Path::new(other).exists());
+    let warn = |(other, count): (&String, &u64)| {
+        let documents = counted(*count, "has", "have");
+        format!(
+            "{documents} the id of one from `{other}` and took its place; to keep both, give them other ids, or index \
+             a folder above both"
+        )
+    };
+    others.map(warn).collect()
+}
+
+fn counted(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 document {one}") } else { format!("{count} documents {several}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_are_kept_are_counted_and_a_few_of_their_files_named() {
+        let unseen = |kept, unread: &[&str]| {
+            let unread = unread.iter().map(|it| (*it).to_owned()).collect();
+            of_kept(&Unseen { gone: Vec::new(), kept, unread })
+        };
+        assert_eq!(unseen(0, &[]), None);
+        let one = unseen(1, &["a.txt"]).unwrap();
+        assert!(one.starts_with("1 document is kept from an earlier run: `a.txt` could not be read whole"), "{one}");
+        let many = unseen(7, &["", "a", "b", "c", "d"]).unwrap();
+        assert!(
+            many.starts_with("7 documents are kept from an earlier run: some files, `a`, `b` and 2 more"),
+            "{many}"
+        );
+    }
+
+    #[test]
+    fn only_a_root_that_is_there_and_apart_can_lose_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |below: &str| folder.path().join(below).to_str().unwrap().to_owned();
+        std::fs::create_dir_all(name("a/b")).unwrap();
+        let moved = |from: &str, to: &str| of_moved(&[(name(from), 2)].into(), &[name(to)].into_iter().collect());
+        assert_eq!(moved("a/b", "c").len(), 1);
+        assert_eq!(moved("a/b", "a"), [""; 0]);
+        assert_eq!(moved("a", "a/b"), [""; 0]);
+        assert_eq!(moved("gone", "c"), [""; 0]);
+        assert_eq!(of_moved(&[(String::new(), 2)].into(), &FxHashSet::default()), [""; 0]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Any sequence of edits leads to the index that a fresh run over the final state makes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cairn::Sources;
+use cairn::index::DocumentCounts;
+
+use crate::support::{Random, canonical, harbor_files, index};
+
+const STEPS: usize = 8;
+const RECORDS: &str = "records.jsonl";
+
+/// A collection that is edited: files of text, and records by id in one file.
+#[derive(Clone)]
+struct Collection {
+    files: BTreeMap<String, String>,
+    records: Vec<(String, String)>,
+    /// What may still be added.
+    spare: Vec<(String, String)>,
+}
+
+impl Collection {
+    fn new() -> Self {
+        let mut spare = harbor_files();
+        let records = spare.remove(spare.iter().position(|(name, _)| name == RECORDS).unwrap()).1;
+        let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].to_string();
+        let records = records.lines().take(5).map(|line| (id(line), line.to_owned())).collect();
+        let files = spare.drain(..7).collect();
+        Self { files, records, spare }
+    }
+
+    /// Makes one edit; returns what it is and how many documents it adds, changes and removes.
+    fn edit(&mut self, random: &mut Random) -> (&'static str, [u64; 3]) {
+        let name = self.files.keys().nth(random.below(self.files.len())).unwrap().clone();
+        let record = random.below(self.records.len());
+        match random.below(9) {
+            0 | 1 => {
+                self.files.get_mut(&name).unwrap().push_str("\n\nHeron Bridge was painted by Thea Carrowe.\n");
+                ("append", [0, 1, 0])
+            }
+            2 => {
+                let text = self.files.get_mut(&name).unwrap();
+                *text = text.replacen(". ", ". On the island of Sarrow this is well known. ", 1) + "\n";
+                ("insert", [0, 1, 0])
+            }
+            3 => {
+                let (name, text) = self.spare.pop().unwrap();
+                self.files.insert(name, text);
+                ("add", [1, 0, 0])
+            }
+            4 => {
+                self.files.remove(&name);
+                ("remove", [0, 0, 1])
+            }
+            5 => {
+                let text = self.files.remove(&name).unwrap();
+                self.files.insert(format!("moved/{name}"), text);
+                ("rename", [1, 0, 1])
+            }
+            6 => {
+                random.shuffle(&mut self.records);
+                ("reorder", [0, 0, 0])
+            }
+            7 => {
+                self.records.remove(record);
+                ("remove a record", [0, 0, 1])
+            }
+            _ => {
+                let (_, line) = &mut self.records[record];
+                *line = line.replacen(".\"", ". It is told in Port Halven.\"", 1);
+                ("change a record", [0, 1, 0])
+            }
+        }
+    }
+
+    fn write(&self, folder: &Path) {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+            _ => {}
+        }
+        for (name, text) in &self.files {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let lines: Vec<&str> = self.records.iter().map(|(_, line)| line.as_str()).collect();
+        fs::write(folder.join(RECORDS), lines.join("\n")).unwrap();
+    }
+}
+
+fn check(seed: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let [source, path, fresh] = ["harbor", "index", "fresh"].map(|name| folder.path().join(name));
+    let sources = Sources::folder(&source);
+    let mut random = Random::new(seed);
+    let mut collection = Collection::new();
+    collection.write(&source);
+    index(&path, &sources);
+    let mut done = Vec::new();
+    for _ in 0..STEPS {
+        let before = (collection.files.len() + collection.records.len()) as u64;
+        let (edit, [added, changed, removed]) = collection.edit(&mut random);
+        done.push(edit);
+        collection.write(&source);
+        let documents = index(&path, &sources).documents;
+        let unchanged = before - changed - removed;
+        let expect = DocumentCounts { added, changed, unchanged, removed, skipped: 0 };
+        assert_eq!(documents, expect, "seed {seed}: {done:?}");
+    }
+    index(&fresh, &sources);
+    assert!(canonical(&path) == canonical(&fresh), "seed {seed}: {done:?}");
+}
+
+#[test]
+fn any_edits_lead_to_the_index_of_what_they_lead_to() {
+    for seed in 0..4 {
+        check(seed);
+    }
+}

@@ -1,0 +1,265 @@
+//! Real processes: readers beside a writer, a writer that is killed or interrupted, two writers, a reader that goes
+//! away.
+#![cfg(unix)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn::{SearchOptions, SearchResult, Sources, Workspace};
+use serde_json::Value;
+
+use crate::support::{Cli, Random, Said, assert_valid, block_on, canonical, engine, harbor_files, harbor_notes, index};
+
+/// Runs of the writer that are killed.
+const KILLS: usize = 32;
+/// How long killing goes on at most, in case the machine is slow.
+const KILLING_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// Returns the passages of an answer, each as the edition that its text names.
+fn editions(found: &SearchResult) -> BTreeSet<u64> {
+    let edition = |text: &str| {
+        let (_, after) = text.rsplit_once("This is edition ").unwrap_or_else(|| panic!("no edition in {text}"));
+        after.trim_end_matches('.').parse().unwrap()
+    };
+    found.hits.iter().map(|hit| edition(hit.text.trim())).collect()
+}
+
+/// Writes a collection of which every passage names the edition.
+fn write_edition(cli: &Cli, edition: u64) {
+    for (name, text) in harbor_notes().iter().take(8) {
+        let first = text.lines().find(|line| line.len() > 80).unwrap();
+        let first = first.split_inclusive(". ").take(2).collect::<String>();
+        cli.write(&format!("notes/{name}"), format!("# {name}\n\n{} This is edition {edition}.", first.trim()));
+    }
+    // Documents come and go between editions.
+    let own = cli.folder().join("notes").join(format!("own-{}.txt", edition - 1));
+    if own.exists() {
+        fs::remove_file(own).unwrap();
+    }
+    cli.write(&format!("notes/own-{edition}.txt"), format!("A note of its own. This is edition {edition}."));
+}
+
+/// Editions by version, as readers saw them.
+type Seen = Mutex<BTreeMap<u64, BTreeSet<u64>>>;
+
+fn note(seen: &Seen, found: &SearchResult) {
+    assert_eq!(found.hits.len(), 9);
+    let editions = editions(found);
+    seen.lock().unwrap_or_else(PoisonError::into_inner).entry(found.version.0).or_default().extend(editions);
+}
+
+#[test]
+fn every_answer_is_of_one_version_while_others_are_published() {
+    const EDITIONS: u64 = 6;
+    const QUERY: &str = "edition of the note on the island";
+    let cli = Cli::new();
+    write_edition(&cli, 1);
+    assert_eq!(cli.json(&["index", "notes"])["version"], 1);
+    let path = cli.folder().join(".cairn");
+    let options = SearchOptions { top_k: 50, ..SearchOptions::default() };
+    let old = engine(&path);
+    let (seen, done) = (Seen::default(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let processes = || {
+            let mut count = 0;
+            while !done.load(Ordering::Relaxed) || count == 0 {
+                let found = cli.json(&["search", QUERY, "--top-k", "50"]);
+                assert_valid("search", &found);
+                note(&seen, &serde_json::from_value(found).unwrap());
+                count += 1;
+            }
+        };
+        let engines = || {
+            while !done.load(Ordering::Relaxed) {
+                note(&seen, &block_on(engine(&path).search(QUERY, &options)).unwrap());
+                note(&seen, &block_on(old.search(QUERY, &options)).unwrap());
+                assert_eq!(old.version().0, 1);
+            }
+        };
+        let readers = [scope.spawn(processes), scope.spawn(engines)];
+        for edition in 2..=EDITIONS {
+            write_edition(&cli, edition);
+            let report = cli.json(&["index", "notes"]);
+            assert_eq!(report["version"], edition, "{report}");
+        }
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+    note(&seen, &block_on(engine(&path).search(QUERY, &options)).unwrap());
+    note(&seen, &block_on(old.search(QUERY, &options)).unwrap());
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.len() >= 3, "{seen:?}");
+    for (version, editions) in seen {
+        assert_eq!(editions, BTreeSet::from([version]), "version {version}");
+    }
+}
+
+/// Killed at moments spread over the whole of a run, the last finished version is there, whole, and a run that is let
+/// finish makes what it would have made without.
+#[test]
+fn a_writer_that_is_killed_at_any_moment_leaves_the_last_version_readable() {
+    let seed = 7;
+    let mut random = Random::new(seed);
+    let cli = Cli::new();
+    for (name, text) in harbor_files() {
+        cli.write(&format!("harbor/{name}"), text);
+    }
+    let started = Instant::now();
+    cli.json(&["index", "harbor"]);
+    let run_time = started.elapsed();
+    let path = cli.folder().join(".cairn");
+    let started = Instant::now();
+    let (mut version, mut finished, mut killed) = (1, 0, 0);
+    while killed < KILLS && started.elapsed() < KILLING_TIME_MAX {
+        edit(&cli, &mut random);
+        let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
+        // The moment is what is tested: there is nothing to wait for.
+        thread::sleep(run_time.mul_f64(random.below(1000) as f64 / 900.0));
+        writer.kill().unwrap();
+        let status = writer.wait().unwrap();
+        let last = Workspace::open(&path).unwrap().snapshot().unwrap();
+        let now = cairn::store::GraphReader::version(&last).0;
+        if status.signal().is_some() {
+            killed += 1;
+            // It may have finished the version, and not itself.
+            assert!(now == version || now == version + 1, "seed {seed}: {now} after {version}");
+        } else {
+            finished += 1;
+            assert!(status.success(), "seed {seed}: {status}");
+            assert_eq!(now, version + 1, "seed {seed}");
+        }
+        version = now;
+        assert!(!last.canonical_lines().unwrap().is_empty());
+        cli.run(["search", "Heron Bridge"]).succeeded();
+    }
+    assert!(killed >= KILLS / 2, "only {killed} killed, {finished} finished");
+    cli.json(&["index", "harbor"]);
+    let status = cli.json(&["status"]);
+    assert_eq!((status["units"]["pending"].as_u64(), status["units"]["failed"].as_u64()), (Some(0), Some(0)));
+    let clean = cli.folder().join("clean");
+    index(&clean, &Sources::folder(cli.folder().join("harbor")));
+    assert!(canonical(&path) == canonical(&clean), "seed {seed}");
+    // What killed runs left is cleared away: two versions, and nothing unfinished.
+    assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 2);
+}
+
+/// Changes, adds or removes a document.
+fn edit(cli: &Cli, random: &mut Random) {
+    let number = random.below(1_000_000);
+    let name = format!("harbor/note-{}.txt", random.below(4));
+    match random.below(4) {
+        0 if cli.folder().join(&name).exists() => fs::remove_file(cli.folder().join(&name)).unwrap(),
+        _ => drop(cli.write(&name, format!("Note {number}\n\nHeron Bridge was painted {number} times."))),
+    }
+}
+
+/// A run of the writer that was stopped while it reads.
+struct Stopped {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+}
+
+impl Stopped {
+    /// Starts a run over more documents than it can be through with once it has said that it reads.
+    fn start(cli: &Cli) -> Self {
+        let mut lines = String::new();
+        for id in 0..DOCUMENTS {
+            writeln!(lines, r#"{{"id": {id}, "title": "Mill {id}", "text": "Mill {id} was built by Ada Lorne."}}"#)
+                .unwrap();
+        }
+        cli.write("notes/mills.jsonl", lines);
+        let mut command = cli.command(["index", "notes", "--json"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert_eq!(line, "reading …\n");
+        let stopped = Self { child, stderr };
+        stopped.signal("STOP");
+        stopped
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Lets it go on and waits for its end.
+    fn end(mut self) -> Said {
+        self.signal("CONT");
+        let mut stderr = String::new();
+        self.stderr.read_to_string(&mut stderr).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        Said { stderr, ..Said::of(output) }
+    }
+}
+
+const DOCUMENTS: u64 = 3_000;
+
+#[test]
+fn an_interrupted_writer_ends_cleanly_and_the_next_run_goes_on() {
+    let cli = Cli::new();
+    let writer = Stopped::start(&cli);
+    cli.refuses(&["index", "notes"], "busy", &["another run is writing"]);
+    writer.signal("INT");
+    let said = writer.end();
+    assert_eq!((said.status, said.stdout.as_str()), (Some(130), ""), "{said:#?}");
+    assert!(said.stderr.contains("stopping after the work in hand"), "{said:#?}");
+    let error = said.error();
+    assert_eq!((error["kind"].as_str(), error["message"].as_str().is_some()), (Some("cancelled"), true));
+    assert!(error["hint"].as_str().unwrap().contains("the same command goes on"), "{error}");
+    cli.refuses(&["search", "mill"], "no_index", &["no index"]);
+    let pending = cli.json(&["status"])["units"]["pending"].as_u64().unwrap();
+    assert!(pending > 0 && pending < DOCUMENTS, "{pending}");
+    let report = cli.json(&["index", "notes"]);
+    let documents = ["added", "unchanged"].map(|it| report["documents"][it].as_u64().unwrap());
+    assert_eq!(documents, [DOCUMENTS - pending, pending]);
+}
+
+#[test]
+fn of_two_writers_one_is_told_to_wait_and_the_other_finishes() {
+    let cli = Cli::new();
+    let first = Stopped::start(&cli);
+    let second = cli.run(["index", "notes"]);
+    assert_eq!((second.status, second.stdout.as_str()), (Some(5), ""), "{second:#?}");
+    for word in ["another run is writing the index at `.cairn`", "hint: wait for it to end"] {
+        assert!(second.stderr.contains(word), "{second:#?}");
+    }
+    let said = first.end().succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["documents"]["added"], DOCUMENTS);
+}
+
+#[test]
+fn a_reader_of_the_output_may_go_away() {
+    let cli = Cli::new();
+    for (name, text) in harbor_files() {
+        cli.write(&format!("harbor/{name}"), text);
+    }
+    cli.json(&["index", "harbor"]);
+    assert!(cli.canonical(".cairn").len() > 256 << 10, "more than a pipe holds");
+    for args in
+        [&["export", "--canonical"][..], &["status"], &["search", "Heron Bridge"], &["--help"], &["ask", "Heron?"]]
+    {
+        let mut child = cli.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        if args[0] == "export" {
+            stdout.read_line(&mut String::new()).unwrap();
+        }
+        drop(stdout);
+        let said = Said::of(child.wait_with_output().unwrap());
+        assert_eq!(said.status, Some(0), "{args:?}: {said:#?}");
+        said.has_not_panicked();
+        assert!(!said.stderr.contains("error"), "{args:?}: {said:#?}");
+    }
+}
