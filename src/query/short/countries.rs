@@ -9,6 +9,8 @@ use crate::text::tokens;
 
 /// Words of a country's name at most.
 const WORDS_MAX: usize = 4;
+/// Bytes from one country to another that is joined to it at most.
+const JOINED_BYTES_MAX: usize = 40;
 
 /// A country that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(super) struct Country<'a> {
     pub(super) name: &'static str,
     /// How the text says it: by its name, or by its people.
     pub(super) written: &'a str,
+    /// Where it stands: its first byte.
+    start: usize,
 }
 
 struct Entry {
@@ -51,14 +55,27 @@ pub(super) fn country<'a>(prose: &Prose<'a>) -> Option<Country<'a>> {
         .or_else(|| (0..prose.words.len()).find_map(|at| country_at(prose, at)))
 }
 
+/// Returns the states that the beginning of a text names: those of the first country and of all that are joined to it,
+/// as in `German-American`. The countries of the United Kingdom are one state.
+pub(super) fn states(prose: &Prose<'_>) -> Vec<&'static str> {
+    let state = |country: Country<'_>| match country.name {
+        "England" | "Scotland" | "Wales" => "United Kingdom",
+        name => name,
+    };
+    let Some(first) = country(prose) else { return Vec::new() };
+    let near = first.start..first.start + JOINED_BYTES_MAX;
+    let joined = (0..prose.words.len()).filter(|at| near.contains(&prose.words[*at].start));
+    joined.filter_map(|at| country_at(prose, at)).map(state).collect()
+}
+
 fn country_at<'a>(prose: &Prose<'a>, at: usize) -> Option<Country<'a>> {
     let first = prose.words.get(at).filter(|word| word.is_capitalized())?;
     (1..=WORDS_MAX).rev().find_map(|count| {
         let last = prose.words.get(at + count - 1)?;
         let key = (at..at + count).map(|it| prose.folded(it)).collect::<Vec<_>>().join(" ");
         let entry = COUNTRIES.get(&key)?;
-        // A surname such as `Ann French` is no country: a name of one word stands before a small word or a stop.
-        Some(Country { name: entry.name, written: prose.text.get(first.start..last.end)? })
+        let written = prose.text.get(first.start..last.end)?;
+        Some(Country { name: entry.name, written, start: first.start })
     })
 }
 

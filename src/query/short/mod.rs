@@ -127,7 +127,9 @@ impl Asked<'_> {
         for relation in chain {
             let Some(document) = end.document else { return Ok(None) };
             let text = self.text(document)?;
-            let prose = Prose::of(&text);
+            let own = &self.graph.own_entity[row(self.graph.document_own, document)];
+            let is_own = |key: &str| self.graph.entity(key).is_some_and(|entity| own.contains(&entity));
+            let prose = Prose::of(&text).without(is_own);
             let stated = relation.stated(&prose).map(|run| End {
                 name: text.get(run.start..run.end).map(str::to_owned),
                 document: self.graph.entity(&run.key).and_then(|entity| self.bearer(entity)),

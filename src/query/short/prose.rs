@@ -23,6 +23,12 @@ impl<'a> Prose<'a> {
         Self { text, words, folded, runs: capitalized_runs(text, &|_| false) }
     }
 
+    /// Passes over names that `is_passed_over` says are of no interest, by their folded words.
+    pub(super) fn without(mut self, is_passed_over: impl Fn(&str) -> bool) -> Self {
+        self.runs.retain(|run| !is_passed_over(&run.key));
+        self
+    }
+
     /// Returns the folded spelling of a word; nothing beyond the last.
     pub(super) fn folded(&self, at: usize) -> &str {
         self.folded.get(at).map_or("", String::as_str)

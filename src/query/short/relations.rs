@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashSet;
+
 use super::prose::Prose;
-use crate::text::Run;
+use crate::text::{Run, is_stop_word};
 
 /// A relation such as `director`.
 pub(super) struct Relation {
@@ -69,6 +71,19 @@ pub(super) fn asked_groups(words: &[&str]) -> Vec<Vec<&'static Relation>> {
     found
 }
 
+static PLAIN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
+    let lines = include_str!("plain.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// Returns whether every one of `words` says something that the rules know: else a question asks for more than they
+/// can tell.
+pub(super) fn explains(words: &[&str]) -> bool {
+    let in_chain = |word: &&str| RELATIONS.chains.iter().any(|(chain, _)| chain.contains(word));
+    let asked = |word: &&str| RELATIONS.simple.iter().any(|relation| relation.asked.contains(word));
+    words.iter().all(|word| is_stop_word(word) || PLAIN.contains(word) || asked(word) || in_chain(word))
+}
+
 fn named(name: &str) -> Option<&'static Relation> {
     RELATIONS.simple.iter().find(|relation| relation.name == name)
 }
@@ -100,6 +115,12 @@ mod tests {
         assert_eq!(names("who is the maternal grandfather of"), ["mother", "father"]);
         assert_eq!(names("s father in law"), ["spouse", "father"]);
         assert_eq!(names("when was it"), [""; 0]);
+    }
+
+    #[test]
+    fn a_question_with_a_word_that_no_rule_knows_is_not_explained() {
+        assert!(explains(&["when", "did", "s", "mother", "in", "law", "die"]));
+        assert!(!explains(&["who", "owns", "the", "label"]));
     }
 
     #[test]

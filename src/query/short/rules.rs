@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::countries::{Country, country};
+use super::countries::{Country, country, states};
 use super::dates::{self, Date};
 use super::prose::Prose;
 use super::relations::{self, Relation};
@@ -34,9 +34,9 @@ enum Order {
 }
 
 /// Words that ask for the earlier of two.
-const EARLIER: [&str; 4] = ["first", "earlier", "older", "before"];
+const EARLIER: [&str; 6] = ["first", "earlier", "older", "oldest", "earliest", "before"];
 /// Words that ask for the later of two.
-const LATER: [&str; 6] = ["later", "younger", "recently", "last", "newer", "latest"];
+const LATER: [&str; 8] = ["later", "younger", "youngest", "recently", "last", "newer", "newest", "latest"];
 
 fn guess(text: impl Into<String>, rule: &str) -> Guess {
     Guess { text: text.into(), rule: rule.to_owned() }
@@ -49,14 +49,16 @@ impl Asked<'_> {
         let chain = distinct(relations::asked(&outside));
         let mut ends = Vec::new();
         for named in pair {
-            let Some(end) = self.follow(named.document, &chain)? else { return Ok(None) };
-            let Some(document) = end.document else { return Ok(None) };
-            ends.push(self.text(document)?);
+            // `Which film director is younger` names directors, not films.
+            let end = self.follow(named.document, &chain)?.and_then(|end| end.document);
+            ends.push(self.text(end.unwrap_or(named.document))?);
         }
         let [first, second] = [&ends[0], &ends[1]].map(|text| Prose::of(text));
         if has(&outside, &["same"]) && has(&outside, &["country", "nationality", "countries", "nation"]) {
-            let countries = country(&first).zip(country(&second));
-            return Ok(countries.map(|(a, b)| guess(if a.name == b.name { "yes" } else { "no" }, "same-country")));
+            let (first, second) = (states(&first), states(&second));
+            let is_same = first.iter().any(|state| second.contains(state));
+            let is_known = !first.is_empty() && !second.is_empty();
+            return Ok(is_known.then(|| guess(if is_same { "yes" } else { "no" }, "same-country")));
         }
         let Some(order) = order(&outside) else { return Ok(None) };
         let is_second = match order {
@@ -74,6 +76,9 @@ impl Asked<'_> {
     pub(super) fn followed(&self) -> Result<Option<Guess>> {
         let Some(named) = self.named().into_iter().max_by_key(|named| named.words.len()) else { return Ok(None) };
         let outside = self.outside(&[&named.words]);
+        if !relations::explains(&outside) {
+            return Ok(None);
+        }
         let Some(wanted) = wanted(&outside) else { return Ok(None) };
         let chain = self.chain(&named.words);
         if wanted == Wanted::Name {
