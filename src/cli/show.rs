@@ -100,6 +100,10 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
     for (citation, number) in answer.citations.iter().zip(1..) {
         screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
     }
+    if let Some(guess) = &answer.guess {
+        screen.line("")?;
+        screen.wrapped(&format!("Guess, by the rule `{}`: {}", guess.rule, one_line(&guess.text)), 0)?;
+    }
     screen.line("")?;
     for (citation, number) in answer.citations.iter().zip(1..) {
         let name = screen.strong(&screen.shown(&citation.document));

@@ -71,8 +71,10 @@ pub struct Side {
     /// The version of the index that was read.
     pub version: IndexVersion,
     /// The corpus that was read, where the run says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus_id: Option<CorpusId>,
     /// The embedder of the index, where the run says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
 }
 

@@ -188,7 +188,11 @@ impl QueryEngine {
         let (query, found) = self.find(question, &options.search).instrument(span).await?;
         let hits = hits(&query, &found)?;
         let extracted = extract::answer(&query, &found, &hits, options.citations_max)?;
-        let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(&query, &found)? };
+        let guess = if extracted.kind == AnswerKind::Nothing {
+            None
+        } else {
+            short::guess(&query, &found, &extracted.citations)?
+        };
         Ok(Answer {
             question: query.question.text.clone(),
             kind: extracted.kind,

@@ -54,6 +54,68 @@ fn every_command_prints_what_its_schema_promises() {
 }
 
 #[test]
+fn every_measurement_prints_and_writes_what_its_schema_promises() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let collection = examples.join("harbor").display().to_string();
+    let questions = examples.join("harbor-questions.jsonl").display().to_string();
+    let cli = Cli::new();
+    cli.run(["index", &collection]).succeeded();
+
+    let run = |strategy: &str, output: &str| {
+        cli.run(["eval", "retrieval", "--questions", &questions, "--strategy", strategy, "--output", output, "--json"])
+            .succeeded()
+    };
+    run("lexical", "a.jsonl");
+    let retrieval = run("trail", "b.jsonl").stdout;
+    let calls: [(&str, &[&str]); 4] = [
+        ("eval-answers", &["answers", "--questions", &questions, "--output", "answers.jsonl", "--json"]),
+        ("eval-compare", &["compare", "a.jsonl", "b.jsonl", "--questions", &questions, "--json"]),
+        ("eval-sweep", &["sweep", "--questions", &questions, "--strategy", "hop", "--json"]),
+        ("eval-fit", &["fit", "--questions", &questions, "--index", ".cairn", "--output", "weights.json", "--json"]),
+    ];
+    fs::create_dir(cli.folder().join("results")).unwrap();
+    fs::write(cli.folder().join("results/trail.json"), retrieval).unwrap();
+    for (schema, args) in calls {
+        let said = cli.run(["eval"].iter().chain(args)).succeeded();
+        assert_valid(schema, &serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:#?}")));
+        fs::write(cli.folder().join(format!("results/{schema}.json")), said.stdout).unwrap();
+        let shown = cli.run(["eval"].iter().chain(args).filter(|arg| **arg != "--json")).succeeded();
+        assert!(shown.stdout.lines().count() > 3, "{shown:#?}");
+    }
+    for line in lines(&fs::read_to_string(cli.folder().join("answers.jsonl")).unwrap()) {
+        assert_valid("answer-line", &line);
+    }
+    let weights = fs::read_to_string(cli.folder().join("weights.json")).unwrap();
+    assert_valid("weights", &serde_json::from_str(&weights).unwrap());
+    cli.run(["search", QUESTION, "--weights", "weights.json"]).succeeded();
+
+    let said = cli.run(["eval", "report", "results", "--output", "page"]).succeeded();
+    assert_eq!(said.stderr, "");
+    let page = fs::read_to_string(cli.folder().join("page/results.md")).unwrap();
+    for heading in ["Retrieval", "Answers", "Weights", "Rounds", "Comparisons"] {
+        assert!(page.contains(&format!("## {heading}")), "{page}");
+    }
+    for plot in ["recall-by-hops.svg", "cost-by-size.svg"] {
+        assert!(page.contains(plot) && cli.folder().join("page").join(plot).is_file(), "{page}");
+    }
+}
+
+#[test]
+fn a_fit_is_the_same_file_on_any_number_of_threads() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let questions = examples.join("harbor-questions.jsonl").display().to_string();
+    let cli = Cli::new();
+    cli.run(["index", &examples.join("harbor").display().to_string()]).succeeded();
+    let fitted = |threads: &str| {
+        let args = ["eval", "fit", "--questions", &questions, "--index", ".cairn", "--output", "weights.json"];
+        let status = cli.command(args).env("RAYON_NUM_THREADS", threads).output().unwrap().status;
+        assert!(status.success());
+        fs::read(cli.folder().join("weights.json")).unwrap()
+    };
+    assert_eq!(fitted("1"), fitted("3"));
+}
+
+#[test]
 fn a_failure_prints_what_its_schema_promises() {
     let cli = Cli::new();
     let calls: [(&str, &[&str]); 3] = [

@@ -6,16 +6,45 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex, Hit,
-    HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery, QuestionEdge,
-    QuestionKind, Skip, Span, Step, StepKind,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex,
+    Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery,
+    QuestionEdge, QuestionKind, Skip, Span, Step, StepKind,
 };
-use cairn::eval::{Facts, Question, Scored, score};
+use cairn::eval::{
+    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
+    SweepReport, SweepRow, compare, score, score_answers,
+};
+use cairn::graph::trail::WeightSet;
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 8] = ["answer", "error", "eval-retrieval", "export", "index", "run-line", "search", "status"];
+const NAMES: [&str; 14] = [
+    "answer",
+    "answer-line",
+    "error",
+    "eval-answers",
+    "eval-compare",
+    "eval-fit",
+    "eval-retrieval",
+    "eval-sweep",
+    "export",
+    "index",
+    "run-line",
+    "search",
+    "status",
+    "weights",
+];
+
+/// Fields that a value need not have.
+const OPTIONAL: [(&str, &str); 6] = [
+    ("answer", "guess"),
+    ("answer-line", "rule"),
+    ("eval-answers", "notes"),
+    ("eval-compare", "notes"),
+    ("eval-retrieval", "notes"),
+    ("eval-sweep", "notes"),
+];
 
 fn passage_id() -> PassageId {
     PassageId::of(&[b"a"])
@@ -85,7 +114,7 @@ fn answer() -> Answer {
         question: "Who?".to_owned(),
         kind: AnswerKind::Extractive,
         text: "A.".to_owned(),
-        guess: None,
+        guess: Some(Guess { text: "A".to_owned(), rule: "relation".to_owned() }),
         citations: vec![citation],
         hits: vec![hit()],
         strategy: "trail".to_owned(),
@@ -158,10 +187,56 @@ fn export_lines() -> Vec<Value> {
     ]
 }
 
+/// One line of answers for each form.
+fn answer_lines() -> [AnswerLine; 3] {
+    [AnswerForm::Guess, AnswerForm::Sentence, AnswerForm::Nothing].map(|form| AnswerLine {
+        question_id: "1".to_owned(),
+        strategy: "trail".to_owned(),
+        version: IndexVersion(1),
+        corpus_id: CorpusId::of(&[b"a"]),
+        answer: "A".to_owned(),
+        form,
+        rule: Some("relation".to_owned()),
+    })
+}
+
+fn comparison() -> Value {
+    let question = question();
+    let line = Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }.line(&facts());
+    let run = Run { name: "a.jsonl".to_owned(), lines: vec![line] };
+    let mut comparison = compare(&run, &run, &[question]).unwrap();
+    comparison.notes = vec!["a note".to_owned()];
+    json!(comparison)
+}
+
+fn sweep() -> SweepReport {
+    let cells = vec![SweepCell { top_k: 2, recall: 50.0, f1: 50.0 }];
+    let row = SweepRow { n_hop: 1, cells, queue: vec![2.0], judged: 3.0, time_ms: 1.5 };
+    SweepReport { facts: facts(), questions: 1, sweep: vec![row] }
+}
+
+fn fitted() -> FitReport {
+    let question = question();
+    let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
+    let Facts { version, embedder, corpus_id, corpus, .. } = facts();
+    let name = "a".to_owned();
+    let measured =
+        Measured { held: Held::Folds, collection: name.clone(), questions: 1, metrics: score(&lines, facts()).metrics };
+    FitReport {
+        collections: vec![FittedCollection { name, questions: 1, version, embedder, corpus_id, corpus }],
+        folds: 2,
+        rounds: vec![1],
+        measured: vec![measured],
+        weights: WeightSet::built_in().unwrap().clone(),
+    }
+}
+
 /// For each schema, values with every field filled.
 fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
     let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
+    let answers = answer_lines();
+    let asked = [&question; 3];
     let skip = Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() };
     let answer = answer();
     let search = json!({
@@ -178,7 +253,13 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     });
     BTreeMap::from([
         ("answer", vec![json!(answer)]),
+        ("answer-line", answers.iter().map(|line| json!(line)).collect()),
         ("error", vec![json!({ "error": { "kind": "no_index", "message": "there is none", "hint": "make one" } })]),
+        ("eval-answers", vec![json!(score_answers(&asked, &answers, facts()))]),
+        ("eval-compare", vec![comparison()]),
+        ("eval-fit", vec![json!(fitted())]),
+        ("eval-sweep", vec![json!(sweep())]),
+        ("weights", vec![json!(WeightSet::built_in())]),
         ("eval-retrieval", vec![json!(score(&lines, facts()))]),
         ("export", export_lines()),
         ("index", vec![index]),
@@ -236,7 +317,7 @@ fn a_field_too_many_or_too_few_or_of_another_type_is_refused() {
                 assert_ne!(complaints(name, &other), [""; 0], "{name}.{field}");
                 let mut fewer = value.clone();
                 fewer.as_object_mut().unwrap().remove(field);
-                let is_optional = name == "eval-retrieval" && field == "notes";
+                let is_optional = OPTIONAL.contains(&(name, field.as_str()));
                 assert_eq!(complaints(name, &fewer).is_empty(), is_optional, "{name} without {field}");
             }
         }
