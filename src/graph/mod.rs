@@ -1,10 +1,11 @@
 //! Pure algorithms over the graph: no I/O, no clock; seeds and order are arguments.
 
-pub mod forest;
+pub mod cells;
 pub mod hop;
 pub mod matching;
 pub mod mentions;
 pub mod packed;
+pub mod scan;
 pub mod top;
 pub mod trail;
 pub mod vectors;

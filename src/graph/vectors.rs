@@ -1,5 +1,7 @@
 //! Vectors in 8 bits, and their cosines.
 
+use super::scan::dot;
+
 /// Rows of unit vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Vectors<'a> {
@@ -38,6 +40,12 @@ impl QuantizedVectors {
         self.codes.extend(values.iter().map(|value| (value / scale).round() as i8));
     }
 
+    /// Appends row `row` of `vectors`, of the same dimension.
+    pub fn copy(&mut self, vectors: &Vectors<'_>, row: u32) {
+        self.scales.push(vectors.scales[row as usize]);
+        self.codes.extend_from_slice(vectors.codes(row));
+    }
+
     /// Returns how many rows there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -55,12 +63,6 @@ impl QuantizedVectors {
     pub fn view(&self) -> Vectors<'_> {
         Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes }
     }
-}
-
-/// Returns Σ a·b, exactly.
-#[must_use]
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 impl<'a> Vectors<'a> {

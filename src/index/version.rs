@@ -57,7 +57,7 @@ pub(super) async fn build(writer: &mut Writer, embedder: &dyn Embedder, options:
         pack_edges(incoming, &incoming_vectors, &outgoing, &outgoing_vectors, &options.matching, &mut packed);
     drop(outgoing_vectors);
     stages.enter("writing", 4)?;
-    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &corpus.incoming, &mut packed);
+    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed);
     let version = writer.publish_version(&VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
@@ -69,7 +69,6 @@ pub(super) async fn build(writer: &mut Writer, embedder: &dyn Embedder, options:
         incoming_vectors: &incoming_vectors,
         passage_terms: &|i, terms| terms.push_str(&fields.passages[i]),
         sentence_terms: &|i, terms| terms.push_str(&fields.sentences[i]),
-        incoming_terms: &|i, terms| terms.push_str(&fields.incoming[i]),
         entities: &entity_rows(&packed),
         mentions: &mention_rows(&packed, &spans),
         edges: &edge_rows(&corpus, &edges),

@@ -11,9 +11,7 @@ use super::stamp::{self, Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::vectors;
-use super::{
-    GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, graph_file, version_folder,
-};
+use super::{GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, graph_file, version_folder};
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
 use crate::graph::packed::PackedGraph;
@@ -43,8 +41,6 @@ pub struct VersionParts<'a> {
     pub passage_terms: &'a TermsOf<'a>,
     /// Terms of each sentence's lexical field.
     pub sentence_terms: &'a TermsOf<'a>,
-    /// Terms of each in-coming question.
-    pub incoming_terms: &'a TermsOf<'a>,
     /// The entities of layer 0.
     pub entities: &'a [EntityRow],
     /// Their mentions.
@@ -171,12 +167,10 @@ impl Writer {
 fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
     let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms);
     let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms);
-    let incoming = || write_terms(folder, INCOMING_TERMS, parts.incoming.len(), parts.incoming_terms);
     let flat = || write_flat(folder, dimension, parts);
-    let ((passages, sentences), (incoming, flat)) =
-        rayon::join(|| rayon::join(passages, sentences), || rayon::join(incoming, flat));
+    let ((passages, sentences), flat) = rayon::join(|| rayon::join(passages, sentences), flat);
     let mut files = flat?;
-    for terms in [passages, sentences, incoming] {
+    for terms in [passages, sentences] {
         files.extend(terms?);
     }
     stamp::sync(folder)?;

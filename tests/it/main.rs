@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod eval;
+mod matching;
+mod parity;
 mod printed;
 mod schemas;
 mod support;

@@ -1,5 +1,6 @@
 //! What the tests share: the program run as a user runs it, in a folder of its own, and the way to the large data.
 
+pub(crate) mod corpus;
 mod schema;
 
 use std::ffi::OsStr;
