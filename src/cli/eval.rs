@@ -151,7 +151,7 @@ fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
     }
     let page = eval::page(&results);
     for name in &page.unknown {
-        surroundings.screen.note(format!("left out `{}`: not what `cairn eval` prints with --json", name));
+        surroundings.screen.note(format!("left out `{name}`: not what `cairn eval` prints with --json"));
     }
     fs::create_dir_all(&args.output).map_err(Error::io("make", &args.output))?;
     let tables = ("results.md", page.markdown);

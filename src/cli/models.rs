@@ -83,11 +83,11 @@ fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &S
     }
 }
 
+/// A reranker, and how many passages it is to judge.
+type Reranking = (Option<Arc<dyn Reranker>>, Option<usize>);
+
 /// Returns the reranker that was asked for, and how many passages it is to judge.
-pub(super) fn reranker(
-    args: &SearchModelArgs,
-    surroundings: &Surroundings,
-) -> Result<(Option<Arc<dyn Reranker>>, Option<usize>)> {
+pub(super) fn reranker(args: &SearchModelArgs, surroundings: &Surroundings) -> Result<Reranking> {
     let Some(asked) = &args.reranker else { return Ok((None, args.rerank)) };
     let Some(folder) = asked.strip_prefix("onnx:").filter(|folder| !folder.is_empty()) else {
         let reason = "there is onnx:DIR".to_owned();

@@ -92,16 +92,13 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut width = 0;
     for word in text.split(' ') {
         let count = word.chars().count();
-        match lines.last_mut().filter(|_| width + 1 + count <= columns) {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-                width += 1 + count;
-            }
-            None => {
-                lines.push(word.to_owned());
-                width = count;
-            }
+        if let Some(line) = lines.last_mut().filter(|_| width + 1 + count <= columns) {
+            line.push(' ');
+            line.push_str(word);
+            width += 1 + count;
+        } else {
+            lines.push(word.to_owned());
+            width = count;
         }
     }
     lines

@@ -101,6 +101,7 @@ impl OnnxEmbedder {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands where errors are mapped")]
 fn unusable(error: impl ToString) -> ModelError {
     ModelError::Unusable { reason: error.to_string() }
 }

@@ -135,6 +135,9 @@ impl SweepRow {
     }
 }
 
+/// What a table shows of a cell.
+type Pick = fn(&SweepCell) -> f64;
+
 impl Display for SweepReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -145,7 +148,6 @@ impl Display for SweepReport {
             counted(self.facts.corpus.passages, "passage"),
             self.facts.version
         )?;
-        type Pick = fn(&SweepCell) -> f64;
         let tables: [(&str, Pick); 2] = [("recall", |cell| cell.recall), ("retrieval F1", |cell| cell.f1)];
         for (name, pick) in tables {
             let head: String = SWEEP_TOP_K.iter().fold(String::new(), |mut head, top_k| {

@@ -1,19 +1,21 @@
 //! The hop walk: retrieve–reason–prune over question edges (`HopRAG`, Algorithm 1).
 //!
-//! How well an edge or a passage fits the question is an argument: a similarity here, a model's verdict elsewhere.
+//! What an edge is worth and how well a passage fits the question are arguments: similarities here, a model's verdict
+//! elsewhere.
 
 use rustc_hash::FxHashMap;
 
 use super::packed::{PassageGraph, row};
 use super::top;
 
-/// How arrivals are scaled before they are averaged with similarity.
+/// What arrivals at a passage are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Importance {
-    /// Over the sum of all arrivals (the paper's): a tie-breaker beside similarity.
-    SumNormalized,
-    /// Over the most arrivals at one passage.
-    MaxNormalized,
+    /// Their count over the sum of all (the paper's): a tie-breaker beside similarity.
+    Counted,
+    /// The best of them: what the passage that was left carries, times what the edge is worth. An entry carries its
+    /// weight, another passage what it was first reached with.
+    Carried,
 }
 
 /// How far the walk goes and what it keeps.
@@ -23,10 +25,19 @@ pub struct HopOptions {
     pub n_hop: u32,
     /// Passages kept.
     pub top_k: usize,
-    /// Scale of arrivals.
+    /// Worth of arrivals.
     pub importance: Importance,
-    /// Share of importance in Helpfulness, in \[0, 1\]; the paper's is ½.
-    pub importance_share: f32,
+    /// What an edge must be worth to be taken; more than this.
+    pub worth_min: f32,
+}
+
+/// A passage where a walk starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Start {
+    /// The passage.
+    pub passage: u32,
+    /// What it carries.
+    pub weight: f32,
 }
 
 /// One step along an edge.
@@ -38,8 +49,8 @@ pub struct HopStep {
     pub to: u32,
     /// The edge, numbered over the whole graph.
     pub edge: u32,
-    /// How well the edge fits the question.
-    pub similarity: f32,
+    /// What the edge is worth to the question.
+    pub worth: f32,
 }
 
 /// One round.
@@ -58,7 +69,7 @@ pub struct WalkRound {
 pub struct Visited {
     /// The passage.
     pub passage: u32,
-    /// Helpfulness = (1 − share) · SIM + share · IMP.
+    /// Helpfulness = (SIM + IMP) / 2.
     pub helpfulness: f32,
     /// Arrivals, the entry among them.
     pub arrivals: u32,
@@ -73,32 +84,47 @@ pub struct HopWalk {
     pub pruned: Vec<Visited>,
     /// The rounds.
     pub rounds: Vec<WalkRound>,
-    /// The step by which each passage that is no entry was first reached.
+    /// The step by which each passage that is no entry was first reached, with its round.
     pub reached: FxHashMap<u32, (u32, HopStep)>,
+    /// The step that carried most to each passage, with its round, where arrivals carry.
+    pub carried: FxHashMap<u32, (u32, HopStep)>,
 }
 
-/// Walks from `entry`: each round takes the best edge of every passage in the queue; a passage seen for the first time
+/// What a walk needs to know of a question.
+pub struct Reasoning<'a> {
+    /// Whether a passage may be shown and walked to.
+    pub is_allowed: &'a dyn Fn(u32) -> bool,
+    /// What the edge of the second number is worth to one who stands in the passage of the first.
+    pub edge_worth: &'a dyn Fn(u32, u32) -> f32,
+    /// SIM of a passage.
+    pub passage_similarity: &'a dyn Fn(u32) -> f32,
+}
+
+/// What is known of a passage during a walk.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    arrivals: u32,
+    /// What its exits carry on.
+    weight: f32,
+    /// The most that an arrival carried to it.
+    carried: f32,
+}
+
+/// Walks from `starts`: each round takes the best edge of every passage in the queue; a passage seen for the first time
 /// joins the next queue, one seen before counts an arrival more. Then Helpfulness keeps the best `top_k`.
 ///
-/// Edges into passages that are not `allowed` are not there.
-///
 /// Complexity: each passage is expanded at most once.
-pub fn walk(
-    graph: PassageGraph<'_>,
-    entry: &[u32],
-    allowed: &dyn Fn(u32) -> bool,
-    edge_similarity: &dyn Fn(u32) -> f32,
-    passage_similarity: &dyn Fn(u32) -> f32,
-    options: &HopOptions,
-) -> HopWalk {
+#[must_use]
+pub fn walk(graph: PassageGraph<'_>, starts: &[Start], reasoning: &Reasoning<'_>, options: &HopOptions) -> HopWalk {
     let mut walk = HopWalk::default();
-    let mut arrivals: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut seen: FxHashMap<u32, Seen> = FxHashMap::default();
     let mut queue = Vec::new();
-    for &passage in entry {
-        let count = arrivals.entry(passage).or_insert(0);
-        *count += 1;
-        if *count == 1 {
-            queue.push(passage);
+    for start in starts {
+        let entry = seen.entry(start.passage).or_default();
+        entry.arrivals += 1;
+        if entry.arrivals == 1 {
+            entry.weight = start.weight;
+            queue.push(start.passage);
         }
     }
     for round in 1..=options.n_hop {
@@ -108,52 +134,65 @@ pub fn walk(
         let mut taken = WalkRound { queue: queue.len() as u32, ..WalkRound::default() };
         let mut next = Vec::new();
         for &from in &queue {
-            let edges = row(graph.passage_edges, from).filter(|edge| allowed(graph.edge_target[*edge]));
-            let judged = edges.map(|edge| (edge as u32, edge_similarity(edge as u32))).collect::<Vec<_>>();
+            let edges = row(graph.passage_edges, from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
+            let judged: Vec<_> = edges.map(|edge| (edge as u32, (reasoning.edge_worth)(from, edge as u32))).collect();
             taken.judged += judged.len() as u32;
-            let Some(&(edge, similarity)) = top::best(judged, 1).first() else { continue };
-            let step = HopStep { from, to: graph.edge_target[edge as usize], edge, similarity };
+            let Some(&(edge, worth)) = top::best(judged, 1).first() else { continue };
+            if worth <= options.worth_min {
+                continue;
+            }
+            let step = HopStep { from, to: graph.edge_target[edge as usize], edge, worth };
             taken.steps.push(step);
-            let count = arrivals.entry(step.to).or_insert(0);
-            *count += 1;
-            if *count == 1 {
+            let amount = seen.get(&from).map_or(0.0, |seen| seen.weight) * worth;
+            let target = seen.entry(step.to).or_default();
+            target.arrivals += 1;
+            if target.arrivals == 1 {
+                target.weight = amount;
                 next.push(step.to);
                 walk.reached.insert(step.to, (round, step));
+            }
+            if options.importance == Importance::Carried && amount > target.carried {
+                target.carried = amount;
+                walk.carried.insert(step.to, (round, step));
             }
         }
         walk.rounds.push(taken);
         queue = next;
     }
-    prune(&mut walk, &arrivals, passage_similarity, options);
+    prune(&mut walk, &seen, reasoning, options);
     walk
 }
 
-fn prune(walk: &mut HopWalk, arrivals: &FxHashMap<u32, u32>, similarity: &dyn Fn(u32) -> f32, options: &HopOptions) {
-    let whole = match options.importance {
-        Importance::SumNormalized => arrivals.values().sum::<u32>(),
-        Importance::MaxNormalized => arrivals.values().copied().max().unwrap_or(1),
+fn prune(walk: &mut HopWalk, seen: &FxHashMap<u32, Seen>, reasoning: &Reasoning<'_>, options: &HopOptions) {
+    let all = seen.values().map(|seen| seen.arrivals).sum::<u32>() as f32;
+    let helpfulness = |(&passage, seen): (&u32, &Seen)| {
+        let importance = match options.importance {
+            Importance::Counted => seen.arrivals as f32 / all,
+            Importance::Carried => seen.carried,
+        };
+        (passage, f32::midpoint((reasoning.passage_similarity)(passage), importance))
     };
-    let share = options.importance_share;
-    let helpfulness = |(&passage, &count): (&u32, &u32)| {
-        let importance = count as f32 / whole as f32;
-        (passage, (1.0 - share) * similarity(passage) + share * importance)
+    let ranked = top::best(seen.iter().map(helpfulness), usize::MAX);
+    let visited = |(passage, helpfulness): (u32, f32)| Visited {
+        passage,
+        helpfulness,
+        arrivals: seen.get(&passage).map_or(0, |seen| seen.arrivals),
     };
-    let ranked = top::best(arrivals.iter().map(helpfulness), usize::MAX);
-    let visited = |(passage, helpfulness): (u32, f32)| Visited { passage, helpfulness, arrivals: arrivals[&passage] };
     let mut ranked = ranked.into_iter().map(visited);
     walk.kept = ranked.by_ref().take(options.top_k).collect();
     walk.pruned = ranked.collect();
 }
 
 impl HopWalk {
-    /// Returns the steps that first led to `passage`, first step first, each with its round; empty for an entry.
+    /// Returns the steps that led to `passage`, first step first, each with its round: the last is the one that carried
+    /// most, or else the one that first reached it. Empty for an entry that nothing was carried to.
     #[must_use]
     pub fn path(&self, passage: u32) -> Vec<(u32, HopStep)> {
         let mut path = Vec::new();
-        let mut at = passage;
-        while let Some((round, step)) = self.reached.get(&at) {
+        let mut last = self.carried.get(&passage).or_else(|| self.reached.get(&passage));
+        while let Some((round, step)) = last {
             path.push((*round, *step));
-            at = step.from;
+            last = self.reached.get(&step.from);
         }
         path.reverse();
         path
@@ -175,37 +214,63 @@ mod tests {
         }
     }
 
-    const OPTIONS: HopOptions =
-        HopOptions { n_hop: 4, top_k: 2, importance: Importance::SumNormalized, importance_share: 0.5 };
+    const COUNTED: HopOptions =
+        HopOptions { n_hop: 4, top_k: 2, importance: Importance::Counted, worth_min: f32::NEG_INFINITY };
+
+    fn starts(passages: &[u32]) -> Vec<Start> {
+        passages.iter().map(|passage| Start { passage: *passage, weight: 1.0 }).collect()
+    }
+
+    /// Walks where edges are worth `worth`, by number, and passages are as similar as `similar` says.
+    fn walked(from: &[Start], worth: [f32; 4], similar: &dyn Fn(u32) -> f32, options: &HopOptions) -> HopWalk {
+        let edge_worth = |_: u32, edge: u32| worth[edge as usize];
+        let reasoning = Reasoning { is_allowed: &|_| true, edge_worth: &edge_worth, passage_similarity: similar };
+        walk(graph().view(), from, &reasoning, options)
+    }
+
+    fn steps(walk: &HopWalk) -> Vec<Vec<(u32, u32)>> {
+        walk.rounds.iter().map(|round| round.steps.iter().map(|step| (step.from, step.to)).collect()).collect()
+    }
+
+    fn path(walk: &HopWalk, passage: u32) -> Vec<u32> {
+        walk.path(passage).iter().map(|(_, step)| step.to).collect()
+    }
 
     #[test]
     fn each_round_takes_the_best_edge_and_counts_arrivals() {
-        let packed = graph();
-        let fits = |edge: u32| [0.9, 0.2, 0.5, 0.1][edge as usize];
-        let walk = walk(packed.view(), &[0, 3], &|_| true, &fits, &|_| 0.0, &OPTIONS);
-        let steps: Vec<Vec<(u32, u32)>> =
-            walk.rounds.iter().map(|round| round.steps.iter().map(|step| (step.from, step.to)).collect()).collect();
-        assert_eq!(steps, [vec![(0, 1)], vec![(1, 2)], vec![(2, 0)]]);
+        let walk = walked(&starts(&[0, 3]), [0.9, 0.2, 0.5, 0.1], &|_| 0.0, &COUNTED);
+        assert_eq!(steps(&walk), [vec![(0, 1)], vec![(1, 2)], vec![(2, 0)]]);
         assert_eq!(walk.rounds.iter().map(|round| round.queue).collect::<Vec<_>>(), [2, 1, 1]);
         assert_eq!(walk.kept[0], Visited { passage: 0, helpfulness: 0.5 * 2.0 / 5.0, arrivals: 2 });
         assert_eq!((walk.kept.len(), walk.pruned.len()), (2, 2));
-        let path: Vec<u32> = walk.path(2).iter().map(|(_, step)| step.to).collect();
-        assert_eq!(path, [1, 2]);
+        assert_eq!(path(&walk, 2), [1, 2]);
+    }
+
+    #[test]
+    fn what_arrives_is_what_was_carried_along_good_edges() {
+        let options = HopOptions { importance: Importance::Carried, worth_min: 0.0, top_k: 4, ..COUNTED };
+        let from = [Start { passage: 0, weight: 0.8 }, Start { passage: 1, weight: 0.1 }];
+        let walk = walked(&from, [0.5, 0.2, 0.9, -0.1], &|_| 0.0, &options);
+        assert_eq!(steps(&walk), [vec![(0, 1), (1, 2)], vec![]], "an edge worth nothing is not taken");
+        let helpfulness: Vec<(u32, f32)> = walk.kept.iter().map(|it| (it.passage, it.helpfulness)).collect();
+        assert_eq!(helpfulness, [(1, 0.5 * 0.8 * 0.5), (2, 0.5 * 0.1 * 0.9), (0, 0.0)]);
+        assert_eq!(path(&walk, 1), [1], "an entry shows what was carried to it");
+        assert_eq!(path(&walk, 2), [2], "what an entry carries is its own");
     }
 
     #[test]
     fn a_passage_that_may_not_be_shown_is_not_walked_to() {
-        let packed = graph();
-        let walk = walk(packed.view(), &[0], &|passage| passage != 1, &|_| 0.5, &|_| 1.0, &OPTIONS);
+        let reasoning =
+            Reasoning { is_allowed: &|passage| passage != 1, edge_worth: &|_, _| 0.5, passage_similarity: &|_| 1.0 };
+        let walk = walk(graph().view(), &starts(&[0]), &reasoning, &COUNTED);
         assert!(walk.kept.iter().all(|visited| visited.passage != 1));
         assert_eq!(walk.rounds[0].steps[0].to, 2);
     }
 
     #[test]
     fn similarity_decides_where_arrivals_are_equal() {
-        let packed = graph();
         let similar = |passage: u32| if passage == 3 { 0.9 } else { 0.1 };
-        let walk = walk(packed.view(), &[1, 3], &|_| true, &|_| 0.0, &similar, &HopOptions { n_hop: 0, ..OPTIONS });
+        let walk = walked(&starts(&[1, 3]), [0.0; 4], &similar, &HopOptions { n_hop: 0, ..COUNTED });
         assert_eq!(walk.kept[0].passage, 3);
         assert!(walk.rounds.is_empty());
     }

@@ -1,6 +1,6 @@
 //! Pure algorithms over the graph: no I/O, no clock; seeds and order are arguments.
 
-pub mod forest;
+pub mod cells;
 pub mod hop;
 pub mod matching;
 pub mod mentions;

@@ -129,8 +129,6 @@ packed! {
     passage_incoming: u32 = "passage.incoming",
     /// The passage that answers each in-coming question.
     incoming_passage: u32 = "incoming.passage",
-    /// Terms in each in-coming question.
-    incoming_length: u32 = "incoming.length",
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
     incoming_keywords: u32 = "incoming.keywords",
     /// A keyword of an in-coming question.

@@ -1,8 +1,8 @@
-//! The lexical fields of a version: terms of passages, sentences and in-coming questions, and how many each has.
+//! The lexical fields of a version: terms of passages and sentences, and how many each has.
 
 use rayon::prelude::*;
 
-use crate::domain::{Document, Passage, PseudoQuery};
+use crate::domain::{Document, Passage};
 use crate::graph::packed::PackedGraph;
 use crate::text::terms;
 
@@ -12,29 +12,18 @@ pub(super) struct LexicalFields {
     pub(super) passages: Vec<String>,
     /// Title and sentence, by sentence.
     pub(super) sentences: Vec<String>,
-    /// By in-coming question.
-    pub(super) incoming: Vec<String>,
 }
 
 impl LexicalFields {
     /// Analyzes every text once, and fills the lengths of `packed`.
-    pub(super) fn of(
-        documents: &[&Document],
-        passages: &[&Passage],
-        incoming: &[&PseudoQuery],
-        packed: &mut PackedGraph,
-    ) -> Self {
+    pub(super) fn of(documents: &[&Document], passages: &[&Passage], packed: &mut PackedGraph) -> Self {
         let titles: Vec<String> =
             documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
         let texts: Vec<Vec<String>> = passages
             .par_iter()
             .map(|passage| passage.sentences.iter().map(|sentence| joined(sentence.of(&passage.text))).collect())
             .collect();
-        let mut fields = Self {
-            passages: Vec::with_capacity(passages.len()),
-            sentences: Vec::new(),
-            incoming: incoming.par_iter().map(|question| joined(&question.text)).collect(),
-        };
+        let mut fields = Self { passages: Vec::with_capacity(passages.len()), sentences: Vec::new() };
         for (sentences, document) in texts.iter().zip(&packed.passage_document) {
             let title = titles[*document as usize].as_str();
             let whole = [title, title].into_iter().chain(sentences.iter().map(String::as_str));
@@ -43,7 +32,6 @@ impl LexicalFields {
         }
         packed.passage_length = lengths(&fields.passages);
         packed.sentence_length = lengths(&fields.sentences);
-        packed.incoming_length = lengths(&fields.incoming);
         fields
     }
 }

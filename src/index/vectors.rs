@@ -111,7 +111,9 @@ impl Stage<'_> {
                 Kind::Passage => embed_passages(self.embedder, batch).await?,
                 Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await?,
             };
-            vectors.iter().for_each(|vector| fresh.push(vector.values()));
+            for vector in &vectors {
+                fresh.push(vector.values());
+            }
             self.done += batch.len();
         }
         if missing.len() == texts.len() {

@@ -61,7 +61,7 @@ pub(super) async fn build(
     let (edges, edges_cut) =
         pack_edges(incoming, &vectors.incoming, &outgoing, &vectors.outgoing, &options.matching, &mut packed);
     stages.enter("writing", 4)?;
-    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &corpus.incoming, &mut packed);
+    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed);
     let version = writer.publish_version(&VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
@@ -74,7 +74,6 @@ pub(super) async fn build(
         outgoing_vectors: embedder.is_costly().then_some(&vectors.outgoing),
         passage_terms: &|i, terms| terms.push_str(&fields.passages[i]),
         sentence_terms: &|i, terms| terms.push_str(&fields.sentences[i]),
-        incoming_terms: &|i, terms| terms.push_str(&fields.incoming[i]),
         entities: &entity_rows(&packed),
         mentions: &mention_rows(&packed, &spans),
         edges: &edge_rows(&corpus, &edges),

@@ -75,7 +75,6 @@ fn lengths(graph: PassageGraph<'_>, field: TextField) -> &[u32] {
     match field {
         TextField::Passage => graph.passage_length,
         TextField::Sentence => graph.sentence_length,
-        TextField::Incoming => graph.incoming_length,
     }
 }
 

@@ -12,8 +12,6 @@ pub enum TextField {
     Passage,
     /// A sentence: its title once, itself once.
     Sentence,
-    /// An in-coming question.
-    Incoming,
 }
 
 /// What has a vector.

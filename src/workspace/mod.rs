@@ -4,7 +4,7 @@
 //! ```text
 //! DIR/cairn.db             records (SQLite)
 //! DIR/lock                 held by the one writer
-//! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences,incoming}/
+//! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences}/
 //! ```
 //!
 //! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
@@ -50,7 +50,6 @@ const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
 const PASSAGE_TERMS: &str = "text/passages";
 const SENTENCE_TERMS: &str = "text/sentences";
-const INCOMING_TERMS: &str = "text/incoming";
 /// How often opening is tried again because the version was replaced meanwhile.
 const OPEN_ATTEMPTS_MAX: usize = 4;
 

@@ -9,7 +9,7 @@ use super::stamp::{Depth, is_missing};
 use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
-use super::{GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
+use super::{GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
 use crate::domain::{Counts, IndexVersion, PassageId, QuestionId};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row};
@@ -30,7 +30,6 @@ pub struct Snapshot {
     vectors: VectorsFile,
     passage_terms: TextIndex,
     sentence_terms: TextIndex,
-    incoming_terms: TextIndex,
 }
 
 impl Snapshot {
@@ -57,7 +56,6 @@ impl Snapshot {
             vectors: VectorsFile::open(&folder.join(VECTORS), row.pin.dimension, vector_counts)?,
             passage_terms: TextIndex::open(&folder.join(PASSAGE_TERMS), counts.passages)?,
             sentence_terms: TextIndex::open(&folder.join(SENTENCE_TERMS), counts.sentences)?,
-            incoming_terms: TextIndex::open(&folder.join(INCOMING_TERMS), counts.incoming)?,
         })
     }
 
@@ -123,7 +121,6 @@ impl GraphReader for Snapshot {
         match field {
             TextField::Passage => self.passage_terms.postings(term, visit),
             TextField::Sentence => self.sentence_terms.postings(term, visit),
-            TextField::Incoming => self.incoming_terms.postings(term, visit),
         }
     }
 

@@ -70,7 +70,6 @@ fn check_questions(graph: &PassageGraph<'_>) -> Check {
     below("incoming.passage", graph.incoming_passage, passages)?;
     rows("incoming.keywords", graph.incoming_keywords, incoming, graph.incoming_keyword.len())?;
     below("incoming.keyword", graph.incoming_keyword, keywords)?;
-    length("incoming.length", graph.incoming_length, incoming)?;
     length("incoming.sentence", graph.incoming_sentence, incoming)?;
     texts("keyword.ends", graph.keyword_ends, graph.keyword_texts)?;
     rows("passage.keywords", graph.passage_keywords, passages, graph.passage_keyword.len())?;

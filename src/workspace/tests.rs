@@ -86,7 +86,6 @@ fn graph_of(documents: &[u32]) -> PackedGraph {
         incoming_passage: each.clone(),
         incoming_keywords: ones.clone(),
         incoming_keyword: vec![0; all],
-        incoming_length: each.clone(),
         incoming_sentence: vec![0; passages as usize],
         outgoing_sentence: vec![0; passages as usize],
         outgoing_keywords: (0..=passages).collect(),
@@ -161,7 +160,6 @@ fn publish(writer: &mut Writer) -> IndexVersion {
             outgoing_vectors: None,
             passage_terms: &terms,
             sentence_terms: &terms,
-            incoming_terms: &terms,
             entities: &entities,
             mentions: &mentions,
             edges: &edges,
@@ -192,7 +190,7 @@ fn read_whole(snapshot: &Snapshot) -> Vec<String> {
     for field in [VectorField::Passage, VectorField::Sentence, VectorField::Incoming] {
         found.push(format!("{:?}", snapshot.vectors(field)));
     }
-    for field in [TextField::Passage, TextField::Sentence, TextField::Incoming] {
+    for field in [TextField::Passage, TextField::Sentence] {
         for term in ["bridge", "river", "A", "absent"] {
             let mut postings = Vec::new();
             snapshot.postings(field, term, &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
@@ -286,7 +284,6 @@ fn an_index_without_documents_opens() {
         outgoing_vectors: None,
         passage_terms: &no_terms,
         sentence_terms: &no_terms,
-        incoming_terms: &no_terms,
         entities: &[],
         mentions: &[],
         edges: &[],
@@ -317,7 +314,6 @@ fn a_version_that_would_not_open_is_not_published() {
             outgoing_vectors: None,
             passage_terms: &no_terms,
             sentence_terms: &no_terms,
-            incoming_terms: &no_terms,
             entities: &[],
             mentions: &[],
             edges: &[EdgeRow { id: EdgeId::of(&[]), from: 0, to: 0, outgoing: 0, incoming: 0, similarity: 0.0 }],

@@ -12,8 +12,7 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::vectors;
 use super::{
-    GRAPH, INCOMING_TERMS, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
-    version_folder,
+    GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file, version_folder,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
@@ -46,8 +45,6 @@ pub struct VersionParts<'a> {
     pub passage_terms: &'a TermsOf<'a>,
     /// Terms of each sentence's lexical field.
     pub sentence_terms: &'a TermsOf<'a>,
-    /// Terms of each in-coming question.
-    pub incoming_terms: &'a TermsOf<'a>,
     /// The entities of layer 0.
     pub entities: &'a [EntityRow],
     /// Their mentions.
@@ -83,7 +80,11 @@ impl VersionParts<'_> {
             ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
             ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
             ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
-            ("outgoing_vectors", self.outgoing_vectors.map_or(self.outgoing.len(), |it| it.len()), self.outgoing.len()),
+            (
+                "outgoing_vectors",
+                self.outgoing_vectors.map_or(self.outgoing.len(), QuantizedVectors::len),
+                self.outgoing.len(),
+            ),
         ];
         match sizes.into_iter().find(|(_, given, due)| given != due) {
             Some((part, given, due)) => {
@@ -187,12 +188,10 @@ impl Writer {
 fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
     let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms);
     let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms);
-    let incoming = || write_terms(folder, INCOMING_TERMS, parts.incoming.len(), parts.incoming_terms);
     let flat = || write_flat(folder, dimension, parts);
-    let ((passages, sentences), (incoming, flat)) =
-        rayon::join(|| rayon::join(passages, sentences), || rayon::join(incoming, flat));
+    let ((passages, sentences), flat) = rayon::join(|| rayon::join(passages, sentences), flat);
     let mut files = flat?;
-    for terms in [passages, sentences, incoming] {
+    for terms in [passages, sentences] {
         files.extend(terms?);
     }
     stamp::sync(folder)?;

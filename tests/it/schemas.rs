@@ -227,7 +227,7 @@ fn fitted() -> FitReport {
         folds: 2,
         rounds: vec![1],
         measured: vec![measured],
-        weights: WeightSet::built_in().unwrap().clone(),
+        weights: WeightSets::shipped().unwrap().built_in.clone(),
     }
 }
 
@@ -259,7 +259,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
         ("eval-sweep", vec![json!(sweep())]),
-        ("weights", vec![json!(WeightSet::built_in())]),
+        ("weights", vec![json!(WeightSets::shipped().unwrap().built_in)]),
         ("eval-retrieval", vec![json!(score(&lines, facts()))]),
         ("export", export_lines()),
         ("index", vec![index]),

@@ -58,7 +58,7 @@ fn library(place: &ModelPlace) -> Result<PathBuf> {
     let folder = std::path::absolute(&place.folder).map_err(Error::io("find", &place.folder))?;
     let beside = [Some(folder.as_path()), folder.parent()];
     let folders = beside.into_iter().flatten().chain(FOLDERS.map(Path::new));
-    folders.filter_map(library_in).next().ok_or_else(|| fault(RuntimeError::NotFound))
+    folders.find_map(library_in).ok_or_else(|| fault(RuntimeError::NotFound))
 }
 
 /// Returns the library in a folder; one with a version in its name where there is none without, the last of several.

@@ -3,11 +3,14 @@
 //! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is candidates: the
 //! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds
 //! lifted the result is that of comparing every pair.
+//!
+//! Most out-coming questions ask for something that no passage of the corpus is about. Their best match is one of many
+//! that are about equally far, so that it takes thousands of candidates by vector to find it: they are cheap.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::forest::{Forest, ForestOptions};
+use super::cells::Cells;
 use super::packed::row;
 use super::top;
 use super::vectors::Vectors;
@@ -48,20 +51,13 @@ pub struct MatchOptions {
     pub keyword_frequency_max: usize,
     /// Candidates by vector.
     pub neighbors: usize,
-    /// The forest that finds them.
-    pub forest: ForestOptions,
     /// Edges a question.
     pub quota: EdgeQuota,
 }
 
 impl Default for MatchOptions {
     fn default() -> Self {
-        Self {
-            keyword_frequency_max: 256,
-            neighbors: 192,
-            forest: ForestOptions { trees: 6, seed: 0x000c_a112 },
-            quota: EdgeQuota::Best,
-        }
+        Self { keyword_frequency_max: 256, neighbors: 6_144, quota: EdgeQuota::Best }
     }
 }
 
@@ -80,13 +76,18 @@ pub struct Matched {
 ///
 /// A question is never matched inside its own passage, nor where SIM is not above 0.
 ///
-/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + trees · ln n)).
+/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)).
 #[must_use]
 pub fn match_questions(outgoing: &Questions<'_>, incoming: &Questions<'_>, options: &MatchOptions) -> Vec<Matched> {
-    let forest = Forest::grow(&incoming.vectors, options.forest);
-    let matching = Matching { outgoing, incoming, postings: &postings(incoming), forest: &forest, options };
-    (0..outgoing.passage.len() as u32).into_par_iter().flat_map_iter(|question| matching.matches(question)).collect()
+    let cells = Cells::of(&incoming.vectors);
+    let matching = Matching { outgoing, incoming, postings: &postings(incoming), cells: &cells, options };
+    let scored = || Scored { last: vec![u32::MAX; incoming.passage.len()], kept: Vec::new() };
+    let questions = (0..outgoing.passage.len() as u32).into_par_iter().with_min_len(QUESTIONS_PER_TASK);
+    questions.map_init(scored, |scored, question| matching.matches(question, scored)).flatten_iter().collect()
 }
+
+/// Out-coming questions that one thread matches at a time; fewer are not worth a table of what was scored.
+const QUESTIONS_PER_TASK: usize = 64;
 
 /// In-coming questions by keyword.
 fn postings(incoming: &Questions<'_>) -> FxHashMap<u32, Vec<u32>> {
@@ -103,32 +104,91 @@ struct Matching<'a> {
     outgoing: &'a Questions<'a>,
     incoming: &'a Questions<'a>,
     postings: &'a FxHashMap<u32, Vec<u32>>,
-    forest: &'a Forest,
+    cells: &'a Cells,
     options: &'a MatchOptions,
 }
 
+/// The candidates of a question that were scored.
+struct Scored {
+    /// The last out-coming question that each in-coming one was scored for.
+    last: Vec<u32>,
+    /// Those that may be kept: the best so far where one is wanted, else all.
+    kept: Vec<(u32, f32)>,
+}
+
 impl Matching<'_> {
-    fn matches(&self, question: u32) -> Vec<Matched> {
-        let scored =
-            self.candidates(question).into_iter().map(|incoming| (incoming, self.similarity(question, incoming)));
-        let mut scored: Vec<_> = scored.filter(|(_, similarity)| *similarity > 0.0).collect();
-        let kept = match self.options.quota {
-            EdgeQuota::Best => {
-                scored.sort_unstable_by(top::best_first);
-                scored.truncate(1);
-                scored
+    fn matches(&self, question: u32, scored: &mut Scored) -> Vec<Matched> {
+        scored.kept.clear();
+        let asked = self.asked(question);
+        let mut frequent_count = 0;
+        for keyword in asked {
+            let Some(posting) = self.postings.get(keyword) else { continue };
+            if posting.len() > self.options.keyword_frequency_max {
+                frequent_count += 1;
+                continue;
             }
-            EdgeQuota::Split { within, across } => {
-                let document = self.outgoing.document[question as usize];
-                let (inside, outside): (Vec<_>, Vec<_>) =
-                    scored.into_iter().partition(|(it, _)| self.incoming.document[*it as usize] == document);
-                let mut kept = self.best_passages(inside, within);
-                kept.extend(self.best_passages(outside, across));
-                kept.sort_unstable_by(top::best_first);
-                kept
+            for &incoming in posting {
+                let cosine = self.outgoing.vectors.cosine(question, &self.incoming.vectors, incoming);
+                self.offer(scored, question, incoming, cosine);
             }
-        };
+        }
+        // What is left shares frequent keywords at most, which bounds its Jaccard index: few are worth comparing.
+        let jaccard_max = if frequent_count == 0 { 0.0 } else { frequent_count as f32 / asked.len() as f32 };
+        if !self.outgoing.vectors.is_empty() {
+            self.cells.near(&self.outgoing.vectors, question, self.options.neighbors, |incoming, cosine| {
+                if f32::midpoint(jaccard_max, cosine) >= self.floor(scored) {
+                    self.offer(scored, question, incoming, cosine);
+                }
+            });
+        }
+        let kept = self.within_quota(question, std::mem::take(&mut scored.kept));
         kept.into_iter().map(|(incoming, similarity)| Matched { outgoing: question, incoming, similarity }).collect()
+    }
+
+    fn asked(&self, question: u32) -> &[u32] {
+        &self.outgoing.keyword[row(self.outgoing.keywords, question)]
+    }
+
+    /// Returns the SIM below which nothing can be kept any more.
+    fn floor(&self, scored: &Scored) -> f32 {
+        match self.options.quota {
+            EdgeQuota::Best => scored.kept.first().map_or(0.0, |best| best.1),
+            EdgeQuota::Split { .. } => 0.0,
+        }
+    }
+
+    /// Scores a candidate, unless it was scored before or is of the passage that asks.
+    fn offer(&self, scored: &mut Scored, question: u32, incoming: u32, cosine: f32) {
+        let last = &mut scored.last[incoming as usize];
+        if *last == question || self.incoming.passage[incoming as usize] == self.outgoing.passage[question as usize] {
+            return;
+        }
+        *last = question;
+        let answered = &self.incoming.keyword[row(self.incoming.keywords, incoming)];
+        let candidate = (incoming, f32::midpoint(jaccard(self.asked(question), answered), cosine));
+        if candidate.1 <= 0.0 {
+            return;
+        }
+        match (self.options.quota, scored.kept.first_mut()) {
+            (EdgeQuota::Best, Some(best)) => {
+                if top::best_first(&candidate, best).is_lt() {
+                    *best = candidate;
+                }
+            }
+            (EdgeQuota::Best, None) | (EdgeQuota::Split { .. }, _) => scored.kept.push(candidate),
+        }
+    }
+
+    /// Returns those of `scored` that the quota lets a question keep, best first.
+    fn within_quota(&self, question: u32, scored: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+        let EdgeQuota::Split { within, across } = self.options.quota else { return scored };
+        let document = self.outgoing.document[question as usize];
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            scored.into_iter().partition(|(it, _)| self.incoming.document[*it as usize] == document);
+        let mut kept = self.best_passages(inside, within);
+        kept.extend(self.best_passages(outside, across));
+        kept.sort_unstable_by(top::best_first);
+        kept
     }
 
     /// Returns the best questions of the `count` best passages.
@@ -145,34 +205,6 @@ impl Matching<'_> {
             }
         }
         kept
-    }
-
-    /// Returns the in-coming questions of other passages that may be the best, ascending.
-    fn candidates(&self, question: u32) -> Vec<u32> {
-        let mut candidates = if self.outgoing.vectors.is_empty() {
-            Vec::new()
-        } else {
-            self.forest.near(&self.outgoing.vectors, question, self.options.neighbors)
-        };
-        for keyword in &self.outgoing.keyword[row(self.outgoing.keywords, question)] {
-            if let Some(posting) = self.postings.get(keyword)
-                && posting.len() <= self.options.keyword_frequency_max
-            {
-                candidates.extend_from_slice(posting);
-            }
-        }
-        let passage = self.outgoing.passage[question as usize];
-        candidates.retain(|it| self.incoming.passage[*it as usize] != passage);
-        candidates.sort_unstable();
-        candidates.dedup();
-        candidates
-    }
-
-    fn similarity(&self, outgoing: u32, incoming: u32) -> f32 {
-        let asked = &self.outgoing.keyword[row(self.outgoing.keywords, outgoing)];
-        let answered = &self.incoming.keyword[row(self.incoming.keywords, incoming)];
-        let cosine = self.outgoing.vectors.cosine(outgoing, &self.incoming.vectors, incoming);
-        f32::midpoint(jaccard(asked, answered), cosine)
     }
 }
 

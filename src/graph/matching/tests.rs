@@ -1,7 +1,5 @@
 //! Matching against its brute-force twin, and what its bounds and caps do.
 
-//! Matching beside the comparison of every pair.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -57,12 +55,8 @@ fn side() -> impl Strategy<Value = Side> {
     prop::collection::vec(question, 0..160).prop_map(|questions| Side::of(&questions))
 }
 
-const UNBOUNDED: MatchOptions = MatchOptions {
-    keyword_frequency_max: usize::MAX,
-    neighbors: usize::MAX,
-    forest: ForestOptions { trees: 2, seed: 1 },
-    quota: EdgeQuota::Best,
-};
+const UNBOUNDED: MatchOptions =
+    MatchOptions { keyword_frequency_max: usize::MAX, neighbors: usize::MAX, quota: EdgeQuota::Best };
 
 /// Compares every pair.
 fn brute_force(outgoing: &Questions<'_>, incoming: &Questions<'_>) -> Vec<Matched> {

@@ -60,7 +60,7 @@ pub(super) fn dates(prose: &Prose<'_>) -> Vec<Date> {
 fn date_at(prose: &Prose<'_>, at: usize) -> Option<((i32, u32, u32), usize)> {
     let month = |i: usize| MONTHS.iter().position(|it| *it == prose.folded(i)).map(|it| it as u32 + 1);
     let number = |i: usize| prose.words.get(i)?.text.parse::<i32>().ok();
-    let day = |i: usize| number(i).filter(|it| (1..=31).contains(it)).map(|it| it as u32);
+    let day = |i: usize| number(i).filter(|it| (1..=31).contains(it)).map(i32::cast_unsigned);
     let old_year = |i: usize| number(i).filter(|it| (100..=2_099).contains(it));
     if let (Some(day), Some(month), Some(year)) = (day(at), month(at + 1), old_year(at + 2)) {
         return Some(((year, month, day), 3));

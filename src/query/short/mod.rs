@@ -87,9 +87,9 @@ impl Asked<'_> {
     /// Returns the things that the question names and a document bears.
     fn named(&self) -> Vec<Named> {
         let names = self.question.names.iter();
-        let named =
-            names.filter_map(|name| Some(Named { words: name.words.clone(), document: self.bearer(name.entity)? }));
-        named.collect()
+        names
+            .filter_map(|name| Some(Named { words: name.words.clone(), document: self.bearer(name.entity)? }))
+            .collect()
     }
 
     /// Returns the document that bears a name: of several, the one that was found best.

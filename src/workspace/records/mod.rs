@@ -164,13 +164,13 @@ impl Records {
     ///
     /// If the records cannot be written.
     pub fn set_model_place(&mut self, place: Option<&ModelPlace>) -> Result<()> {
+        const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
         let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let place = place.and_then(|place| {
             let ModelPlace { folder, runtime } = place;
             // A path that is no text cannot be kept; then it has to be given again.
             serde_json::to_string(&ModelPlace { folder: whole(folder), runtime: runtime.as_ref().map(whole) }).ok()
         });
-        const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
         self.connection.execute(SQL, [place]).map_err(Error::records("write"))?;
         Ok(())
     }

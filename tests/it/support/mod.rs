@@ -1,6 +1,7 @@
 //! What the tests share: the program run as a user runs it, in a folder of its own, the collection of the examples, and
 //! the way to the large data.
 
+pub(crate) mod corpus;
 mod library;
 pub(crate) mod onnx;
 mod random;

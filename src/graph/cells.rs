@@ -1,0 +1,157 @@
+//! Near neighbors of vectors by cells: each row lies in the cell of its nearest center, and a search looks into the
+//! cells whose centers are nearest until it has seen as many rows as it was told to.
+//!
+//! √n cells of n rows, around rows taken at even steps and moved to the middle of their cells once. No chance is
+//! involved: equal vectors give equal cells.
+
+use rayon::prelude::*;
+
+use super::scan::dot;
+use super::top;
+use super::vectors::{QuantizedVectors, Vectors};
+
+/// Rows in cells.
+#[derive(Debug, Clone, Default)]
+pub struct Cells {
+    centers: QuantizedVectors,
+    /// Members of cell `c`: rows of `members`.
+    starts: Vec<u32>,
+    /// Rows, ascending in each cell.
+    members: Vec<u32>,
+    /// Their vectors, in the same order, so that a cell is read from one place.
+    vectors: QuantizedVectors,
+}
+
+impl Cells {
+    /// Sorts all rows of `vectors` into cells.
+    ///
+    /// Complexity: 2 · n · √n products of vectors.
+    #[must_use]
+    pub fn of(vectors: &Vectors<'_>) -> Self {
+        if vectors.is_empty() {
+            return Self::default();
+        }
+        let count = vectors.len().isqrt();
+        let mut centers = QuantizedVectors::new(vectors.dimension);
+        for center in 0..count {
+            centers.push_row(vectors, (center * vectors.len() / count) as u32);
+        }
+        let centers = means(vectors, &nearest(vectors, &centers), &centers);
+        let nearest = nearest(vectors, &centers);
+        let mut members: Vec<u32> = (0..vectors.len() as u32).collect();
+        members.sort_by_key(|row| nearest[*row as usize]);
+        let starts = (0..=count as u32).map(|cell| members.partition_point(|row| nearest[*row as usize] < cell) as u32);
+        let starts = starts.collect();
+        let mut sorted = QuantizedVectors::new(vectors.dimension);
+        for row in &members {
+            sorted.push_row(vectors, *row);
+        }
+        Self { centers, starts, members, vectors: sorted }
+    }
+
+    /// Calls `visit` with at least `wanted` rows near row `row` of `query`, or all there are, and their cosines; each
+    /// row once.
+    pub fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, mut visit: impl FnMut(u32, f32)) {
+        let (centers, vectors) = (self.centers.view(), self.vectors.view());
+        let cosines: Vec<f32> = (0..centers.len() as u32).map(|center| query.cosine(row, &centers, center)).collect();
+        let mut seen = 0;
+        for (cell, _) in top::best_of(&cosines, cosines.len()) {
+            if seen >= wanted {
+                break;
+            }
+            let rows = self.starts[cell as usize]..self.starts[cell as usize + 1];
+            seen += rows.len();
+            for at in rows {
+                visit(self.members[at as usize], query.cosine(row, &vectors, at));
+            }
+        }
+    }
+}
+
+/// Returns the nearest center of each row; of equal ones the first.
+fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors) -> Vec<u32> {
+    let centers = centers.view();
+    let nearest = |row: u32| {
+        let codes = vectors.codes(row);
+        let mut best = (f32::NEG_INFINITY, 0);
+        for center in 0..centers.len() as u32 {
+            let product = dot(codes, centers.codes(center)) as f32 * centers.scales[center as usize];
+            if product > best.0 {
+                best = (product, center);
+            }
+        }
+        best.1
+    };
+    (0..vectors.len() as u32).into_par_iter().map(nearest).collect()
+}
+
+/// Returns the mean of the rows of each cell, at unit length; the old center where that is nothing.
+fn means(vectors: &Vectors<'_>, cell_of: &[u32], centers: &QuantizedVectors) -> QuantizedVectors {
+    let dimension = vectors.dimension;
+    let mut sums = vec![0.0f32; centers.len() * dimension];
+    for (row, cell) in (0u32..).zip(cell_of) {
+        let sum = &mut sums[*cell as usize * dimension..(*cell as usize + 1) * dimension];
+        let scale = vectors.scales[row as usize];
+        sum.iter_mut().zip(vectors.codes(row)).for_each(|(sum, code)| *sum += scale * f32::from(*code));
+    }
+    let mut means = QuantizedVectors::new(dimension);
+    for (cell, sum) in (0u32..).zip(sums.chunks_exact_mut(dimension)) {
+        let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if length > 0.0 {
+            for value in sum.iter_mut() {
+                *value /= length;
+            }
+            means.push(sum);
+        } else {
+            means.push_row(&centers.view(), cell);
+        }
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circle(count: usize) -> QuantizedVectors {
+        let mut vectors = QuantizedVectors::new(2);
+        for i in 0..count {
+            let angle = i as f32 * std::f32::consts::TAU / count as f32;
+            vectors.push(&[angle.cos(), angle.sin()]);
+        }
+        vectors
+    }
+
+    fn near(cells: &Cells, vectors: &QuantizedVectors, row: u32, wanted: usize) -> Vec<u32> {
+        let mut rows = Vec::new();
+        cells.near(&vectors.view(), row, wanted, |row, _| rows.push(row));
+        rows.sort_unstable();
+        rows
+    }
+
+    #[test]
+    fn the_nearest_row_is_seen_without_looking_at_all() {
+        let vectors = circle(400);
+        let cells = Cells::of(&vectors.view());
+        for row in [0, 77, 399] {
+            let rows = near(&cells, &vectors, row, 60);
+            assert!(rows.contains(&row) && rows.contains(&((row + 1) % 400)), "{row}: {rows:?}");
+            assert!(rows.len() < 200, "{}", rows.len());
+        }
+    }
+
+    #[test]
+    fn every_row_is_seen_once_where_all_are_wanted() {
+        let vectors = circle(401);
+        let cells = Cells::of(&vectors.view());
+        assert_eq!(near(&cells, &vectors, 3, usize::MAX), (0..401).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn equal_vectors_and_no_vectors_are_no_trouble() {
+        let mut same = QuantizedVectors::new(2);
+        (0..100).for_each(|_| same.push(&[0.0, 0.0]));
+        assert_eq!(near(&Cells::of(&same.view()), &same, 0, 5).len(), 100);
+        assert!(near(&Cells::of(&Vectors::default()), &same, 0, 5).is_empty());
+    }
+}
