@@ -14,7 +14,7 @@ use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
     SweepReport, SweepRow, compare, score, score_answers,
 };
-use cairn::graph::trail::WeightSet;
+use cairn::graph::trail::WeightSets;
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};

@@ -91,7 +91,7 @@ fn convert(folder: &Path) -> Vec<u8> {
     for name in ["input_ids", "attention_mask", "token_type_ids"] {
         graph.input(name, Kind::I64, &[-1, -1]);
     }
-    graph.output("last_hidden_state", Kind::F32, &[-1, -1, hidden as i64]);
+    graph.output("last_hidden_state", Kind::F32, &[-1, -1, hidden.cast_signed() as i64]);
     graph.file()
 }
 
@@ -100,8 +100,8 @@ impl Encoder {
         let graph = &mut self.graph;
         graph.ints("first", &[0]);
         graph.ints("middle", &[1, 2]);
-        graph.ints("split", &[0, 0, heads as i64, (hidden / heads) as i64]);
-        graph.ints("join", &[0, 0, hidden as i64]);
+        graph.ints("split", &[0, 0, heads.cast_signed() as i64, (hidden / heads).cast_signed() as i64]);
+        graph.ints("join", &[0, 0, hidden.cast_signed() as i64]);
         let scale = 1.0 / ((hidden / heads) as f32).sqrt();
         for (name, value) in
             [("one", 1.0), ("hidden", -10_000.0), ("scale", scale), ("sqrt2", 2.0_f32.sqrt()), ("half", 0.5)]

@@ -57,7 +57,7 @@ fn library(place: &ModelPlace) -> Result<PathBuf> {
     }
     let folder = std::path::absolute(&place.folder).map_err(Error::io("find", &place.folder))?;
     let beside = [Some(folder.as_path()), folder.parent()];
-    let folders = beside.into_iter().flatten().chain(FOLDERS.map(Path::new));
+    let mut folders = beside.into_iter().flatten().chain(FOLDERS.map(Path::new));
     folders.find_map(library_in).ok_or_else(|| fault(RuntimeError::NotFound))
 }
 

@@ -64,7 +64,7 @@ impl Graph {
     pub(crate) fn tensor(&mut self, name: &str, kind: Kind, shape: &[usize], little_endian: &[u8]) {
         let mut tensor = Message::default();
         for size in shape {
-            tensor = tensor.int(1, *size as i64);
+            tensor = tensor.int(1, size.cast_signed() as i64);
         }
         self.add(5, &tensor.int(2, kind as i64).text(8, name).bytes(9, little_endian));
     }
