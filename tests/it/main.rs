@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod eval;
+mod guesses;
 mod incremental;
 mod printed;
 mod processes;
