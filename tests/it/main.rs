@@ -6,6 +6,7 @@ mod answers;
 mod bad_input;
 mod embedders;
 mod eval;
+mod guesses;
 mod incremental;
 mod matching;
 mod onnx;
