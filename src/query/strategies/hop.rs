@@ -46,7 +46,8 @@ use crate::text::terms;
 /// See [`crate::graph::hop`].
 pub(super) struct Hop;
 
-/// Passages that the walk enters by and keeps, where fewer are asked for (the paper's `top_k`).
+/// Passages that the walk enters by, and keeps where fewer are asked for (the paper's `top_k`). What is asked for does
+/// not change where it goes.
 const WIDTH: usize = 20;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;
@@ -185,7 +186,7 @@ impl<'a> Hopping<'a> {
         let edges = (0..self.graph.edge_target.len() as u32)
             .filter(|edge| self.query.evidence.is_allowed(self.graph.edge_target[*edge as usize]))
             .map(|edge| (edge, self.edge_similarity(edge)));
-        let best = top::best(edges, self.options.top_k).into_iter();
+        let best = top::best(edges, WIDTH).into_iter();
         let entry = |(edge, score): (u32, f32)| Entry {
             passage: self.graph.edge_target[edge as usize],
             score,
@@ -202,19 +203,19 @@ impl<'a> Hopping<'a> {
             .map(|question| (question, self.incoming_similarity(question)));
         let mut fused: FxHashMap<u32, Entry> = FxHashMap::default();
         let mut rank = 0.0;
-        for (question, _) in top::best(questions, 4 * self.options.top_k) {
+        for (question, _) in top::best(questions, 4 * WIDTH) {
             let passage = self.graph.incoming_passage[question as usize];
             fused.entry(passage).or_insert_with(|| {
                 rank += 1.0;
                 Entry { passage, score: 1.0 / (FUSION + rank), by: "question", question: Some(question) }
             });
         }
-        for ((passage, _), rank) in self.best_passages(2 * self.options.top_k).into_iter().zip(1u16..) {
+        for ((passage, _), rank) in self.best_passages(2 * WIDTH).into_iter().zip(1u8..) {
             let score = 1.0 / (FUSION + f32::from(rank));
             let unseen = Entry { passage, score: 0.0, by: "passage", question: None };
             fused.entry(passage).or_insert(unseen).score += score;
         }
-        let best = top::best(fused.values().map(|entry| (entry.passage, entry.score)), self.options.top_k);
+        let best = top::best(fused.values().map(|entry| (entry.passage, entry.score)), WIDTH);
         best.iter().filter_map(|(passage, _)| fused.get(passage).copied()).collect()
     }
 

@@ -108,15 +108,6 @@ impl Side {
         }
     }
 
-    /// Returns every `nth` question.
-    pub(crate) fn every(&self, nth: usize) -> Self {
-        let mut some = Self::default();
-        for at in (0..self.len()).step_by(nth) {
-            some.push(self.passage[at], self.document[at], self.questions[at].clone());
-        }
-        some
-    }
-
     fn push(&mut self, passage: u32, document: u32, question: PseudoQuery) {
         self.passage.push(passage);
         self.document.push(document);
@@ -144,7 +135,6 @@ pub(crate) struct Asked {
     pub(crate) incoming: Side,
     /// Those that they raise.
     pub(crate) outgoing: Side,
-    numbers: BTreeMap<String, u32>,
 }
 
 impl Asked {
@@ -173,17 +163,10 @@ impl Asked {
         let sides = [&asked.incoming, &asked.outgoing].map(|side| &side.questions);
         let keywords = sides.into_iter().flatten().flat_map(|question| question.keywords.iter());
         let distinct: BTreeSet<&str> = keywords.collect();
-        asked.numbers = distinct.into_iter().map(str::to_owned).zip(0..).collect();
-        asked.incoming.finish(&asked.numbers);
-        asked.outgoing.finish(&asked.numbers);
+        let numbers = distinct.into_iter().map(str::to_owned).zip(0..).collect();
+        asked.incoming.finish(&numbers);
+        asked.outgoing.finish(&numbers);
         asked
-    }
-
-    /// Returns every `nth` out-coming question, with the keywords numbered as here.
-    pub(crate) fn some_outgoing(&self, nth: usize) -> Side {
-        let mut some = self.outgoing.every(nth);
-        some.finish(&self.numbers);
-        some
     }
 
     fn push(&mut self, passage: u32, document: u32, question: PseudoQuery) {
