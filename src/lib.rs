@@ -35,8 +35,8 @@
 //!
 //! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and what became of it; [`remove`] takes
 //!   documents out again.
-//! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of your
-//!   own.
+//! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
+//!   your own.
 //! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
 //! - [`embed::Embedder`] and [`store::GraphReader`]: what to implement for vectors or a store of your own.
 //! - [`Error`] and [`ErrorKind`]: what can go wrong and what a caller can do about it.

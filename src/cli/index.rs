@@ -26,11 +26,15 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let cancellation = surroundings.cancellation.clone();
     let options = IndexOptions { progress: Some(sink), cancellation, ..options(&args)? };
     let sources = Sources::Paths(args.paths);
-    sources.check()?;
+    let names_none = matches!(&sources, Sources::Paths(paths) if paths.is_empty());
+    if !(names_none && options.other_embedder == OtherEmbedder::ReEmbed) {
+        sources.check()?;
+    }
     let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, surroundings)?;
-    let report = match &sources {
-        Sources::Paths(paths) if paths.is_empty() => re_embed(&mut workspace, &performers, &options).await,
-        _ => index(&mut workspace, &sources, &performers, &options).await,
+    let report = if names_none {
+        re_embed(&mut workspace, &performers, &options).await
+    } else {
+        index(&mut workspace, &sources, &performers, &options).await
     };
     drop(bar);
     let report = report?;
@@ -56,7 +60,10 @@ fn open(
             }
             performers
         }
-        Err(Error::NoIndex { .. }) if other == OtherEmbedder::Refuse => models::for_new_index(args, surroundings)?,
+        // Records that are gone are made anew; records that are damaged are refused below, as they were here.
+        Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => {
+            models::for_new_index(args, surroundings)?
+        }
         Err(error) => return Err(error),
     };
     Ok((Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?, performers))

@@ -33,7 +33,8 @@ type Table = (&'static str, &'static str, fn(&NamedResult) -> Option<Vec<String>
 const TABLES: [Table; 5] = [
     (
         "Retrieval",
-        "results | strategy | embedder | questions | passages | R@2 | R@5 | R@10 | all gold@5 | nDCG@10 | p50 ms | p99 ms",
+        "results | strategy | embedder | questions | passages | R@2 | R@5 | R@10 | all gold@5 | nDCG@10 \
+         | p50 ms | p99 ms",
         retrieval_row,
     ),
     (

@@ -91,8 +91,8 @@ mod tests {
             rows_count in 0usize..8,
             seed in any::<i8>(),
         ) {
-            let codes: Vec<i8> =
-                (0..rows_count * query.len()).map(|i| (i as i8).wrapping_mul(31).wrapping_add(seed).max(-127)).collect();
+            let code = |i: usize| (i as i8).wrapping_mul(31).wrapping_add(seed).max(-127);
+            let codes: Vec<i8> = (0..rows_count * query.len()).map(code).collect();
             let mut expect = vec![0; rows_count];
             rows(&codes, &query, &mut expect);
             prop_assert_eq!(&dots(&codes, &query), &expect);

@@ -1,9 +1,9 @@
 //! Extractive answers: sentences of the passages found that answer the question together, word for word.
 //!
-//! Sentences are chosen one after the other: each for what it says itself, and for what it covers of the question that
-//! those before it leave open. So the sentence at the end of a way is chosen beside the one where the way begins, though
-//! it shares few words with the question. The worths below were chosen by hand on the demo collection and on the visible
-//! questions of three public ones; no answer is read when a question is asked.
+//! Sentences are chosen one after the other: each for what it says itself, and for what it covers of the question
+//! that those before it leave open. So the sentence at the end of a way is chosen beside the one where the way
+//! begins, though it shares few words with the question. The worths below were chosen by hand on the demo collection
+//! and on the visible questions of three public ones; no answer is read when a question is asked.
 
 use rustc_hash::FxHashSet;
 

@@ -118,8 +118,8 @@ impl SearchOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank` outside 1
-    /// to [`RERANK_MAX`].
+    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank`
+    /// outside 1 to [`RERANK_MAX`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));

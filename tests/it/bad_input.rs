@@ -161,7 +161,7 @@ fn an_option_that_cannot_be_used_says_what_would_do() {
     cli.refuses(&["search", "mill", "--top-k", "1000001"], "input", &["top-k", "between 1 and"]);
     cli.refuses(&["ask", "mill", "--n-hop", "99"], "input", &["n-hop"]);
     cli.refuses(&["search", "mill", "--filter", "kind"], "input", &["KEY=VALUE"]);
-    cli.refuses(&["index", "notes", "--passage-tokens", "1"], "input", &["passage-tokens", "at least"]);
+    cli.refuses(&["index", "notes", "--passage-tokens", "1"], "input", &["word pieces", "at least"]);
     cli.refuses(&["index", "notes", "--edges-across", "1000"], "input", &["edges", "at most"]);
     cli.refuses(&["index", "notes", "--embedder", "other"], "input", &["`other`", "builtin, none"]);
     for args in
@@ -176,7 +176,7 @@ fn an_option_that_cannot_be_used_says_what_would_do() {
 #[test]
 fn a_place_without_an_index_is_named_and_left_as_it_is() {
     let cli = indexed();
-    let make = "make one with `cairn index PATH`";
+    let make = "index PATH";
     cli.write("file", "a file");
     cli.write("other/letter.txt", "mine");
     fs::create_dir(cli.folder().join("empty")).unwrap();

@@ -19,7 +19,10 @@ fn each_rule_reads_what_passages_state() {
     cli.run(["index", "records.jsonl"]).succeeded();
     for (question, expect) in [
         ("Which film came out first, Salt and Iron or The Long Quay?", Some(("dates", "The Long Quay"))),
-        ("Which film has the director who was born later, The Long Quay or Salt and Iron?", Some(("dates", "Salt and Iron"))),
+        (
+            "Which film has the director who was born later, The Long Quay or Salt and Iron?",
+            Some(("dates", "Salt and Iron")),
+        ),
         ("Are Marta Bellini and Henri Duval of the same nationality?", Some(("same-country", "no"))),
         ("When did the director of film The Long Quay die?", Some(("date", "12 June 1988"))),
         ("Where was the director of Salt and Iron born?", Some(("place", "Lyon"))),

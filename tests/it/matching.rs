@@ -65,7 +65,7 @@ impl Some {
         for at in taken {
             some.keyword.extend_from_slice(&all.keyword[row(all.keywords, at as u32)]);
             some.keywords.push(some.keyword.len() as u32);
-            some.vectors.copy(&all.vectors, at as u32);
+            some.vectors.push_row(&all.vectors, at as u32);
         }
         some
     }
