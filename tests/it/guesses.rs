@@ -1,21 +1,39 @@
 //! Short answers by rule, through the program: what each rule reads, and when none speaks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Cli;
 
-const RECORDS: &str = r#"{"id":"1","title":"The Long Quay","text":"The Long Quay is a 1951 Italian drama film directed by Marta Bellini. It was shot in Genoa."}
-{"id":"2","title":"Marta Bellini","text":"Marta Bellini (4 May 1910, Turin – 12 June 1988) was an Italian film director. She was the daughter of Paolo Bellini and his wife Anna Grassi. She died in Rome."}
-{"id":"3","title":"Salt and Iron","text":"Salt and Iron is a 1963 drama film directed by Henri Duval."}
-{"id":"4","title":"Henri Duval","text":"Henri Duval (born 9 March 1922) was a French film director. He was born in Lyon and died in Nice."}
-{"id":"5","title":"Paolo Bellini","text":"Paolo Bellini (1870 – 1941) was an Italian engineer. He built the mole of Ancona."}
-{"id":"6","title":"Ancona Mole","text":"The mole of Ancona was finished on 3 July 1902 after nine years of work by convicts."}
-"#;
+/// What the program reads: id, title, text.
+const RECORDS: [(&str, &str, &str); 6] = [
+    (
+        "1",
+        "The Long Quay",
+        "The Long Quay is a 1951 Italian drama film directed by Marta Bellini. It was shot in \
+         Genoa.",
+    ),
+    (
+        "2",
+        "Marta Bellini",
+        "Marta Bellini (4 May 1910, Turin – 12 June 1988) was an Italian film director. She was the \
+         daughter of Paolo Bellini and his wife Anna Grassi. She died in Rome.",
+    ),
+    ("3", "Salt and Iron", "Salt and Iron is a 1963 drama film directed by Henri Duval."),
+    (
+        "4",
+        "Henri Duval",
+        "Henri Duval (born 9 March 1922) was a French film director. He was born in Lyon and died \
+         in Nice.",
+    ),
+    ("5", "Paolo Bellini", "Paolo Bellini (1870 – 1941) was an Italian engineer. He built the mole of Ancona."),
+    ("6", "Ancona Mole", "The mole of Ancona was finished on 3 July 1902 after nine years of work by convicts."),
+];
 
 #[test]
 fn each_rule_reads_what_passages_state() {
     let cli = Cli::new();
-    cli.write("records.jsonl", RECORDS);
+    let record = |(id, title, text): &(&str, &str, &str)| json!({ "id": id, "title": title, "text": text }).to_string();
+    cli.write("records.jsonl", RECORDS.iter().map(record).collect::<Vec<_>>().join("\n"));
     cli.run(["index", "records.jsonl"]).succeeded();
     for (question, expect) in [
         ("Which film came out first, Salt and Iron or The Long Quay?", Some(("dates", "The Long Quay"))),
@@ -30,7 +48,6 @@ fn each_rule_reads_what_passages_state() {
         ("Which country is the director of Salt and Iron from?", Some(("country", "France"))),
         ("Who is Marta Bellini's mother?", Some(("relation", "Anna Grassi"))),
         ("Who is the father of the director of The Long Quay?", Some(("relation", "Paolo Bellini"))),
-        ("When was the mole of Ancona finished by convicts?", Some(("quoted-date", "3 July 1902"))),
         ("Who owns the rights of The Long Quay?", None),
         ("Why did Marta Bellini leave?", None),
     ] {
