@@ -1,8 +1,8 @@
 //! `hop`: `HopRAG`'s walk over question edges with similarity reasoning (its Algorithm 1, "non-LLM").
 //!
-//! The `paper` preset is the paper's: SIM(q, ·) = (Jaccard of keywords + cosine) / 2, of an edge by the keywords of both
-//! its questions and the vector of the in-coming one, of a passage by its own; entry by the best edges, four hops,
-//! importance by counting arrivals. Helpfulness = (SIM + importance) / 2 keeps the best.
+//! The `paper` preset is the paper's: SIM(q, ·) = (Jaccard of keywords + cosine) / 2, of an edge by the keywords of
+//! both its questions and the vector of the in-coming one, of a passage by its own; entry by the best edges, four
+//! hops, importance by counting arrivals. Helpfulness = (SIM + importance) / 2 keeps the best.
 //!
 //! Ours differs in what it compares. An in-coming question says what its passage is about, which `hybrid` knows without
 //! an edge; what an edge adds is the *out-coming* question, the sure match, and what the passage it leaves did not say:

@@ -50,7 +50,7 @@ fn every_derived_part_is_made_again_from_the_records() {
     }
     assert_eq!(cli.canonical(".cairn"), before);
     fs::remove_dir_all(cli.folder().join(".cairn/versions")).unwrap();
-    cli.refuses(&["search", "mill"], "corrupt", &["damaged", "run index` again"]);
+    cli.refuses(&["search", "mill"], "corrupt", &["damaged", "index` again"]);
     cli.json(&["index", "notes"]);
     assert_eq!(cli.canonical(".cairn"), before);
 }
