@@ -188,11 +188,7 @@ impl QueryEngine {
         let (query, found) = self.find(question, &options.search).instrument(span).await?;
         let hits = hits(&query, &found)?;
         let extracted = extract::answer(&query, &found, &hits, options.citations_max)?;
-        let guess = if extracted.kind == AnswerKind::Nothing {
-            None
-        } else {
-            short::guess(&query, &found, &extracted.citations)?
-        };
+        let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(&query, &found)? };
         Ok(Answer {
             question: query.question.text.clone(),
             kind: extracted.kind,

@@ -3,8 +3,7 @@
 //!
 //! `dates`, `same-country`: two things that the question joins by `or` or `and` are compared. `date`, `place`,
 //! `country`, `relation`: from the one thing that the question names along the relations that it asks for, as passages
-//! state them or as the walk went. `quoted-date`: the date in the best sentence that stands nearest to words of the
-//! question.
+//! state them or as the walk went.
 
 mod countries;
 mod dates;
@@ -16,7 +15,7 @@ use std::ops::Range;
 
 use super::question::AskedQuestion;
 use super::strategies::{Found, Query};
-use crate::domain::{Citation, Guess};
+use crate::domain::Guess;
 use crate::error::Result;
 use crate::graph::packed::{PassageGraph, row};
 use crate::text::{strip_parenthesis, words};
@@ -31,13 +30,12 @@ const PASSAGES_READ: usize = 3;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn guess(query: &Query, found: &Found, citations: &[Citation]) -> Result<Option<Guess>> {
+pub(super) fn guess(query: &Query, found: &Found) -> Result<Option<Guess>> {
     let asked = Asked { query, found, graph: query.reader.graph(), question: &query.question };
     let guess = match asked.pair() {
         Some(pair) => asked.compared(&pair)?,
         None => asked.followed()?,
     };
-    let guess = guess.or_else(|| asked.quoted(citations));
     Ok(guess.filter(|guess| !guess.text.trim().is_empty()))
 }
 

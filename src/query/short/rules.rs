@@ -7,9 +7,8 @@ use super::dates::{self, Date};
 use super::prose::Prose;
 use super::relations::{self, Relation};
 use super::{Asked, Named};
-use crate::domain::{Citation, Guess};
+use crate::domain::Guess;
 use crate::error::Result;
-use crate::text::stem;
 
 /// What a question is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,27 +90,6 @@ impl Asked<'_> {
         };
         let text = self.text(document)?;
         Ok(read(wanted, &Prose::of(&text)))
-    }
-
-    /// Rule `quoted-date`: for a question that asks when, the date of the first quoted sentence that has one.
-    pub(super) fn quoted(&self, citations: &[Citation]) -> Option<Guess> {
-        let words = self.outside(&[]);
-        let year_only = has(&words, &["year"]);
-        if words.first() != Some(&"when") && !year_only && !has(&words, &["date"]) {
-            return None;
-        }
-        let stems: Vec<String> = self.question.residual_words().map(stem).collect();
-        citations.iter().find_map(|citation| {
-            let prose = Prose::of(&citation.quote);
-            let dates = dates::dates(&prose);
-            let is_cue = |at: &usize| stems.contains(&stem(prose.folded(*at)));
-            let cues: Vec<usize> = (0..prose.words.len()).filter(is_cue).collect();
-            let far = |date: &Date| cues.iter().map(|at| at.abs_diff(date.word)).min().unwrap_or(usize::MAX);
-            let date = dates.into_iter().min_by_key(far)?;
-            let written = citation.quote.get(date.start..date.end)?;
-            let text = if year_only { date.key.0.to_string() } else { written.to_owned() };
-            Some(guess(text, "quoted-date"))
-        })
     }
 
     /// Returns the relations from a name outwards: `A's mother's father`, and `the father of the mother of A`.
