@@ -1,10 +1,10 @@
 //! Cairn turns a document collection into a graph of passages and questions, and walks it to answer questions that no
 //! single passage answers. It needs no service, no key and no download.
 //!
-//! [`index`] reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an index. A
-//! [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
-//! ([`QueryEngine::ask`]), each with the way through the graph that led to it. There is no language model in any of it:
-//! an answer is made of sentences of the collection, word for word, and where nothing is relevant it says so.
+//! [`index`](fn@index) reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an
+//! index. A [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
+//! ([`QueryEngine::ask`]), each with the way through the graph that led to it. There is no language model in any of
+//! it: an answer is made of sentences of the collection, word for word, and where nothing is relevant it says so.
 //!
 //! ```
 //! use cairn::{
