@@ -39,12 +39,6 @@ impl Keywords {
         if all == 0 { 0.0 } else { shared as f32 / all as f32 }
     }
 
-    /// Returns the keywords of both.
-    #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        self.iter().chain(other.iter()).collect()
-    }
-
     /// Iterates in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
@@ -116,6 +110,5 @@ mod tests {
         let b: Keywords = ["y", "z"].into_iter().collect();
         assert!((a.jaccard(&b) - 1.0 / 3.0).abs() < 1e-6);
         assert!((Keywords::default().jaccard(&Keywords::default())).abs() < f32::EPSILON);
-        assert_eq!(a.union(&b).len(), 3);
     }
 }

@@ -42,6 +42,22 @@ fn word_set(file: &'static str) -> FxHashSet<&'static str> {
     lines(file).flat_map(str::split_whitespace).collect()
 }
 
+/// The months, folded, in order.
+pub const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 /// Returns whether a folded word says too little to search by.
 #[must_use]
 pub fn is_stop_word(word: &str) -> bool {

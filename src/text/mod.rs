@@ -16,7 +16,7 @@ mod words;
 pub use fold::fold;
 pub use words::{Word, tokens, words};
 
-pub use lexicon::{CUE_CHARS, cue, is_linking_word, is_stop_word, related, stem, terms};
+pub use lexicon::{CUE_CHARS, MONTHS, cue, is_linking_word, is_stop_word, related, stem, terms};
 
 pub use sentences::{is_block_start, sentences};
 

@@ -241,7 +241,7 @@ fn a_reader_still_reads_its_version_after_two_more() {
     let before = read_whole(&snapshot);
     let mut writer = workspace.writer().unwrap();
     for (version, text) in [(2, "Changed."), (3, "Changed again.")] {
-        writer.records().commit_unit(&unit_of("notes/b.md", None, &[text])).unwrap();
+        writer.records().commit_units(&[unit_of("notes/b.md", None, &[text])]).unwrap();
         assert_eq!(publish(&mut writer), IndexVersion(version));
     }
     assert!(!version_folder(folder.path(), IndexVersion(1)).exists());
@@ -344,7 +344,7 @@ fn what_a_killed_run_leaves_is_cleared_and_the_last_version_stays() {
     let mut writer = workspace.writer().unwrap();
     assert_eq!(std::fs::read_dir(&versions).unwrap().count(), 1);
     std::fs::create_dir_all(versions.join("2").join("text")).unwrap();
-    writer.records().commit_unit(&unit_of("notes/b.md", None, &["Changed."])).unwrap();
+    writer.records().commit_units(&[unit_of("notes/b.md", None, &["Changed."])]).unwrap();
     assert_eq!(publish(&mut writer), IndexVersion(2));
     assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(2));
 }
@@ -355,7 +355,7 @@ fn a_second_writer_is_busy_and_readers_are_not() {
     let workspace = indexed(folder.path());
     let mut writer = workspace.writer().unwrap();
     assert!(matches!(workspace.writer(), Err(Error::Busy { .. })));
-    writer.records().commit_unit(&unit_of("c", None, &["New."])).unwrap();
+    writer.records().commit_units(&[unit_of("c", None, &["New."])]).unwrap();
     let reader = Workspace::open(folder.path()).unwrap();
     assert_eq!(reader.snapshot().unwrap().counts().documents, 2);
     assert!(reader.status().unwrap().is_changed);
@@ -374,7 +374,7 @@ fn a_status_says_what_waits_for_a_version() {
     assert_eq!(status.created_at.as_deref(), Some("2030-01-01T00:00:00Z"));
     assert!(status.bytes > 10_000);
     let mut writer = workspace.writer().unwrap();
-    writer.records().commit_unit(&unit_of("notes/b.md", None, &["Changed."])).unwrap();
+    writer.records().commit_units(&[unit_of("notes/b.md", None, &["Changed."])]).unwrap();
     let status = workspace.status().unwrap();
     assert_eq!((status.units_done, status.units_pending, status.is_changed), (1, 1, true));
     assert_eq!(status.counts.documents, 2);

@@ -1,21 +1,8 @@
 //! Dates in a text, and which of them are of birth, death and release.
 
 use super::prose::Prose;
+use crate::text::MONTHS;
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 /// Years of four digits that are dates on their own.
 const YEARS: std::ops::RangeInclusive<i32> = 1_000..=2_099;
 /// Words from `born` or `died` to its date at most.

@@ -4,26 +4,12 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-use crate::text::is_stop_word;
+use crate::text::{MONTHS, is_stop_word};
 
 static DEMONYMS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("demonyms.txt")));
 static PERSON_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("person_words.txt")));
 static THING_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("thing_words.txt")));
 
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Words that no cue reaches across: what follows them has another role.

@@ -51,7 +51,7 @@ fn a_unit_replaced_leaves_no_rows_of_the_old_one() {
     let other = unit_of("b", None, &["Other."]);
     records.commit_units(&[old, other.clone()]).unwrap();
     let new = unit_of("a", None, &["Two.", "Four."]);
-    records.commit_unit(&new).unwrap();
+    records.commit_units(std::slice::from_ref(&new)).unwrap();
     assert_eq!(units(&records), [new.clone(), other.clone()]);
     let questions = [&new, &other].iter().flat_map(|it| &it.passages).map(|it| it.questions.len()).sum::<usize>();
     let expect = [("documents", 2), ("passages", 3), ("questions", questions as u32), ("units", 2)];
@@ -156,7 +156,7 @@ fn what_is_no_database_or_another_one_is_corrupt_and_another_format_is_said() {
 fn a_row_that_was_damaged_is_corrupt() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
-    records.commit_unit(&unit_of("a", None, &["One."])).unwrap();
+    records.commit_units(&[unit_of("a", None, &["One."])]).unwrap();
     let damages = [
         "UPDATE documents SET metadata = 'no object'",
         "UPDATE documents SET text = 'x', metadata = '{}'",
@@ -181,6 +181,6 @@ fn questions_keep_their_side_and_keywords() {
     let keywords: Keywords = ["é", "a \"quoted\" one"].into_iter().collect();
     let question = PseudoQuery::by_rule(passage, QuestionKind::Outgoing, "Why?".to_owned(), keywords, 0);
     unit.passages[0].questions = vec![question];
-    records.commit_unit(&unit).unwrap();
+    records.commit_units(std::slice::from_ref(&unit)).unwrap();
     assert_eq!(units(&records), [unit]);
 }

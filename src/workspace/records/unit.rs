@@ -84,16 +84,8 @@ impl Records {
         read.map_err(Error::records("read"))
     }
 
-    /// Replaces a document and all that was made from it, and marks its unit done, in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// If the records cannot be written; then nothing has changed.
-    pub fn commit_unit(&mut self, unit: &DocumentUnit) -> Result<()> {
-        self.commit_units(std::slice::from_ref(unit))
-    }
-
-    /// Does the same for several units in one transaction: a sync for each costs more than the work.
+    /// Replaces documents and all that was made from them, and marks their units done, in one transaction: a sync for
+    /// each costs more than the work.
     ///
     /// # Errors
     ///
