@@ -27,5 +27,14 @@ def cost(bundle, work, cairn):
           f"search process {wall('search'):.2f} s; help {wall('help'):.2f} s; program {size:.1f} MB", flush=True)
 
 
+def text(corpus, size):
+    texts = []
+    for line in pathlib.Path(corpus).read_text().splitlines():
+        texts.append(json.loads(line)["text"] + "\n\n")
+        if sum(len(it.encode()) for it in texts) > int(size):
+            break
+    print("".join(texts))
+
+
 if __name__ == "__main__":
-    {"quality": quality, "cost": cost}[sys.argv[1]](*sys.argv[2:])
+    {"quality": quality, "cost": cost, "text": text}[sys.argv[1]](*sys.argv[2:])

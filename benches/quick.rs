@@ -17,7 +17,10 @@ use cairn::embed::StaticTable;
 use cairn::graph::matching::{MatchOptions, match_questions};
 use cairn::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
 use cairn::graph::packed::PackedGraph;
+use cairn::graph::vectors::QuantizedVectors;
 use cairn::skill::generate_by_rule;
+use cairn::store::{GraphReader as _, TextField, VectorField};
+use cairn::workspace::{DocumentUnit, PassageUnit};
 use cairn::{
     Document, IndexOptions, Performers, QueryEngine, SearchOptions, Sources, StrategyKind, Workspace, WorkspaceOptions,
 };
@@ -135,6 +138,52 @@ fn search(bencher: Bencher<'_, '_>, strategy: StrategyKind) {
     let indexed = Arc::clone(&INDEXED);
     let options = SearchOptions { strategy, ..SearchOptions::default() };
     bencher.bench_local(|| indexed.runtime.block_on(indexed.engine.search(QUESTION, &options)).unwrap().hits.len());
+}
+
+/// Reads which passages have the terms of the question, as every search does first.
+#[divan::bench]
+fn read_postings_of_five_terms(bencher: Bencher<'_, '_>) {
+    let snapshot = INDEXED.workspace.snapshot().unwrap();
+    bencher.bench_local(|| {
+        let mut found = 0_u64;
+        for term in ["director", "film", "award", "citi", "river"] {
+            for field in [TextField::Passage, TextField::Sentence] {
+                snapshot.postings(field, term, &mut |_, count| found += u64::from(count)).unwrap();
+            }
+        }
+        found
+    });
+}
+
+#[divan::bench]
+fn scan_vectors_of_all_sentences(bencher: Bencher<'_, '_>) {
+    let snapshot = INDEXED.workspace.snapshot().unwrap();
+    let sentences = snapshot.vectors(VectorField::Sentence);
+    let mut question = QuantizedVectors::new(sentences.dimension);
+    question.push_row(&sentences, 0);
+    bencher.bench_local(|| sentences.cosines(&question.view()).len());
+}
+
+/// Commits the units of a hundred documents, over and over in the same records.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn commit_a_hundred_documents(bencher: Bencher<'_, '_>) {
+    let place = TempDir::new().unwrap();
+    let options = WorkspaceOptions::of(&Performers::built_in());
+    let workspace = Workspace::open_or_create(place.path().join("index"), &options).unwrap();
+    let mut writer = workspace.writer().unwrap();
+    let units: Vec<DocumentUnit> = one_bundle().iter().take(100).map(unit_of).collect();
+    bencher.bench_local(|| writer.records().commit_units(&units).unwrap());
+}
+
+fn unit_of(document: &Document) -> DocumentUnit {
+    let with_questions = |passage| PassageUnit { questions: generate_by_rule(document, &passage), passage };
+    DocumentUnit {
+        root: "bench".to_owned(),
+        content: [0; 32],
+        fingerprint: "bench".to_owned(),
+        document: document.clone(),
+        passages: passages_of(document).into_iter().map(with_questions).collect(),
+    }
 }
 
 #[divan::bench]

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::domain::DatabaseError;
+
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -22,6 +24,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system refused: permissions, space.
     Io,
+    /// A server cannot be reached: see to it, then try again.
+    Unavailable,
     /// A stop was asked for; what was finished is kept.
     Cancelled,
     /// A fault of this program.
@@ -178,6 +182,20 @@ pub enum Error {
         /// What the text index said.
         source: tantivy::TantivyError,
     },
+    /// The graph database cannot be used.
+    #[error("Neo4j at `{server}` cannot be used")]
+    Database {
+        /// The server, as it was named, without what is secret.
+        server: String,
+        /// Why not.
+        source: DatabaseError,
+    },
+    /// The index has documents that no version holds yet.
+    #[error("the index at `{}` has changes that are in no version yet", path.display())]
+    Unfinished {
+        /// The folder of the index.
+        path: PathBuf,
+    },
     /// A stop was asked for.
     #[error("stopped before the run was finished")]
     Cancelled,
@@ -198,9 +216,11 @@ impl Error {
             | Self::Line { .. }
             | Self::Runtime { .. }
             | Self::Model { .. }
+            | Self::Unfinished { .. }
             | Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
+            Self::Database { source, .. } => database_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
@@ -238,6 +258,8 @@ impl Error {
                 "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another embedder \
                  with `cairn index --re-embed --embedder builtin`",
             ),
+            Self::Database { source, .. } => Some(source.hint()),
+            Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
@@ -267,6 +289,26 @@ impl Error {
     /// Wraps an error of the text index with what was tried.
     pub(crate) fn text_index(action: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::TextIndex { action, source }
+    }
+}
+
+const fn database_kind(error: &DatabaseError) -> ErrorKind {
+    match error {
+        DatabaseError::Address { .. }
+        | DatabaseError::Password { .. }
+        | DatabaseError::NoDatabase { .. }
+        | DatabaseError::Foreign { .. }
+        | DatabaseError::OtherIndex { .. } => ErrorKind::Input,
+        DatabaseError::Unreachable { .. } => ErrorKind::Unavailable,
+        DatabaseError::NoIndex => ErrorKind::NoIndex,
+        DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,
+        DatabaseError::TooOld { .. } | DatabaseError::Format { .. } | DatabaseError::Embedder { .. } => {
+            ErrorKind::Incompatible
+        }
+        DatabaseError::Schema { .. } | DatabaseError::Damaged { .. } => ErrorKind::Corrupt,
+        DatabaseError::ReadOnly { .. } | DatabaseError::Memory { .. } | DatabaseError::Statement { .. } => {
+            ErrorKind::Io
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use super::eval_args::EvalCommand;
 #[command(name = "cairn", version, about, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `cairn demo`, or with `cairn index FOLDER` and `cairn ask \"QUESTION\"`.\n\
     Exit status: 0 done, 2 wrong usage, 3 wrong input, 4 no index there, 5 index busy, 6 index of another format or \
-    embedder, 7 index damaged, 8 refused by the system, 9 fault of this program, 130 interrupted.")]
+    embedder, 7 index damaged, 8 refused by the system, 9 fault of this program, 10 server not reached, \
+    130 interrupted.")]
 pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -33,11 +34,19 @@ pub(super) enum Command {
     Ask(AskArgs),
     /// Say what an index holds and whether anything is missing.
     Status(PlaceArgs),
-    /// Write an index as sorted JSON lines, equal for equal indexes.
+    /// Publish an index to Neo4j: the graph there becomes that of the index.
+    Publish(PublishArgs),
+    /// Make an index of what Neo4j holds, to go on from there.
+    Clone(CloneArgs),
+    /// Check the index in Neo4j, and with `--repair` make it what was published.
+    Check(CheckArgs),
+    /// Write an index as sorted JSON lines, equal for equal indexes, or as files for a bulk import.
     Export(ExportArgs),
     /// Measure on questions with known supporting documents and answers.
     #[command(subcommand)]
     Eval(EvalCommand),
+    /// Say what works here, what does not, and what to do about it.
+    Doctor(DoctorArgs),
     /// Index a small collection about an invented island and ask it three questions.
     Demo,
 }
@@ -89,6 +98,9 @@ pub(super) struct IndexArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
+    /// Publish to Neo4j when done.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// Which models a command works with.
@@ -139,6 +151,20 @@ pub(super) struct FindArgs {
     /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
+    /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
+    #[arg(long, value_name = "NAME")]
+    pub(super) trail_ranker: Option<String>,
+}
+
+/// `cairn doctor`.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// `cairn search`.
@@ -174,15 +200,95 @@ pub(super) struct AskArgs {
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
+    /// Print the Cypher that shows the way of the answer in Neo4j Browser, and a link that opens it there.
+    #[arg(long, conflicts_with = "json")]
+    pub(super) cypher: bool,
+    /// Neo4j Browser, for the link.
+    #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher")]
+    pub(super) browser: String,
+}
+
+/// Which Neo4j, and who asks. What is not given is read from the environment.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DatabaseArgs {
+    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default: `CAIRN_NEO4J_URI`].
+    #[arg(long, value_name = "URI")]
+    pub(super) neo4j: Option<String>,
+    /// Who asks.
+    #[command(flatten)]
+    pub(super) login: LoginArgs,
+}
+
+/// Which database of a server, and who asks.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LoginArgs {
+    /// Name of the database [default: `CAIRN_NEO4J_DATABASE`, or the server's own].
+    #[arg(long, value_name = "NAME")]
+    pub(super) database: Option<String>,
+    /// User [default: `CAIRN_NEO4J_USER`, or `neo4j`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) user: Option<String>,
+    /// File whose first line is the password [default: `CAIRN_NEO4J_PASSWORD`, or an empty one].
+    #[arg(long, value_name = "FILE")]
+    pub(super) password_file: Option<PathBuf>,
+}
+
+/// `cairn publish`.
+#[derive(Debug, Args)]
+pub(super) struct PublishArgs {
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Where to.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// Replace vectors of another embedder, and the indexes over them.
+    #[arg(long)]
+    pub(super) re_embed: bool,
+}
+
+/// `cairn clone`.
+#[derive(Debug, Args)]
+pub(super) struct CloneArgs {
+    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like.
+    pub(super) uri: String,
+    /// Folder of the index to make.
+    pub(super) dir: PathBuf,
+    /// Who asks.
+    #[command(flatten)]
+    pub(super) login: LoginArgs,
+}
+
+/// `cairn check`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The index that was published, for `--repair`, and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// What to check.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// Publish anew what differs from the index.
+    #[arg(long)]
+    pub(super) repair: bool,
 }
 
 /// `cairn export`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Folder of the index [default: `.cairn`, or `CAIRN_INDEX`].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "neo4j")]
     pub(super) index: Option<PathBuf>,
+    /// From where instead.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
     /// The canonical form: one JSON object a line, sorted.
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "format", conflicts_with = "format")]
     pub(super) canonical: bool,
+    /// Files for `neo4j-admin database import`, into the folder OUT.
+    #[arg(long, value_name = "FORMAT", value_parser = ["neo4j-import"], requires = "out", conflicts_with = "neo4j")]
+    pub(super) format: Option<String>,
+    /// Where files are written.
+    #[arg(value_name = "OUT", requires = "format")]
+    pub(super) out: Option<PathBuf>,
 }

@@ -9,7 +9,11 @@ use super::{Done, Surroundings, explain, open_to_search, show};
 use crate::domain::{AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
-use crate::query::{AskOptions, Filter, Preset, SearchOptions, read_weights};
+use crate::neo4j::{Target, answer_cypher, browser_link};
+use crate::query::{AskOptions, Filter, Preset, SearchOptions, TrailRanker, read_weights};
+
+/// Where the Browser finds its server, unless the environment says otherwise.
+const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
@@ -45,6 +49,12 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         screen.line("")?;
         explain::ledger(screen, &ledger, &names)?;
     }
+    if args.cypher {
+        let uri = surroundings.environment.database.uri.as_deref().unwrap_or(NEO4J_DEFAULT);
+        let query = answer_cypher(&answer);
+        screen.line(format!("\n{query}\n"))?;
+        screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
+    }
     if answer.kind == AnswerKind::Nothing {
         let search = surroundings.next.command(&format!("search {:?}", answer.question), &index);
         screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
@@ -64,9 +74,15 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         rerank: None,
         weights: weights(args.weights.as_deref())?,
+        trail_ranker: ranker(args.trail_ranker.as_deref())?,
     };
     options.check()?;
     Ok(options)
+}
+
+/// Reads which ranker `trail` is to end with, where one is given.
+pub(super) fn ranker(name: Option<&str>) -> Result<Option<TrailRanker>> {
+    name.map(str::parse).transpose()
 }
 
 /// Reads the weights of `trail`, where a file is given.

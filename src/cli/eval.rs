@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ask::weights;
+use super::ask::{ranker, weights};
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
 use super::{Done, Failure, Surroundings, open, open_to_search};
 use crate::error::{Error, Result};
@@ -61,6 +61,7 @@ fn options(args: &EvalRetrievalArgs) -> Result<SearchOptions> {
         preset: preset(args.paper),
         n_hop: args.n_hop,
         weights: weights(args.weights.as_deref())?,
+        trail_ranker: ranker(args.trail_ranker.as_deref())?,
         ..SearchOptions::default()
     };
     options.check()?;
@@ -85,6 +86,7 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
         weights: weights(args.weights.as_deref())?,
+        trail_ranker: ranker(args.trail_ranker.as_deref())?,
         ..SearchOptions::default()
     };
     let questions = read_questions(&args.questions)?;

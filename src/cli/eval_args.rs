@@ -60,6 +60,9 @@ pub(super) struct EvalRetrievalArgs {
     /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
+    /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
+    #[arg(long, value_name = "NAME")]
+    pub(super) trail_ranker: Option<String>,
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -103,6 +106,9 @@ pub(super) struct EvalSweepArgs {
     /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
+    /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
+    #[arg(long, value_name = "NAME")]
+    pub(super) trail_ranker: Option<String>,
 }
 
 /// `cairn eval fit`.
@@ -124,7 +130,7 @@ pub(super) struct EvalFitArgs {
     #[arg(long)]
     pub(super) leave_one_out: bool,
     /// Rounds of a walk after which edges are learned from.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,3")]
     pub(super) rounds: Vec<u32>,
     /// Which models.
     #[command(flatten)]

@@ -3,13 +3,29 @@
 use std::io::{self, BufWriter, Write as _};
 
 use super::args::ExportArgs;
-use super::{Done, Surroundings};
+use super::{Done, Surroundings, database};
+use crate::neo4j::{Session, canonical_lines, write_import_files};
 use crate::workspace::Workspace;
 
 /// Runs `cairn export`.
-pub(super) fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done {
-    let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
-    let lines = workspace.snapshot()?.canonical_lines()?;
+pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done {
+    if let Some(out) = &args.out {
+        let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
+        write_import_files(&workspace, out)?;
+        surroundings.screen.note(format!(
+            "next: stop Neo4j; cd {} && neo4j-admin database import full neo4j $(cat arguments); start it; {}",
+            out.display(),
+            surroundings.next.plain("publish --neo4j URI")
+        ));
+        return Ok(());
+    }
+    // A database in the environment is for publishing; the index is what is exported unless one is named.
+    let lines = if args.database.neo4j.is_some() {
+        canonical_lines(&Session::connect(&database::target(&args.database, surroundings)?).await?).await?
+    } else {
+        let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
+        workspace.snapshot()?.canonical_lines()?
+    };
     let mut out = BufWriter::new(io::stdout().lock());
     for line in lines {
         writeln!(out, "{line}")?;

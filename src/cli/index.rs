@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use super::args::{IndexArgs, ModelArgs};
+use super::publish::{self, publish_from};
 use super::{Done, Surroundings, models, progress};
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{IndexOptions, IndexReport, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
+use crate::neo4j::OtherVectors;
 use crate::skill::Performers;
 use crate::workspace::{Workspace, WorkspaceOptions};
 
@@ -38,11 +40,26 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     };
     drop(bar);
     let report = report?;
-    if args.place.json {
-        return surroundings.print_json(&report);
+    let names_database = args.database.neo4j.is_some();
+    if !args.place.json {
+        say(&report, &path, surroundings);
     }
-    say(&report, &path, surroundings);
-    Ok(())
+    if names_database {
+        let published =
+            publish_from(&path, &args.database, other_vectors(options.other_embedder), surroundings).await?;
+        if !args.place.json {
+            publish::say(&published, &args.database, surroundings);
+        }
+    }
+    if args.place.json { surroundings.print_json(&report) } else { Ok(()) }
+}
+
+/// Who gives an index another embedder means the published one too.
+const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
+    match other {
+        OtherEmbedder::Refuse => OtherVectors::Refuse,
+        OtherEmbedder::ReEmbed => OtherVectors::Replace,
+    }
 }
 
 /// Opens the index, or makes it, with the embedder that was asked for or else its own.

@@ -2,7 +2,11 @@
 
 mod args;
 mod ask;
+mod check;
+mod clone;
+mod database;
 mod demo;
+mod doctor;
 mod eval;
 mod eval_args;
 mod explain;
@@ -11,6 +15,7 @@ mod index;
 mod models;
 mod next;
 mod progress;
+mod publish;
 mod screen;
 mod show;
 mod status;
@@ -93,11 +98,11 @@ pub fn main() -> u8 {
     status
 }
 
-/// Runs a command. The first Ctrl-C asks a run of the indexer to stop after the work in hand; the second, or the first
+/// Runs a command. The first Ctrl-C asks a run that writes to stop after the work in hand; the second, or the first
 /// during anything else, stops at once.
 async fn run_until_interrupted(command: Command, surroundings: &Surroundings) -> u8 {
     let json = wants_json(&command);
-    let is_patient = matches!(command, Command::Index(_));
+    let is_patient = matches!(command, Command::Index(_) | Command::Publish(_));
     let screen = &surroundings.screen;
     let interrupted = async {
         if is_patient && tokio::signal::ctrl_c().await.is_ok() {
@@ -131,8 +136,12 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
-        Command::Export(args) => export::run(&args, surroundings),
+        Command::Publish(args) => publish::run(&args, surroundings).await,
+        Command::Clone(args) => clone::run(args, surroundings).await,
+        Command::Check(args) => check::run(&args, surroundings).await,
+        Command::Export(args) => export::run(&args, surroundings).await,
         Command::Eval(command) => eval::run(command, surroundings).await,
+        Command::Doctor(args) => doctor::run(&args, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
     }
 }
@@ -143,20 +152,18 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Status(args) => args.json,
+        Command::Publish(args) => args.place.json,
+        Command::Check(args) => args.place.json,
         Command::Eval(command) => command.json(),
-        Command::Export(_) | Command::Demo => false,
+        Command::Doctor(args) => args.place.json,
+        Command::Clone(_) | Command::Export(_) | Command::Demo => false,
     }
 }
 
 /// Says what happened and what to do, and returns the exit status of the error's kind.
 fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
     let screen = &surroundings.screen;
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
+    let message = said(error);
     let hint = surroundings.next.after(error);
     if json {
         let mut value = json!({ "kind": kind_name(error.kind()), "message": message });
@@ -173,6 +180,17 @@ fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
     exit_status(error.kind())
 }
 
+/// Returns what an error says, with its causes.
+fn said(error: &Error) -> String {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}
+
 const fn exit_status(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Input => 3,
@@ -182,6 +200,7 @@ const fn exit_status(kind: ErrorKind) -> u8 {
         ErrorKind::Corrupt => 7,
         ErrorKind::Io => 8,
         ErrorKind::Internal => 9,
+        ErrorKind::Unavailable => 10,
         ErrorKind::Cancelled => 130,
     }
 }
@@ -195,6 +214,7 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Corrupt => "corrupt",
         ErrorKind::Io => "io",
         ErrorKind::Internal => "internal",
+        ErrorKind::Unavailable => "unavailable",
         ErrorKind::Cancelled => "cancelled",
     }
 }

@@ -33,6 +33,11 @@ impl Next {
         }
     }
 
+    /// Returns a command that names no index.
+    pub(super) fn plain(&self, command: &str) -> String {
+        format!("{} {command}", self.program)
+    }
+
     /// Returns what to do about an error.
     pub(super) fn after(&self, error: &Error) -> Option<String> {
         match error {

@@ -17,8 +17,31 @@ pub struct Environment {
     pub onnx_runtime: Option<PathBuf>,
     /// `CAIRN_MODELS`: where models that were downloaded lie; `models` in the user's folder for caches, or else here.
     pub models: PathBuf,
+    /// `CAIRN_NEO4J_URI`, `_DATABASE`, `_USER`, `_PASSWORD`: the database that an index is published to.
+    pub database: Database,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
+}
+
+/// What the environment says of the database that an index is published to.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Database {
+    /// Where it is.
+    pub uri: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Who asks.
+    pub user: Option<String>,
+    /// The password; an empty one is none.
+    pub password: Option<String>,
+}
+
+impl std::fmt::Debug for Database {
+    /// Leaves the password out.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { uri, name, user, password: _ } = self;
+        f.debug_struct("Database").field("uri", uri).field("name", name).field("user", user).finish_non_exhaustive()
+    }
 }
 
 impl Environment {
@@ -30,11 +53,18 @@ impl Environment {
 
     fn of(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let set = |name| variable(name).filter(|value| !value.is_empty());
+        let text = |name| set(name).map(|value| value.to_string_lossy().into_owned());
         Self {
             index: set("CAIRN_INDEX").map(PathBuf::from),
-            embedder: set("CAIRN_EMBEDDER").map(|value| value.to_string_lossy().into_owned()),
+            embedder: text("CAIRN_EMBEDDER"),
             onnx_runtime: set("CAIRN_ONNX_RUNTIME").map(PathBuf::from),
             models: models(&set),
+            database: Database {
+                uri: text("CAIRN_NEO4J_URI"),
+                name: text("CAIRN_NEO4J_DATABASE"),
+                user: text("CAIRN_NEO4J_USER"),
+                password: text("CAIRN_NEO4J_PASSWORD"),
+            },
             no_color: set("NO_COLOR").is_some(),
         }
     }
@@ -63,6 +93,13 @@ mod tests {
         assert_eq!(environment.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
         assert_eq!(environment.index(None), PathBuf::from("there"));
         assert_eq!(Environment::of(&|_| None).index(None), PathBuf::from(INDEX_DEFAULT));
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let environment = Environment::of(&|name| (name == "CAIRN_NEO4J_PASSWORD").then(|| OsString::from("hush")));
+        assert_eq!(environment.database.password.as_deref(), Some("hush"));
+        assert!(!format!("{environment:?}").contains("hush"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The values of the field, in the words of the glossary. No I/O, no clock, no async.
 
 mod answer;
+mod database;
 mod document;
 mod edge;
 mod embedding;
@@ -13,6 +14,7 @@ mod question;
 mod version;
 
 pub use answer::{Answer, AnswerKind, Citation, Guess, Hit};
+pub use database::DatabaseError;
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};

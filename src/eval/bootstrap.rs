@@ -60,8 +60,8 @@ pub fn percentile(sorted: &[f64], thousandths: usize) -> f64 {
 }
 
 /// `SplitMix64` (Steele, Lea, Flood 2014).
-struct Draws {
-    state: u64,
+pub(super) struct Draws {
+    pub(super) state: u64,
 }
 
 impl Draws {
@@ -74,7 +74,7 @@ impl Draws {
     }
 
     /// Returns a number below `bound` by the high half of a product; its bias, bound / 2⁶⁴, is none for counts.
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.draw()) * bound as u128) >> 64) as usize
     }
 }

@@ -42,7 +42,7 @@ const TABLES: [Table; 5] = [
         "results | strategy | embedder | questions | EM | F1 | contained | guessed | EM of guesses",
         answers_row,
     ),
-    ("Weights", "results | weights | collection | R@2 | R@5 | R@10 | all gold@5", fit_rows),
+    ("Weights", "results | weights | ranker | collection | R@2 | R@5 | R@10 | all gold@5", fit_rows),
     ("Rounds", "results | strategy | rounds | R@2 | R@4 | R@8 | R@12 | R@16 | R@20 | F1@20 | edges judged", sweep_rows),
     ("Comparisons", "results | A | B | R@2, B − A | R@5, B − A | better at 5 | worse at 5", comparison_row),
 ];
@@ -131,7 +131,7 @@ fn answers_row(result: &NamedResult) -> Option<Vec<String>> {
 fn fit_rows(result: &NamedResult) -> Option<Vec<String>> {
     let row = |measured: &Value| {
         let mut cells = vec![result.name.clone(), text(measured, "held").replace('_', " ")];
-        cells.push(text(measured, "collection").to_owned());
+        cells.extend(["ranker", "collection"].map(|name| text(measured, name).to_owned()));
         let metrics = &measured["metrics"];
         cells.extend(["recall@2", "recall@5", "recall@10", "all-gold@5"].map(|name| mean(metrics, name)));
         joined(&cells)

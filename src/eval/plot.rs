@@ -34,6 +34,10 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 200.0;
 const ABOVE: f64 = 40.0;
 const BELOW: f64 = 48.0;
+/// About the width of a digit.
+const DIGIT_WIDTH: f64 = 7.0;
+/// From one name of the legend to the next.
+const NAME_HEIGHT: f64 = 18.0;
 /// Lines across.
 const GRID: u8 = 5;
 /// Characters of a name in the legend.
@@ -53,9 +57,11 @@ impl Chart {
 
     fn write(&self, svg: &mut String) -> std::fmt::Result {
         let scale = Scale::of(self);
+        // As high as the legend needs.
+        let height = HEIGHT.max(ABOVE + NAME_HEIGHT * self.series.len() as f64);
         writeln!(
             svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<style>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<style>\n\
              text {{ font: 12px sans-serif; fill: #333 }}\n.grid {{ stroke: #ccc; stroke-width: 1 }}\n\
              .line {{ fill: none; stroke-width: 2 }}\n@media (prefers-color-scheme: dark) {{\n\
              text {{ fill: #ddd }}\n.grid {{ stroke: #555 }}\n}}\n</style>\n<title>{}</title>",
@@ -79,13 +85,20 @@ impl Chart {
             let (x, y) = (LEFT - 6.0, y + 4.0);
             writeln!(svg, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>", number(value))?;
         }
+        // A mark that would run into the one before it is not labeled.
+        let mut free = 0.0;
         for value in self.marks() {
-            let (x, y) = (scale.x(value), HEIGHT - BELOW + 18.0);
-            writeln!(svg, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", number(value))?;
+            let (x, y, label) = (scale.x(value), HEIGHT - BELOW + 18.0, number(value));
+            let half = label.len() as f64 * DIGIT_WIDTH / 2.0;
+            if x - half >= free {
+                writeln!(svg, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>")?;
+                free = x + half + DIGIT_WIDTH;
+            }
         }
         let (middle, foot) = (f64::midpoint(LEFT, end), HEIGHT - 10.0);
         writeln!(svg, "<text x=\"{middle}\" y=\"{foot}\" text-anchor=\"middle\">{}</text>", escaped(&self.across))?;
-        writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" text-anchor=\"middle\">{}</text>", ABOVE - 6.0, escaped(&self.up))
+        // It begins where the numbers end, so that it does not touch the highest of them.
+        writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">{}</text>", ABOVE - 6.0, escaped(&self.up))
     }
 
     /// Returns the values of x that have a point.
@@ -146,7 +159,9 @@ fn write_series(svg: &mut String, scale: &Scale, series: &Series, place: usize) 
     let color = COLORS[place % COLORS.len()];
     let points: Vec<String> =
         series.points.iter().map(|(x, y)| format!("{:.1},{:.1}", scale.x(*x), scale.y(*y))).collect();
-    writeln!(svg, "<polyline class=\"line\" stroke=\"{color}\" points=\"{}\"/>", points.join(" "))?;
+    // Where the colors begin anew, lines are dashed.
+    let dashes = if place < COLORS.len() { "" } else { " stroke-dasharray=\"6 3\"" };
+    writeln!(svg, "<polyline class=\"line\" stroke=\"{color}\"{dashes} points=\"{}\"/>", points.join(" "))?;
     for (x, y) in &series.points {
         let (cx, cy, shown) = (scale.x(*x), scale.y(*y), number(*y));
         writeln!(
@@ -154,7 +169,7 @@ fn write_series(svg: &mut String, scale: &Scale, series: &Series, place: usize) 
             "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\" fill=\"{color}\"><title>{shown}</title></circle>"
         )?;
     }
-    let (x, y) = (WIDTH - RIGHT + 12.0, ABOVE + 18.0 * place as f64);
+    let (x, y) = (WIDTH - RIGHT + 12.0, ABOVE + NAME_HEIGHT * place as f64);
     writeln!(svg, "<rect x=\"{x}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{color}\"/>", y - 9.0)?;
     let name: String = series.name.chars().take(NAME_CHARS).collect();
     writeln!(svg, "<text x=\"{}\" y=\"{y}\">{}</text>", x + 16.0, escaped(&name))
@@ -198,6 +213,22 @@ mod tests {
     fn a_chart_of_one_point_or_none_is_drawn_all_the_same() {
         assert!(chart(vec![(3.0, 50.0)]).svg().contains("points=\"248.0,176.0\""));
         assert!(chart(Vec::new()).svg().ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn marks_that_would_run_into_each_other_are_not_all_labeled() {
+        let near = chart(vec![(6_841.0, 1.0), (6_955.0, 2.0), (110_688.0, 3.0)]).svg();
+        assert!(near.contains(">6841<") && !near.contains(">6955<") && near.contains(">110688<"), "{near}");
+        assert_eq!(near.matches("<circle").count(), 3);
+    }
+
+    #[test]
+    fn a_chart_is_as_high_as_its_legend_and_repeats_no_line() {
+        let mut many = chart(vec![(1.0, 1.0)]);
+        many.series = vec![many.series[0].clone(); 20];
+        let svg = many.svg();
+        assert!(svg.contains("viewBox=\"0 0 640 400\""), "{svg}");
+        assert_eq!(svg.matches("stroke-dasharray").count(), 13);
     }
 
     #[test]

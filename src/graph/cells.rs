@@ -4,11 +4,18 @@
 //! √n cells of n rows, around rows taken at even steps and moved to the middle of their cells once. No chance is
 //! involved: equal vectors give equal cells.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::scan::dot;
+use super::scan::dots;
 use super::top;
 use super::vectors::{QuantizedVectors, Vectors};
+
+/// Cells that are put in order before all are: a search seldom looks into more.
+const CELLS_RANKED_FIRST: usize = 32;
+/// Rows that one thread finds the nearest cells of at a time.
+const ROWS_PER_TASK: usize = 64;
 
 /// Rows in cells.
 #[derive(Debug, Clone, Default)]
@@ -49,40 +56,74 @@ impl Cells {
         Self { centers, starts, members, vectors: sorted }
     }
 
-    /// Calls `visit` with at least `wanted` rows near row `row` of `query`, or all there are, and their cosines; each
-    /// row once.
-    pub fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, mut visit: impl FnMut(u32, f32)) {
-        let (centers, vectors) = (self.centers.view(), self.vectors.view());
-        let cosines: Vec<f32> = (0..centers.len() as u32).map(|center| query.cosine(row, &centers, center)).collect();
-        let mut seen = 0;
-        for (cell, _) in top::best_of(&cosines, cosines.len()) {
-            if seen >= wanted {
-                break;
+    /// Returns the cell whose center is nearest to each row of `query`; the first where there is none.
+    #[must_use]
+    pub fn nearest(&self, query: &Vectors<'_>) -> Vec<u32> {
+        nearest(query, &self.centers)
+    }
+
+    /// Appends to `cells` those that are nearest to row `row` of `query`, nearest first, until they hold `wanted` rows.
+    pub fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, cells: &mut Vec<u32>) {
+        let centers = self.centers.view();
+        let mut cosines = Vec::new();
+        query.each_cosine(row, &centers, 0..centers.len(), &mut cosines);
+        let (mut taken, mut seen, mut ranked) = (0, 0, CELLS_RANKED_FIRST);
+        while taken < cosines.len() && seen < wanted {
+            for (cell, _) in top::best_of(&cosines, ranked).into_iter().skip(taken) {
+                if seen >= wanted {
+                    break;
+                }
+                seen += self.rows(cell).len();
+                cells.push(cell);
             }
-            let rows = self.starts[cell as usize]..self.starts[cell as usize + 1];
-            seen += rows.len();
-            for at in rows {
-                visit(self.members[at as usize], query.cosine(row, &vectors, at));
-            }
+            taken = ranked;
+            ranked = cosines.len();
         }
+    }
+
+    /// Returns the rows, cell by cell: what places stand for.
+    #[must_use]
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// Calls `visit` with the place of every row of a cell among [`Self::members`] and its cosine with row `row` of
+    /// `query`; `cosines` is room to work in.
+    pub fn visit(
+        &self,
+        cell: u32,
+        query: &Vectors<'_>,
+        row: u32,
+        cosines: &mut Vec<f32>,
+        mut visit: impl FnMut(usize, f32),
+    ) {
+        let rows = self.rows(cell);
+        query.each_cosine(row, &self.vectors.view(), rows.clone(), cosines);
+        for (place, cosine) in rows.zip(cosines) {
+            visit(place, *cosine);
+        }
+    }
+
+    fn rows(&self, cell: u32) -> Range<usize> {
+        self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize
     }
 }
 
 /// Returns the nearest center of each row; of equal ones the first.
 fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors) -> Vec<u32> {
     let centers = centers.view();
-    let nearest = |row: u32| {
-        let codes = vectors.codes(row);
+    let nearest = |sums: &mut Vec<i32>, row: u32| {
+        dots(centers.codes, vectors.codes(row), sums);
         let mut best = (f32::NEG_INFINITY, 0);
-        for center in 0..centers.len() as u32 {
-            let product = dot(codes, centers.codes(center)) as f32 * centers.scales[center as usize];
+        for ((sum, scale), center) in sums.iter().zip(centers.scales).zip(0..) {
+            let product = *sum as f32 * scale;
             if product > best.0 {
                 best = (product, center);
             }
         }
         best.1
     };
-    (0..vectors.len() as u32).into_par_iter().map(nearest).collect()
+    (0..vectors.len() as u32).into_par_iter().with_min_len(ROWS_PER_TASK).map_init(Vec::new, nearest).collect()
 }
 
 /// Returns the mean of the rows of each cell, at unit length; the old center where that is nothing.
@@ -123,8 +164,11 @@ mod tests {
     }
 
     fn near(cells: &Cells, vectors: &QuantizedVectors, row: u32, wanted: usize) -> Vec<u32> {
-        let mut rows = Vec::new();
-        cells.near(&vectors.view(), row, wanted, |row, _| rows.push(row));
+        let (mut rows, mut near, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
+        cells.near(&vectors.view(), row, wanted, &mut near);
+        for cell in near {
+            cells.visit(cell, &vectors.view(), row, &mut cosines, |place, _| rows.push(cells.members()[place]));
+        }
         rows.sort_unstable();
         rows
     }

@@ -12,14 +12,20 @@ pub mod name_kind {
     pub const BARE_TITLE: u32 = 1;
     /// The title up to its comma: often a place, shared by many.
     pub const BEFORE_COMMA: u32 = 2;
-    /// The subject of the first sentence.
+    /// The subject of the first sentence, or another name that the sentence gives to it.
     pub const LEAD: u32 = 3;
+    /// What a document without title and subject capitalizes most.
+    pub const MAIN: u32 = 4;
+    /// What it capitalizes first.
+    pub const FIRST: u32 = 5;
 }
 
 /// Bits of [`PackedGraph::entity_flags`].
 pub mod entity_flag {
     /// A name of one word that a question may use capitalised: rarely a common word.
     pub const SINGLE_IN_QUESTION: u32 = 1;
+    /// A name of several words that a question may use in lower case: texts rarely do.
+    pub const LOWER_IN_QUESTION: u32 = 2;
 }
 
 /// Words kept before a mention.

@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+/// Scores among which the best are looked for at a time, at least.
+const ROOM_MIN: usize = 256;
+
 /// Orders by score, best first, then by number.
 #[must_use]
 pub fn best_first(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
@@ -11,16 +14,27 @@ pub fn best_first(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
 /// Returns the `k` best of `scored`, best first.
 #[must_use]
 pub fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Vec<(u32, f32)> {
-    let mut scored: Vec<_> = scored.into_iter().collect();
     if k == 0 {
         return Vec::new();
     }
-    if scored.len() > k {
-        scored.select_nth_unstable_by(k - 1, best_first);
-        scored.truncate(k);
+    let most = k.saturating_mul(2).max(ROOM_MIN);
+    let mut kept = Vec::new();
+    // What is not better than this cannot be among the best any more.
+    let mut last: Option<(u32, f32)> = None;
+    for candidate in scored {
+        if last.is_some_and(|last| best_first(&candidate, &last).is_ge()) {
+            continue;
+        }
+        kept.push(candidate);
+        if kept.len() >= most {
+            kept.select_nth_unstable_by(k - 1, best_first);
+            kept.truncate(k);
+            last = kept.last().copied();
+        }
     }
-    scored.sort_unstable_by(best_first);
-    scored
+    kept.sort_unstable_by(best_first);
+    kept.truncate(k);
+    kept
 }
 
 /// Returns the `k` best of a list of scores by number, best first; what is not finite is left out.
@@ -31,6 +45,8 @@ pub fn best_of(scores: &[f32], k: usize) -> Vec<(u32, f32)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -38,5 +54,18 @@ mod tests {
         assert_eq!(best_of(&[1.0, 2.0, 2.0, 0.0], 3), vec![(1, 2.0), (2, 2.0), (0, 1.0)]);
         assert_eq!(best_of(&[1.0, f32::NEG_INFINITY], 5), vec![(0, 1.0)]);
         assert!(best_of(&[1.0], 0).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_are_the_first_of_all_in_order(
+            scores in prop::collection::vec((-4i8..4).prop_map(f32::from), 0..1_500),
+            k in 0usize..400,
+        ) {
+            let mut all: Vec<_> = (0u32..).zip(scores.iter().copied()).collect();
+            all.sort_by(best_first);
+            all.truncate(k);
+            prop_assert_eq!(best_of(&scores, k), all);
+        }
     }
 }

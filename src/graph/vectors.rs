@@ -1,6 +1,13 @@
 //! Vectors in 8 bits, and their cosines.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::scan::{dot, dots};
+
+/// Rows that one thread compares at a time.
+const ROWS_PER_TASK: usize = 4_096;
 
 /// Rows of unit vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -95,6 +102,19 @@ impl<'a> Vectors<'a> {
         product * self.scales[row as usize] * other.scales[other_row as usize]
     }
 
+    /// Puts the cosines of one row of these and `rows` of `other`, of the same dimension, into `cosines`.
+    pub fn each_cosine(&self, row: u32, other: &Vectors<'_>, rows: Range<usize>, cosines: &mut Vec<f32>) {
+        cosines.clear();
+        if self.dimension == 0 {
+            return;
+        }
+        let mut sums = Vec::new();
+        let codes = &other.codes[rows.start * self.dimension..rows.end * self.dimension];
+        dots(codes, self.codes(row), &mut sums);
+        let scale = self.scales[row as usize];
+        cosines.extend(sums.iter().zip(&other.scales[rows]).map(|(sum, other)| *sum as f32 * scale * other));
+    }
+
     /// Returns the cosine of every row with row 0 of `query`; empty without an embedder.
     #[must_use]
     pub fn cosines(&self, query: &Vectors<'_>) -> Vec<f32> {
@@ -102,7 +122,16 @@ impl<'a> Vectors<'a> {
             return Vec::new();
         }
         let (codes, scale) = (query.codes(0), query.scales[0]);
-        dots(self.codes, codes).iter().zip(self.scales).map(|(sum, row)| *sum as f32 * row * scale).collect()
+        let mut cosines = vec![0.0; self.len()];
+        let rows = cosines.par_chunks_mut(ROWS_PER_TASK).zip(self.scales.par_chunks(ROWS_PER_TASK));
+        let rows = rows.zip(self.codes.par_chunks(ROWS_PER_TASK * self.dimension));
+        rows.for_each_init(Vec::new, |sums, ((cosines, scales), rows)| {
+            dots(rows, codes, sums);
+            for ((cosine, sum), row) in cosines.iter_mut().zip(sums).zip(scales) {
+                *cosine = *sum as f32 * row * scale;
+            }
+        });
+        cosines
     }
 }
 

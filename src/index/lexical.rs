@@ -3,36 +3,56 @@
 use rayon::prelude::*;
 
 use crate::domain::{Document, Passage};
-use crate::graph::packed::PackedGraph;
+use crate::graph::packed::{PackedGraph, row};
 use crate::text::terms;
 
-/// Terms of every text, joined by spaces.
+/// Terms of every title and sentence, each text's joined by spaces. What a field holds of them is put together when it
+/// is written: together they are many times as long.
 pub(super) struct LexicalFields {
-    /// Title twice and text, by passage.
-    pub(super) passages: Vec<String>,
-    /// Title and sentence, by sentence.
-    pub(super) sentences: Vec<String>,
+    /// Terms of the titles, by document.
+    titles: Vec<String>,
+    /// Terms of the sentences.
+    sentences: Vec<String>,
 }
 
 impl LexicalFields {
     /// Analyzes every text once, and fills the lengths of `packed`.
     pub(super) fn of(documents: &[&Document], passages: &[&Passage], packed: &mut PackedGraph) -> Self {
-        let titles: Vec<String> =
-            documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
-        let texts: Vec<Vec<String>> = passages
+        let titles = documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
+        let sentences = passages
             .par_iter()
-            .map(|passage| passage.sentences.iter().map(|sentence| joined(sentence.of(&passage.text))).collect())
-            .collect();
-        let mut fields = Self { passages: Vec::with_capacity(passages.len()), sentences: Vec::new() };
-        for (sentences, document) in texts.iter().zip(&packed.passage_document) {
-            let title = titles[*document as usize].as_str();
-            let whole = [title, title].into_iter().chain(sentences.iter().map(String::as_str));
-            fields.passages.push(join(whole));
-            fields.sentences.extend(sentences.iter().map(|sentence| join([title, sentence.as_str()].into_iter())));
+            .flat_map_iter(|passage| passage.sentences.iter().map(|sentence| joined(sentence.of(&passage.text))));
+        let fields = Self { titles, sentences: sentences.collect() };
+        let (mut passage_length, mut sentence_length) = (Vec::new(), Vec::new());
+        for (passage, document) in (0..).zip(&packed.passage_document) {
+            let title = length(&fields.titles[*document as usize]);
+            let mut whole = 2 * title;
+            for sentence in &fields.sentences[row(&packed.passage_sentences, passage)] {
+                sentence_length.push(title + length(sentence));
+                whole += length(sentence);
+            }
+            passage_length.push(whole);
         }
-        packed.passage_length = lengths(&fields.passages);
-        packed.sentence_length = lengths(&fields.sentences);
+        (packed.passage_length, packed.sentence_length) = (passage_length, sentence_length);
         fields
+    }
+
+    /// Appends the terms of a passage: its title twice and its text.
+    pub(super) fn passage(&self, passage: usize, packed: &PackedGraph, terms: &mut String) {
+        let title = self.title(passage, packed);
+        append(title, terms);
+        append(title, terms);
+        self.sentences[row(&packed.passage_sentences, passage as u32)].iter().for_each(|it| append(it, terms));
+    }
+
+    /// Appends the terms of a sentence: its title and its text.
+    pub(super) fn sentence(&self, sentence: usize, packed: &PackedGraph, terms: &mut String) {
+        append(self.title(packed.sentence_passage[sentence] as usize, packed), terms);
+        append(&self.sentences[sentence], terms);
+    }
+
+    fn title(&self, passage: usize, packed: &PackedGraph) -> &str {
+        &self.titles[packed.passage_document[passage] as usize]
     }
 }
 
@@ -40,10 +60,15 @@ fn joined(text: &str) -> String {
     terms(text).join(" ")
 }
 
-fn join<'a>(parts: impl Iterator<Item = &'a str>) -> String {
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+fn append(part: &str, terms: &mut String) {
+    if !part.is_empty() {
+        if !terms.is_empty() {
+            terms.push(' ');
+        }
+        terms.push_str(part);
+    }
 }
 
-fn lengths(texts: &[String]) -> Vec<u32> {
-    texts.iter().map(|text| text.split_ascii_whitespace().count() as u32).collect()
+fn length(terms: &str) -> u32 {
+    terms.split_ascii_whitespace().count() as u32
 }

@@ -4,6 +4,7 @@
 //! corpus (names, mentions, matching, statistics) is made anew for a version, from the records alone.
 
 mod clock;
+mod clone;
 mod lexical;
 mod options;
 mod plan;
@@ -13,5 +14,6 @@ mod vectors;
 mod version;
 mod warnings;
 
+pub use clone::clone;
 pub use options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
 pub use run::{index, re_embed, remove};

@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 
 use super::options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
+use super::vectors::Earlier;
 use super::{version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Counts, Document, DocumentId, IndexVersion, Progress, Skip};
@@ -17,10 +18,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem, content_hash, read_sources, root_name};
 use crate::skill::{Performers, generate_by_rule};
 use crate::telemetry;
-use crate::workspace::{DocumentUnit, PassageUnit, Snapshot, StoredDocument, Workspace, WorkspaceOptions, Writer};
+use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 /// Documents that are worked on together.
 const BATCH_DOCUMENTS: usize = 256;
 /// Bytes of text that are worked on together, as far as documents allow.
@@ -161,8 +162,8 @@ impl Run {
         }
         let pin = self.pin();
         self.writer.set_embedder(pin);
-        let previous = self.previous()?;
-        let version = version::build(&mut self.writer, self.embedder.as_ref(), previous, &self.options);
+        let earlier = self.earlier()?;
+        let version = version::build(&mut self.writer, self.embedder.as_ref(), earlier, &self.options);
         let built = handle.block_on(version)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
@@ -212,12 +213,12 @@ impl Run {
     }
 
     /// Returns the version before, if its vectors are worth having.
-    fn previous(&mut self) -> Result<Option<Snapshot>> {
+    fn earlier(&mut self) -> Result<Earlier> {
         if !self.embedder.is_costly() || self.writer.records().manifest()?.pin() != self.pin() {
-            return Ok(None);
+            return Ok(Earlier::None);
         }
         // One that cannot be opened is made anew, vectors and all.
-        Ok(self.workspace.snapshot().ok())
+        Ok(self.workspace.snapshot().map_or(Earlier::None, |snapshot| Earlier::Version(Box::new(snapshot))))
     }
 
     fn pin(&self) -> WorkspaceOptions {

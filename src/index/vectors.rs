@@ -71,14 +71,28 @@ pub(super) struct CorpusVectors {
     pub(super) outgoing: QuantizedVectors,
 }
 
-/// Returns one vector a text. Those of `previous` must come from the same embedder.
+/// Vectors that are there already, of the same embedder.
+pub(super) enum Earlier {
+    /// None.
+    None,
+    /// Those of an earlier version.
+    Version(Box<Snapshot>),
+    /// Those of this very corpus, kept elsewhere.
+    Kept(Box<CorpusVectors>),
+}
+
+/// Returns one vector a text.
 pub(super) async fn embed(
     embedder: &dyn Embedder,
     texts: &Texts<'_>,
-    previous: Option<&Snapshot>,
+    earlier: &Earlier,
     options: &IndexOptions,
 ) -> Result<CorpusVectors> {
-    let known = previous.map(Known::of).transpose()?.unwrap_or_default();
+    let known = match earlier {
+        Earlier::None => Known::default(),
+        Earlier::Version(snapshot) => Known::of(snapshot)?,
+        Earlier::Kept(vectors) => Known::of_texts(texts, vectors),
+    };
     let mut stage = Stage { embedder, known, options, done: 0, total: texts.len() };
     Ok(CorpusVectors {
         passages: stage.embed(Kind::Passage, &texts.passages).await?,
@@ -169,6 +183,21 @@ impl<'a> Known<'a> {
         let outgoing = snapshot.outgoing_vectors();
         (0..outgoing.len() as u32).for_each(|number| ask(snapshot.outgoing(number), (outgoing, number)));
         Ok(known)
+    }
+
+    fn of_texts(texts: &Texts<'_>, vectors: &'a CorpusVectors) -> Self {
+        let mut known = Self::default();
+        let fields = [
+            (Kind::Passage, &texts.passages, &vectors.passages),
+            (Kind::Sentence, &texts.sentences, &vectors.sentences),
+            (Kind::Question, &texts.incoming, &vectors.incoming),
+            (Kind::Question, &texts.outgoing, &vectors.outgoing),
+        ];
+        for (kind, texts, vectors) in fields {
+            let rows = 0..vectors.len() as u32;
+            texts.iter().zip(rows).for_each(|(text, row)| known.add(kind, *text, (vectors.view(), row)));
+        }
+        known
     }
 
     fn add(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {

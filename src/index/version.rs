@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::graph::matching::PassageEdge;
 use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
 use crate::graph::packed::PackedGraph;
-use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, Snapshot, VersionParts, Writer};
+use crate::graph::vectors::QuantizedVectors;
+use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
@@ -30,18 +31,19 @@ struct Corpus<'a> {
     outgoing_passage: Vec<u32>,
 }
 
-/// Makes a version of what the records hold and switches to it. Vectors of `previous`, which must be of the same
-/// embedder, are taken over.
+/// Makes a version of what the records hold and switches to it. Vectors that are there already are taken over.
 pub(super) async fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
-    previous: Option<Snapshot>,
+    earlier: vectors::Earlier,
     options: &IndexOptions,
 ) -> Result<Built> {
     let stages = Stages { options };
     stages.enter("collecting", 0)?;
     let mut units: Vec<DocumentUnit> = Vec::new();
-    writer.records().for_each_document_unit(&mut |unit| {
+    writer.records().for_each_document_unit(&mut |mut unit| {
+        // Its passages have their parts of it, and a version needs no more.
+        unit.document.text = String::new();
         units.push(unit);
         Ok(())
     })?;
@@ -52,14 +54,17 @@ pub(super) async fn build(
     stages.enter("embedding", 2)?;
     let title = |i: usize| corpus.documents[packed.passage_document[i] as usize].title.as_deref();
     let texts = vectors::Texts::of(&corpus.passages, &title, [&corpus.incoming, &corpus.outgoing]);
-    let vectors = vectors::embed(embedder, &texts, previous.as_ref(), options).await?;
-    drop((texts, previous));
+    let mut vectors = vectors::embed(embedder, &texts, &earlier, options).await?;
+    drop((texts, earlier));
     stages.enter("matching questions", 3)?;
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
     let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
     let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, &packed);
     let (edges, edges_cut) =
         pack_edges(incoming, &vectors.incoming, &outgoing, &vectors.outgoing, &options.matching, &mut packed);
+    if !embedder.is_costly() {
+        vectors.outgoing = QuantizedVectors::new(embedder.dimension());
+    }
     stages.enter("writing", 4)?;
     let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed);
     let version = writer.publish_version(&VersionParts {
@@ -72,8 +77,8 @@ pub(super) async fn build(
         sentence_vectors: &vectors.sentences,
         incoming_vectors: &vectors.incoming,
         outgoing_vectors: embedder.is_costly().then_some(&vectors.outgoing),
-        passage_terms: &|i, terms| terms.push_str(&fields.passages[i]),
-        sentence_terms: &|i, terms| terms.push_str(&fields.sentences[i]),
+        passage_terms: &|i, terms| fields.passage(i, &packed, terms),
+        sentence_terms: &|i, terms| fields.sentence(i, &packed, terms),
         entities: &entity_rows(&packed),
         mentions: &mention_rows(&packed, &spans),
         edges: &edge_rows(&corpus, &edges),

@@ -227,7 +227,7 @@ impl QueryEngine {
         checked(question)?;
         options.check()?;
         let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
-        let reader = Arc::clone(&self.reader);
+        let (reader, embedder) = (Arc::clone(&self.reader), Arc::clone(&self.embedder));
         let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
         let prepare = move || {
             let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
@@ -238,6 +238,7 @@ impl QueryEngine {
                 options,
                 evidence: gathered.evidence,
                 sentence_cosine: gathered.sentence_cosine,
+                embedder,
             })
         };
         let prepared: Result<Query> =

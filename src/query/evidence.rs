@@ -1,5 +1,6 @@
 //! What a question says about every passage: the evidence that strategies start from.
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lexical;
@@ -8,12 +9,14 @@ use crate::error::Result;
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::Evidence;
 use crate::store::{GraphReader, TextField, VectorField};
-use crate::text::{cue, related, stem};
+use crate::text::{cue, cue_of_stem, related, stem};
 
 /// Documents that may bear a name of the question for it to say anything.
 const NAMED_BEARERS_MAX: usize = 30;
 /// Worth of a word that is related to one of the question, beside the word itself.
 const RELATED_WORTH: f32 = 0.8;
+/// Passages whose best sentences one thread finds at a time.
+const PASSAGES_PER_TASK: usize = 8_192;
 
 /// What a question says about passages, and about sentences for those who quote them.
 #[derive(Debug, Clone, Default)]
@@ -36,16 +39,23 @@ pub(super) fn gather(
 ) -> Result<Gathered> {
     let graph = reader.graph();
     let terms = lexical::distinct(&question.terms);
-    let passages = lexical::score(reader, TextField::Passage, &terms)?;
-    let sentences = lexical::score(reader, TextField::Sentence, &terms)?;
+    let lexical = |field| -> Result<(lexical::FieldScores, Vec<u64>)> {
+        let scores = lexical::score(reader, field, &terms)?;
+        let covered = covered(reader, field, &terms, &scores.terms)?;
+        Ok((scores, covered))
+    };
+    let cosines = |field| reader.vectors(field).cosines(&question.vector.view());
+    let ((passages, sentences), (cosine, sentence_cosine)) = rayon::join(
+        || rayon::join(|| lexical(TextField::Passage), || lexical(TextField::Sentence)),
+        || (cosines(VectorField::Passage), cosines(VectorField::Sentence)),
+    );
+    let ((passages, passage_covered), (sentences, sentence_covered)) = (passages?, sentences?);
     let idf: Vec<f32> =
         passages.frequencies.iter().map(|count| lexical::idf(graph.passage_count(), (*count).max(1))).collect();
     let mut bm25 = passages.bm25;
     let mut best_sentence = best_of_sentences(graph, &sentences.bm25, 0.0);
     lexical::normalize(&mut bm25);
     lexical::normalize(&mut best_sentence);
-    let cosine = reader.vectors(VectorField::Passage).cosines(&question.vector.view());
-    let sentence_cosine = reader.vectors(VectorField::Sentence).cosines(&question.vector.view());
     let best_sentence_cosine =
         if sentence_cosine.is_empty() { Vec::new() } else { best_of_sentences(graph, &sentence_cosine, -1.0) };
     let (named, named_lead) = named_passages(question, graph, NAMED_BEARERS_MAX);
@@ -59,6 +69,8 @@ pub(super) fn gather(
         idf,
         passage_terms: passages.terms,
         sentence_terms: sentences.terms,
+        passage_covered,
+        sentence_covered,
         bm25,
         best_sentence,
         cosine,
@@ -70,14 +82,22 @@ pub(super) fn gather(
     Ok(Gathered { evidence, sentence_cosine })
 }
 
+/// Returns which terms each text covers: those that it has, and those that it has a related one of.
+fn covered(reader: &dyn GraphReader, field: TextField, terms: &[(String, f32)], had: &[u64]) -> Result<Vec<u64>> {
+    let mut covered = had.to_vec();
+    for (number, (term, _)) in terms.iter().enumerate() {
+        for other in related(term) {
+            reader.postings(field, other, &mut |text, _| covered[text as usize] |= 1 << number)?;
+        }
+    }
+    Ok(covered)
+}
+
 /// Returns the best of each passage's sentences, `least` where it has none.
 fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec<f32> {
-    let mut best = vec![least; graph.passage_count()];
-    for (passage, score) in graph.sentence_passage.iter().zip(scores) {
-        let passage = &mut best[*passage as usize];
-        *passage = passage.max(*score);
-    }
-    best
+    let sentences = graph.passage_sentences.par_windows(2).with_min_len(PASSAGES_PER_TASK);
+    let best_of = |row: &[u32]| scores[row[0] as usize..row[1] as usize].iter().copied().fold(least, f32::max);
+    sentences.map(best_of).collect()
 }
 
 /// Returns the entities that the question names, known to bear a document or not.
@@ -97,8 +117,8 @@ fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) ->
     for word in question.residual_words() {
         let value = idf(word);
         offer(cue(word), value);
-        for other in related(word) {
-            offer(cue(other), RELATED_WORTH * value);
+        for other in related(&stem(word)) {
+            offer(cue_of_stem(other.clone()), RELATED_WORTH * value);
         }
     }
     let most = worth.values().copied().fold(0.0, f32::max).max(1e-9);

@@ -12,7 +12,7 @@ use super::strategies::{Found, Query};
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
 use crate::graph::packed::row;
-use crate::text::{cue, terms, tokens};
+use crate::text::{terms, tokens};
 
 /// Passages whose sentences are looked at.
 const PASSAGES_MAX: usize = 8;
@@ -33,10 +33,6 @@ const SHARE: f32 = 0.6;
 const UNCOVERED: f32 = 2.0;
 /// Worth of what it covers by its own words.
 const COVERED: f32 = 0.3;
-/// Worth of words that stand for a relation that the question asks for.
-const CUES: f32 = 0.4;
-/// Cues beyond this say no more.
-const CUES_MAX: f32 = 1.5;
 /// Worth of a name that the question does not have, where it asks for one.
 const NAME: f32 = 0.3;
 /// Worth of a number, where it asks for one.
@@ -155,8 +151,6 @@ impl<'a> Reading<'a> {
         let (graph, evidence) = (self.query.reader.graph(), &self.query.evidence);
         let own = terms(sentence).into_iter().filter_map(|term| self.terms.iter().position(|it| *it == term));
         let own = own.fold(0, |bits, term| bits | 1 << term);
-        let met = |word: &String| graph.cue(&cue(word)).and_then(|cue| evidence.cues.get(&cue)).copied().unwrap_or(0.0);
-        let cues: f32 = tokens(sentence).iter().map(met).sum();
         let mentions = row(graph.passage_mentions, passage);
         let mentions = mentions.filter(|mention| graph.mention_sentence[*mention] as usize == number);
         let entities: Vec<u32> = mentions.map(|mention| graph.mention_entity[mention]).collect();
@@ -168,7 +162,6 @@ impl<'a> Reading<'a> {
         };
         let flag = |is: bool, worth: f32| if is { worth } else { 0.0 };
         COVERED * evidence.weight(own) / whole(self.query)
-            + CUES * cues.min(CUES_MAX)
             + flag(has_asked, asked)
             + flag(entities.iter().any(leads_on), LINK)
     }

@@ -10,11 +10,13 @@ mod question;
 mod rerank;
 mod short;
 mod strategies;
+mod substitute;
+mod text_fit;
 mod weights;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult};
 pub use filter::Filter;
-pub use options::{N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX};
+pub use options::{N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX, TrailRanker};
 pub use question::QUESTION_CHARS_MAX;
-pub use strategies::{Finding, Found, Query, Strategy, strategy};
+pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
 pub use weights::{read_weights, shipped_weights};

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::filter::Filter;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
@@ -73,6 +75,43 @@ pub enum Preset {
     Paper,
 }
 
+/// What ranks the best passages of `trail`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrailRanker {
+    /// The weighted sum alone.
+    Linear,
+    /// Boosted trees over what is known of the best passages by the weighted sum.
+    Boosted,
+}
+
+impl TrailRanker {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Boosted => "boosted",
+        }
+    }
+}
+
+impl FromStr for TrailRanker {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "linear" => Ok(Self::Linear),
+            "boosted" => Ok(Self::Boosted),
+            _ => Err(Error::Option {
+                option: "trail-ranker",
+                value: text.to_owned(),
+                reason: "there are linear, boosted".to_owned(),
+            }),
+        }
+    }
+}
+
 /// What a search may be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
@@ -90,6 +129,8 @@ pub struct SearchOptions {
     pub rerank: Option<usize>,
     /// Weights of `trail`; those that come with the program where none are given.
     pub weights: Option<Arc<WeightSet>>,
+    /// What ranks the best passages of `trail`; boosted trees where the weights have some and none is given.
+    pub trail_ranker: Option<TrailRanker>,
 }
 
 /// Passages that a search returns at most.
@@ -109,6 +150,7 @@ impl Default for SearchOptions {
             filters: Vec::new(),
             rerank: None,
             weights: None,
+            trail_ranker: None,
         }
     }
 }

@@ -6,7 +6,9 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, entity_flag, name_kind, row};
 use crate::graph::vectors::QuantizedVectors;
-use crate::text::{NameLookup, NameRule, capitalized_runs, find_names, is_stop_word, stem, terms, tokens};
+use crate::text::{
+    NameLookup, NameMatch, NameRule, Run, capitalized_runs, find_names, is_stop_word, stem, terms, tokens,
+};
 
 /// Characters of a question at most.
 pub const QUESTION_CHARS_MAX: usize = 4_000;
@@ -31,12 +33,14 @@ pub struct AskedQuestion {
 }
 
 /// A name in a question that the index knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NamedEntity {
     /// The entity.
     pub entity: u32,
     /// Its words in the question.
     pub words: std::ops::Range<usize>,
+    /// Share of the words of the capitalized run that it stands in, which may be part of another name; else 1.
+    pub share: f32,
 }
 
 /// Returns the question without white space around it.
@@ -69,8 +73,9 @@ impl AskedQuestion {
     /// Dropping the future loses nothing but the vector.
     pub async fn parse(question: &str, graph: PassageGraph<'_>, embedder: &dyn Embedder) -> Result<Self> {
         let text = checked(question)?.to_owned();
-        let names = known_names(&text, graph);
-        let capitalized = capitalized_runs(&text, &|_| false).into_iter().map(|run| run.key).collect();
+        let runs = capitalized_runs(&text, &|_| false);
+        let names = known_names(&text, &runs, graph);
+        let capitalized = runs.into_iter().map(|run| run.key).collect();
         let mut vector = QuantizedVectors::new(embedder.dimension());
         if embedder.dimension() > 0 {
             for embedding in embedder.embed(&[&text]).await? {
@@ -99,21 +104,27 @@ impl AskedQuestion {
     }
 }
 
-fn known_names(text: &str, graph: PassageGraph<'_>) -> Vec<NamedEntity> {
+fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEntity> {
     let bears = |key: &str| graph.entity(key).filter(|entity| !row(graph.entity_bearers, *entity).is_empty());
-    let single = |key: &str| {
-        let flags = graph.entity(key).map_or(0, |entity| graph.entity_flags[entity as usize]);
-        flags & entity_flag::SINGLE_IN_QUESTION != 0
-    };
-    let lookup = NameLookup { longest: &|_| NAME_WORDS_MAX, contains: &|key| bears(key).is_some(), single: &single };
+    let flags = |key: &str| graph.entity(key).map_or(0, |entity| graph.entity_flags[entity as usize]);
+    let single = |key: &str| flags(key) & entity_flag::SINGLE_IN_QUESTION != 0;
+    let lower = |key: &str| flags(key) & entity_flag::LOWER_IN_QUESTION != 0;
+    let contains = |key: &str| bears(key).is_some();
+    let lookup = NameLookup { longest: &|_| NAME_WORDS_MAX, contains: &contains, single: &single, lower: &lower };
     let found = find_names(text, NameRule::Question, &lookup).into_iter();
-    found.filter_map(|it| Some(NamedEntity { entity: bears(&it.key)?, words: it.words })).collect()
+    let share = |it: &NameMatch| {
+        let around = runs.iter().find(|run| run.start <= it.start && it.end <= run.end);
+        let count = around.map_or(0, |run| tokens(text.get(run.start..run.end).unwrap_or_default()).len());
+        if count > it.words.len() { it.words.len() as f32 / count as f32 } else { 1.0 }
+    };
+    let named = |it: NameMatch| Some(NamedEntity { entity: bears(&it.key)?, share: share(&it), words: it.words });
+    found.filter_map(named).collect()
 }
 
 /// Returns how strongly the question names each passage: by title, and by another name.
 ///
-/// 1/√(documents that bear the name), × 0.6 for a name cut at its comma; names of more than `bearers_max` documents say
-/// nothing.
+/// 1/√(documents that bear the name), × 0.6 for a name cut at its comma or found by its capitals, × its share of a
+/// longer run; names of more than `bearers_max` documents say nothing.
 #[must_use]
 pub(super) fn named_passages(
     question: &AskedQuestion,
@@ -129,8 +140,9 @@ pub(super) fn named_passages(
         }
         for bearer in bearers {
             let kind = graph.bearer_kind[bearer];
-            let cut = if kind == name_kind::BEFORE_COMMA { crate::graph::trail::BEFORE_COMMA_WORTH } else { 1.0 };
-            let worth = cut / (count as f32).sqrt();
+            let is_weak = matches!(kind, name_kind::BEFORE_COMMA | name_kind::MAIN | name_kind::FIRST);
+            let cut = if is_weak { crate::graph::trail::BEFORE_COMMA_WORTH } else { 1.0 };
+            let worth = name.share * cut / (count as f32).sqrt();
             let named = if kind <= name_kind::BARE_TITLE { &mut by_title } else { &mut by_lead };
             for passage in row(graph.document_passages, graph.bearer_document[bearer]) {
                 let best: &mut f32 = named.entry(passage as u32).or_insert(0.0);

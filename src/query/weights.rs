@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
-use crate::graph::trail::{VectorKind, WeightSet, WeightSets};
+use crate::graph::trail::{VectorKind, WeightSet};
 
 /// Reads the weights in the file at `path`, as a fit writes them.
 ///
@@ -30,8 +30,8 @@ pub fn read_weights(path: &Path) -> Result<WeightSet> {
 ///
 /// [`Error::Internal`] never happens with the weights as they are.
 pub fn shipped_weights(embedder: &str) -> Result<&'static WeightSet> {
-    let sets = WeightSets::shipped().ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))?;
-    Ok(sets.of(vector_kind(embedder)))
+    let weights = WeightSet::shipped(vector_kind(embedder));
+    weights.ok_or_else(|| Error::Internal("the weights cannot be read".to_owned()))
 }
 
 /// Returns where vectors come from whose embedder has that name.

@@ -81,6 +81,13 @@ pub trait GraphReader: Send + Sync {
     /// If the store cannot be read.
     fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()>;
 
+    /// Returns how many texts of `field` have `term`.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    fn frequency(&self, field: TextField, term: &str) -> Result<usize>;
+
     /// Returns what is shown of a passage.
     ///
     /// # Errors

@@ -23,6 +23,8 @@ pub struct NameLookup<'a> {
     pub contains: &'a dyn Fn(&str) -> bool,
     /// Whether a name of this one word counts: it is no common word.
     pub single: &'a dyn Fn(&str) -> bool,
+    /// Whether a name of several words counts where too few of them are capitalized.
+    pub lower: &'a dyn Fn(&str) -> bool,
 }
 
 /// A known name where it stands.
@@ -41,12 +43,23 @@ pub struct NameMatch {
 /// Returns the known names in `text`, in order, without overlap, the longest at each place.
 #[must_use]
 pub fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) -> Vec<NameMatch> {
+    visit_names(text, rule, lookup, &mut |_| ())
+}
+
+/// As [`find_names`]; calls `refused` with the words of names that are not capitalized as names are.
+pub fn visit_names(
+    text: &str,
+    rule: NameRule,
+    lookup: &NameLookup<'_>,
+    refused: &mut dyn FnMut(&str),
+) -> Vec<NameMatch> {
     let folded = FoldedWords::of(text);
     let mut matches = Vec::new();
     let mut index = 0;
     while index < folded.words.len() {
         let longest = (lookup.longest)(folded.word(index)).min(folded.words.len() - index);
-        let found = (1..=longest).rev().find_map(|count| name_at(&folded, index..index + count, rule, lookup));
+        let mut named = |count| name_at(&folded, index..index + count, rule, lookup, refused);
+        let found = (1..=longest).rev().find_map(&mut named);
         index = found.as_ref().map_or(index + 1, |it| it.words.end);
         matches.extend(found);
     }
@@ -58,15 +71,21 @@ fn name_at(
     range: Range<usize>,
     rule: NameRule,
     lookup: &NameLookup<'_>,
+    refused: &mut dyn FnMut(&str),
 ) -> Option<NameMatch> {
     let key = folded.key(range.clone());
     let words = folded.words.get(range.clone())?;
     let (first, last) = (words.first()?, words.last()?);
-    let is_name = (lookup.contains)(key)
-        && match words {
-            [only] => only.is_capitalized() && (lookup.single)(key),
-            _ => is_capitalized(folded, range.clone(), rule),
-        };
+    if !(lookup.contains)(key) {
+        return None;
+    }
+    let is_name = match words {
+        [only] => only.is_capitalized() && (lookup.single)(key),
+        _ => is_capitalized(folded, range.clone(), rule) || (lookup.lower)(key),
+    };
+    if !is_name {
+        refused(key);
+    }
     is_name.then(|| NameMatch { words: range, start: first.start, end: last.end, key: key.to_owned() })
 }
 
@@ -98,6 +117,7 @@ mod tests {
             },
             contains: &|key| NAMES.contains(&key),
             single: &|word| word != "march",
+            lower: &|key| key == "boso the elder" && rule == NameRule::Question,
         };
         let matches = find_names(text, rule, &lookup);
         assert_eq!(matches.iter().map(|it| &text[it.start..it.end]).collect::<Vec<_>>(), expect, "{text}");
@@ -114,7 +134,20 @@ mod tests {
         check("Boso the elder", NameRule::Question, &["Boso the elder"]);
         check("the Kid in March", NameRule::Text, &["the Kid"]);
         check("the kid; who is it", NameRule::Question, &[]);
+        check("is boso the elder dead", NameRule::Question, &["boso the elder"]);
         check("WHO is It", NameRule::Question, &["WHO is It"]);
         check("", NameRule::Text, &[]);
+    }
+
+    #[test]
+    fn names_that_are_not_capitalized_are_told_of() {
+        let none = |_: &str| false;
+        let contains = |key: &str| NAMES.contains(&key);
+        let lookup = NameLookup { longest: &|_| 3, contains: &contains, single: &none, lower: &none };
+        let mut refused = Vec::new();
+        let found = visit_names("The kid and Boso The Elder", NameRule::Text, &lookup, &mut |key| {
+            refused.push(key.to_owned());
+        });
+        assert_eq!((found.len(), refused), (1, vec!["the kid".to_owned()]));
     }
 }

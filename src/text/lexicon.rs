@@ -27,11 +27,17 @@ const OWN_STEMS: &[(&str, &str)] = &[
 
 static STOP_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("stop_words.txt")));
 static LINKING_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("linking_words.txt")));
-static RELATIONS: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    lines(include_str!("relations.txt"))
-        .filter_map(|line| line.split_once(':'))
-        .map(|(word, others)| (word.trim(), others.split_whitespace().collect()))
-        .collect()
+static RELATIONS: LazyLock<FxHashMap<String, Vec<String>>> = LazyLock::new(|| {
+    let mut relations: FxHashMap<String, Vec<String>> = FxHashMap::default();
+    for (word, others) in lines(include_str!("relations.txt")).filter_map(|line| line.split_once(':')) {
+        let word = stem(word.trim());
+        let others = others.split_whitespace().map(stem).filter(|other| *other != word);
+        let mut others: Vec<String> = others.collect();
+        let known = relations.entry(word).or_default();
+        others.retain(|other| !known.contains(other));
+        known.append(&mut others);
+    }
+    relations
 });
 
 fn lines(file: &'static str) -> impl Iterator<Item = &'static str> {
@@ -70,10 +76,10 @@ pub fn is_linking_word(word: &str) -> bool {
     LINKING_WORDS.contains(word)
 }
 
-/// Returns the words that a passage may use where a question uses the folded `word`; mostly none.
+/// Returns the stems that a passage may use where a question uses `stem`; mostly none.
 #[must_use]
-pub fn related(word: &str) -> &'static [&'static str] {
-    RELATIONS.get(word).map_or(&[], Vec::as_slice)
+pub fn related(stem: &str) -> &'static [String] {
+    RELATIONS.get(stem).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the English stem of a folded word.
@@ -89,7 +95,12 @@ pub fn stem(word: &str) -> String {
 /// Returns the beginning of a folded word's stem, by which words around a mention are compared.
 #[must_use]
 pub fn cue(word: &str) -> String {
-    let mut stem = stem(word);
+    cue_of_stem(stem(word))
+}
+
+/// Returns the beginning of a stem.
+#[must_use]
+pub fn cue_of_stem(mut stem: String) -> String {
     if let Some((end, _)) = stem.char_indices().nth(CUE_CHARS) {
         stem.truncate(end);
     }
@@ -131,6 +142,7 @@ mod tests {
         assert!(is_stop_word("the") && !is_stop_word("#") && !is_stop_word("search"));
         assert!(is_linking_word("von") && !is_linking_word("lower"));
         assert_eq!(related("mother"), ["daughter", "son", "born"]);
-        assert!(related("Words").is_empty());
+        assert_eq!(related(&stem("directed")), ["director", "filmmak"]);
+        assert!(related("Words").is_empty() && related("#").is_empty());
     }
 }

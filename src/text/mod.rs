@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of documents, indexes or files, and keeps no state but word lists.
 
+mod aliases;
 mod case;
 mod escape;
 mod find;
@@ -16,12 +17,13 @@ mod words;
 pub use fold::fold;
 pub use words::{Word, tokens, words};
 
-pub use lexicon::{CUE_CHARS, MONTHS, cue, is_linking_word, is_stop_word, related, stem, terms};
+pub use lexicon::{CUE_CHARS, MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem, terms};
 
 pub use sentences::{is_block_start, sentences};
 
+pub use aliases::aliases;
 pub use case::CaseCounts;
-pub use find::{NameLookup, NameMatch, NameRule, find_names};
+pub use find::{NameLookup, NameMatch, NameRule, find_names, visit_names};
 pub use names::{NameKind, after_headings, bearer_names, lead_name, quoted_lead, strip_parenthesis};
 pub use runs::{Run, capitalized_runs};
 

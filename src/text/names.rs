@@ -13,8 +13,12 @@ pub enum NameKind {
     BareTitle = 1,
     /// Its title up to the comma: often a place, shared by many.
     BeforeComma = 2,
-    /// The subject of its first sentence.
+    /// The subject of its first sentence, or another name that the sentence gives to it.
     Lead = 3,
+    /// What a document without title and subject capitalizes most.
+    Main = 4,
+    /// What it capitalizes first.
+    First = 5,
 }
 
 /// Words of a name at most.
@@ -139,15 +143,17 @@ pub fn bearer_names(title: Option<&str>, text: &str) -> Vec<(String, NameKind)> 
 
 /// Adds a name under its key, unless it is none or is there already: kinds come strongest first.
 fn push_name(name: &str, kind: NameKind, names: &mut Vec<(String, NameKind)>) {
-    let words = tokens(name);
-    let is_short = words.len() == 1 && words.iter().any(|word| word.chars().count() < 3);
-    if is_short || words.len() > NAME_WORDS_MAX || words.iter().all(|word| is_stop_word(word)) {
-        return;
-    }
-    let key = words.join(" ");
-    if names.iter().all(|(known, _)| *known != key) {
+    if let Some(key) = key_of(name).filter(|key| names.iter().all(|(known, _)| known != key)) {
         names.push((key, kind));
     }
+}
+
+/// Returns the key of a name, unless it is none: too short, too long, or nothing but stop words.
+pub(super) fn key_of(name: &str) -> Option<String> {
+    let words = tokens(name);
+    let is_short = words.len() == 1 && words.iter().any(|word| word.chars().count() < 3);
+    let is_name = !is_short && words.len() <= NAME_WORDS_MAX && !words.iter().all(|word| is_stop_word(word));
+    is_name.then(|| words.join(" "))
 }
 
 /// Returns the first and last word of a name of a person with words between.

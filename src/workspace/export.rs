@@ -10,7 +10,7 @@ use crate::domain::{EdgeId, Passage, PseudoQuery};
 use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row, text_at};
-use crate::store::GraphReader as _;
+use crate::store::{DocumentText, GraphReader as _};
 
 impl Snapshot {
     /// Returns the documents, passages, questions, mentions and edges of this version, one JSON object each under the
@@ -20,7 +20,7 @@ impl Snapshot {
     ///
     /// If the version cannot be read.
     pub fn canonical_lines(&self) -> Result<Vec<String>> {
-        let mut lines = Lines::default();
+        let mut lines = CanonicalLines::default();
         let graph = self.graph();
         for document in 0..graph.document_count() as u32 {
             self.export_document(document, &mut lines)?;
@@ -37,24 +37,13 @@ impl Snapshot {
                 lines.push("edge", &self.question_edge(graph, passage, edge as u32))?;
             }
         }
-        lines.0.sort_unstable();
-        Ok(lines.0)
+        Ok(lines.sorted())
     }
 
-    fn export_document(&self, number: u32, lines: &mut Lines) -> Result<()> {
+    fn export_document(&self, number: u32, lines: &mut CanonicalLines) -> Result<()> {
         let graph = self.graph();
         let document = self.document(number)?;
-        lines.push(
-            "document",
-            &json!({
-                "id": document.document,
-                "source_id": document.source_id,
-                "title": document.title,
-                "uri": document.uri,
-                "media_type": document.media_type,
-                "metadata": document.metadata,
-            }),
-        )?;
+        lines.push_document(&document)?;
         for (passage, ordinal) in row(graph.document_passages, number).zip(0..) {
             let shown = self.passage(passage as u32)?;
             let passage = Passage {
@@ -97,7 +86,7 @@ impl Snapshot {
         }
     }
 
-    fn export_mentions(&self, graph: PassageGraph<'_>, passage: u32, lines: &mut Lines) -> Result<()> {
+    fn export_mentions(&self, graph: PassageGraph<'_>, passage: u32, lines: &mut CanonicalLines) -> Result<()> {
         let id = self.passage_id(passage);
         let first = graph.passage_sentences[passage as usize];
         for mention in row(graph.passage_mentions, passage) {
@@ -131,29 +120,51 @@ impl Snapshot {
     }
 }
 
-/// A mention of an entity in a sentence.
-#[derive(Serialize)]
-struct Mention<'a> {
-    entity: EntityId,
-    name: &'a str,
-    passage: PassageId,
-    sentence: u32,
+/// A mention of an entity in a sentence, as it is exported.
+#[derive(Debug, Serialize)]
+pub(crate) struct Mention<'a> {
+    pub(crate) entity: EntityId,
+    pub(crate) name: &'a str,
+    pub(crate) passage: PassageId,
+    pub(crate) sentence: u32,
 }
 
 fn keywords(graph: PassageGraph<'_>, numbers: &[u32]) -> Keywords {
     numbers.iter().map(|number| text_at(graph.keyword_ends, graph.keyword_texts, *number)).collect()
 }
 
-#[derive(Default)]
-struct Lines(Vec<String>);
+/// The canonical form of a version, in the making: one JSON object a line.
+#[derive(Debug, Default)]
+pub(crate) struct CanonicalLines(Vec<String>);
 
-impl Lines {
-    fn push(&mut self, kind: &str, value: &impl Serialize) -> Result<()> {
+impl CanonicalLines {
+    pub(crate) fn push_document(&mut self, document: &DocumentText) -> Result<()> {
+        self.push(
+            "document",
+            &json!({
+                "id": document.document,
+                "source_id": document.source_id,
+                "title": document.title,
+                "uri": document.uri,
+                "media_type": document.media_type,
+                "metadata": document.metadata,
+            }),
+        )
+    }
+
+    /// Adds a value under the name of its kind.
+    pub(crate) fn push(&mut self, kind: &str, value: &impl Serialize) -> Result<()> {
         let value = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
         let mut line = String::with_capacity(value.len() + kind.len() + 5);
         // Writing to a string cannot fail.
         let _written = write!(line, "{{\"{kind}\":{value}}}");
         self.0.push(line);
         Ok(())
+    }
+
+    /// Returns the lines in order.
+    pub(crate) fn sorted(mut self) -> Vec<String> {
+        self.0.sort_unstable();
+        self.0
     }
 }

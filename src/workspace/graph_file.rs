@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::path::Path;
 
-use super::sections::{self, Sections};
+use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use super::structure;
 use crate::error::{Error, Result};
@@ -14,7 +14,8 @@ use crate::graph::packed::{PackedGraph, PassageGraph};
 pub(super) fn write(path: &Path, graph: &PackedGraph, outgoing: usize) -> Result<Stamp> {
     structure::check(&graph.view(), outgoing)
         .map_err(|(section, rule)| Error::Internal(format!("the packed graph is wrong: `{section}` {rule}")))?;
-    sections::write(path, &graph.sections())
+    let parts: Vec<_> = graph.sections().into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
+    sections::write(path, &parts)
 }
 
 /// The packed graph of a version, mapped and checked.

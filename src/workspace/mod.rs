@@ -27,6 +27,7 @@ mod writer;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub(crate) use export::{CanonicalLines, Mention};
 use lock::Lock;
 use records::VersionRow;
 pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};

@@ -29,15 +29,43 @@ const ENTRY_BYTES: usize = NAME_BYTES + 16;
 const SECTION_COUNT_MAX: usize = 1024;
 const ALIGNMENT: usize = 8;
 
+/// Writes the bytes of a section.
+pub(super) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// What a section holds.
+#[derive(Clone, Copy)]
+pub(super) enum Contents<'a> {
+    /// Bytes as they lie.
+    Bytes(&'a [u8]),
+    /// So many bytes, gathered while they are written.
+    Gathered(usize, &'a Gather<'a>),
+}
+
+impl Contents<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Gathered(bytes, _) => *bytes,
+        }
+    }
+
+    fn write(&self, file: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Bytes(bytes) => file.write_all(bytes),
+            Self::Gathered(_, gather) => gather(file),
+        }
+    }
+}
+
 /// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
-pub(super) fn write(path: &Path, sections: &[(&str, &[u8])]) -> Result<Stamp> {
+pub(super) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
     let unfinished = path.with_extension("tmp");
     write_file(&unfinished, sections).map_err(Error::io("write", &unfinished))?;
     std::fs::rename(&unfinished, path).map_err(Error::io("name", path))?;
     Stamp::of(path)
 }
 
-fn write_file(path: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
+fn write_file(path: &Path, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     file.write_all(MAGIC)?;
     file.write_all(&INDEX_FORMAT.to_le_bytes())?;
@@ -45,7 +73,7 @@ fn write_file(path: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
     file.write_all(&(sections.len() as u32).to_le_bytes())?;
     file.write_all(&[0; 4])?;
     let mut offset = HEADER_BYTES + sections.len() * ENTRY_BYTES;
-    for (name, bytes) in sections {
+    for (name, contents) in sections {
         let mut padded = [0; NAME_BYTES];
         let Some(start) = padded.get_mut(..name.len()) else {
             return Err(io::Error::other(format!("the name `{name}` is longer than {NAME_BYTES} bytes")));
@@ -53,12 +81,12 @@ fn write_file(path: &Path, sections: &[(&str, &[u8])]) -> io::Result<()> {
         start.copy_from_slice(name.as_bytes());
         file.write_all(&padded)?;
         file.write_all(&(offset as u64).to_le_bytes())?;
-        file.write_all(&(bytes.len() as u64).to_le_bytes())?;
-        offset += bytes.len().next_multiple_of(ALIGNMENT);
+        file.write_all(&(contents.len() as u64).to_le_bytes())?;
+        offset += contents.len().next_multiple_of(ALIGNMENT);
     }
-    for (_, bytes) in sections {
-        file.write_all(bytes)?;
-        file.write_all(&[0; ALIGNMENT][..bytes.len().next_multiple_of(ALIGNMENT) - bytes.len()])?;
+    for (_, contents) in sections {
+        contents.write(&mut file)?;
+        file.write_all(&[0; ALIGNMENT][..contents.len().next_multiple_of(ALIGNMENT) - contents.len()])?;
     }
     file.into_inner()?.sync_all()
 }
@@ -160,7 +188,11 @@ mod tests {
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("file.bin");
-        write(&path, &[("numbers", bytemuck::cast_slice(&[1u32, 2, 3])), ("none", b""), ("text", b"abc")]).unwrap();
+        let numbers = [1u32, 2, 3];
+        let text = Contents::Gathered(3, &|file| file.write_all(b"ab").and_then(|()| file.write_all(b"c")));
+        let bytes = |bytes| Contents::Bytes(bytes);
+        write(&path, &[("numbers", bytes(bytemuck::cast_slice(&numbers))), ("none", bytes(b"")), ("text", text)])
+            .unwrap();
         path
     }
 
@@ -202,6 +234,6 @@ mod tests {
     fn a_name_that_does_not_fit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let name = "x".repeat(NAME_BYTES + 1);
-        assert!(write(&folder.path().join("file.bin"), &[(&name, b"")]).is_err());
+        assert!(write(&folder.path().join("file.bin"), &[(&name, Contents::Bytes(b""))]).is_err());
     }
 }

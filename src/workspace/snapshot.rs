@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::graph_file::GraphFile;
 use super::records::VersionRow;
-use super::stamp::{Depth, is_missing};
+use super::stamp::{Depth, StampedFile, is_missing};
 use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
@@ -25,6 +27,7 @@ pub struct Snapshot {
     version: IndexVersion,
     counts: Counts,
     embedder: String,
+    fingerprint: [u8; 32],
     graph: GraphFile,
     texts: TextsFile,
     vectors: VectorsFile,
@@ -44,19 +47,31 @@ impl Snapshot {
             incoming: count(row.counts.incoming),
             outgoing: count(row.counts.outgoing),
         };
-        let graph = GraphFile::open(&folder.join(GRAPH), counts.outgoing)?;
+        // Each is looked through as a whole, so both at the same time.
+        let (graph, texts) = rayon::join(
+            || GraphFile::open(&folder.join(GRAPH), counts.outgoing),
+            || TextsFile::open(&folder.join(TEXTS), counts),
+        );
+        let (graph, texts) = (graph?, texts?);
         check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
         let vector_counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
         Ok(Self {
             version: row.version,
             counts: row.counts,
             embedder: row.pin.embedder.clone(),
+            fingerprint: fingerprint(row),
             graph,
-            texts: TextsFile::open(&folder.join(TEXTS), counts)?,
+            texts,
             vectors: VectorsFile::open(&folder.join(VECTORS), row.pin.dimension, vector_counts)?,
             passage_terms: TextIndex::open(&folder.join(PASSAGE_TERMS), counts.passages)?,
             sentence_terms: TextIndex::open(&folder.join(SENTENCE_TERMS), counts.sentences)?,
         })
+    }
+
+    /// Returns a hash of all that the version holds: equal where two are, as far as they were made alike.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
     }
 
     /// Returns how many passages there are; they are numbered from 0.
@@ -124,6 +139,13 @@ impl GraphReader for Snapshot {
         }
     }
 
+    fn frequency(&self, field: TextField, term: &str) -> Result<usize> {
+        match field {
+            TextField::Passage => self.passage_terms.frequency(term),
+            TextField::Sentence => self.sentence_terms.frequency(term),
+        }
+    }
+
     fn passage(&self, passage: u32) -> Result<PassageText> {
         if passage >= self.passage_count() {
             return Err(Error::Internal(format!("there is no passage {passage}")));
@@ -148,18 +170,27 @@ impl GraphReader for Snapshot {
     }
 }
 
+fn fingerprint(row: &VersionRow) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in row.files.iter().flat_map(|file| [&file.path, &file.stamp.blake3]).chain([&row.pin.embedder]) {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
 /// Checks every file of a version against what was written; a file that is not there is damage too, unless the whole
 /// version is gone, which the caller looks into.
 fn check_files(folder: &Path, row: &VersionRow) -> Result<()> {
-    for file in &row.files {
+    let check = |file: &StampedFile| {
         let path = folder.join(&file.path);
         let is_large = file.path == VECTORS && file.stamp.bytes > VECTOR_BYTES_CHECKED_MAX;
         let depth = if is_large { Depth::Size } else { Depth::Contents };
         file.stamp.check(&path, depth).map_err(|error| {
             if is_missing(&error) { Error::Corrupt { path, reason: "it is not there".to_owned() } } else { error }
-        })?;
-    }
-    Ok(())
+        })
+    };
+    // Side by side, and the first that fails in their order is told of.
+    row.files.par_iter().map(check).collect::<Vec<_>>().into_iter().collect()
 }
 
 fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {

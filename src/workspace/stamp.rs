@@ -1,13 +1,16 @@
 //! What a file of a version must be: its size and checksum, kept in the records, checked before the file is relied on.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::mapping::Mapping;
 use crate::error::{Error, Result};
+
+/// Bytes of a file that are read at a time.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// Size and checksum of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +32,25 @@ pub(super) struct StampedFile {
 }
 
 impl Stamp {
-    /// Returns the stamp of the file at `path`, as it is.
+    /// Returns the stamp of the file at `path`, as it is. It is read in pieces: a file that was just written would
+    /// count as memory of this process if it were mapped.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
-        Ok(Self::of_bytes(mapping.bytes()))
+        let stamp = || -> io::Result<Self> {
+            let (mut file, mut hasher) = (File::open(path)?, blake3::Hasher::new());
+            let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
+            loop {
+                match file.read(&mut piece) {
+                    Ok(0) => return Ok(Self { bytes, blake3: hasher.finalize().to_hex().to_string() }),
+                    Ok(count) => {
+                        hasher.update(&piece[..count]);
+                        bytes += count as u64;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        stamp().map_err(Error::io("open", path))
     }
 
     fn of_bytes(bytes: &[u8]) -> Self {

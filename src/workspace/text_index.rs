@@ -101,6 +101,12 @@ impl TextIndex {
         }
         Ok(())
     }
+
+    /// Returns how many texts have `term`.
+    pub(super) fn frequency(&self, term: &str) -> Result<usize> {
+        let found = self.terms.doc_freq(&Term::from_field_text(self.field, term));
+        found.map(|count| count as usize).map_err(Error::io("read", &self.path))
+    }
 }
 
 impl std::fmt::Debug for TextIndex {
@@ -131,6 +137,7 @@ mod tests {
         let index = index_of(folder.path(), &texts);
         assert_eq!(postings(&index, "bridg"), [(0, 2), (3, 1)]);
         assert_eq!(postings(&index, "river"), [(0, 1), (2, 1)]);
+        assert_eq!(["river", "absent"].map(|term| index.frequency(term).unwrap()), [2, 0]);
         assert_eq!(postings(&index, "東京"), [(3, 1)]);
         for missing in ["", "absent", "bridg river", "a:b OR ("] {
             assert_eq!(postings(&index, missing), [], "{missing}");

@@ -1,11 +1,12 @@
 //! `texts.bin`: what is shown of passages, documents and questions, mapped; read only where it is shown.
 
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::sections::{self, Sections};
+use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, Span};
 use crate::error::{Error, Result};
@@ -35,72 +36,75 @@ const UNTITLED: &str = "-";
 const TITLED: &str = "+";
 
 /// Texts back to back, and where each ends.
-#[derive(Default)]
-struct Column {
+struct Column<'a> {
     ends: Vec<u64>,
-    bytes: Vec<u8>,
+    gather: Box<Gather<'a>>,
 }
 
-impl Column {
-    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let mut column = Self::default();
-        texts.for_each(|text| column.push(&[text]));
-        column
+impl<'a> Column<'a> {
+    /// The texts of `items`, read where they are.
+    fn of<T>(items: &'a [T], text: impl Fn(&'a T) -> &'a str + 'a) -> Self {
+        let mut end = 0;
+        let ends = items.iter().map(|item| {
+            end += text(item).len() as u64;
+            end
+        });
+        let ends = ends.collect();
+        let gather = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(text(it).as_bytes()));
+        Self { ends, gather: Box::new(gather) }
     }
 
-    fn push(&mut self, parts: &[&str]) {
-        for part in parts {
-            self.bytes.extend_from_slice(part.as_bytes());
-        }
-        self.ends.push(self.bytes.len() as u64);
+    fn contents(&self) -> Contents<'_> {
+        let bytes = self.ends.last().copied().unwrap_or_default() as usize;
+        Contents::Gathered(bytes, self.gather.as_ref())
     }
 }
 
 /// Writes `texts.bin`.
 pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
-    let (documents, passages) = (texts.documents, texts.passages);
-    let mut titles = Column::default();
-    let mut metadata = Column::default();
-    for document in documents {
-        match &document.title {
-            Some(title) => titles.push(&[TITLED, title]),
-            None => titles.push(&[UNTITLED]),
-        }
-        let json = serde_json::to_string(&document.metadata)
-            .map_err(|error| Error::Internal(format!("metadata cannot be written: {error}")))?;
-        metadata.push(&[&json]);
-    }
+    let Texts { documents, passages, incoming, outgoing } = *texts;
+    let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title.as_deref())).collect();
+    let metadata: Vec<String> = documents.iter().map(|it| metadata_json(it)).collect::<Result<_>>()?;
     let columns = [
-        Column::of(documents.iter().map(|it| it.source_id.as_str())),
-        titles,
-        Column::of(documents.iter().map(|it| it.uri.as_str())),
-        Column::of(documents.iter().map(|it| it.media_type.as_str())),
-        metadata,
-        Column::of(passages.iter().map(|it| it.section.as_deref().unwrap_or_default())),
-        Column::of(passages.iter().map(|it| it.text.as_str())),
-        Column::of(texts.incoming.iter().map(|it| it.text.as_str())),
-        Column::of(texts.outgoing.iter().map(|it| it.text.as_str())),
+        Column::of(documents, |it| &it.source_id),
+        Column::of(&titles, String::as_str),
+        Column::of(documents, |it| &it.uri),
+        Column::of(documents, |it| &it.media_type),
+        Column::of(&metadata, String::as_str),
+        Column::of(passages, |it| it.section.as_deref().unwrap_or_default()),
+        Column::of(passages, |it| &it.text),
+        Column::of(incoming, |it| &it.text),
+        Column::of(outgoing, |it| &it.text),
     ];
     let ids: [Vec<[u8; 16]>; 4] = [
         documents.iter().map(|it| *it.id.as_bytes()).collect(),
         passages.iter().map(|it| *it.id.as_bytes()).collect(),
-        texts.incoming.iter().map(|it| *it.id.as_bytes()).collect(),
-        texts.outgoing.iter().map(|it| *it.id.as_bytes()).collect(),
+        incoming.iter().map(|it| *it.id.as_bytes()).collect(),
+        outgoing.iter().map(|it| *it.id.as_bytes()).collect(),
     ];
     let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
     let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
-    let outgoing_passages = passages_of(texts.outgoing, passages)?;
-    let mut parts: Vec<(&str, &[u8])> = vec![
-        (SPANS, bytemuck::cast_slice(&spans)),
-        (SENTENCES, bytemuck::cast_slice(&sentences)),
-        (OUTGOING_PASSAGES, bytemuck::cast_slice(&outgoing_passages)),
+    let outgoing_passages = passages_of(outgoing, passages)?;
+    let mut parts = vec![
+        (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
+        (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
+        (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(&outgoing_passages))),
     ];
-    parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, bytemuck::cast_slice(ids))));
+    parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, Contents::Bytes(bytemuck::cast_slice(ids)))));
     for ((ends, bytes), column) in COLUMN_NAMES.iter().zip(&columns) {
-        parts.push((ends, bytemuck::cast_slice(&column.ends)));
-        parts.push((bytes, &column.bytes));
+        parts.push((ends, Contents::Bytes(bytemuck::cast_slice(&column.ends))));
+        parts.push((bytes, column.contents()));
     }
     sections::write(path, &parts)
+}
+
+fn marked_title(title: Option<&str>) -> String {
+    title.map_or_else(|| UNTITLED.to_owned(), |title| format!("{TITLED}{title}"))
+}
+
+fn metadata_json(document: &Document) -> Result<String> {
+    serde_json::to_string(&document.metadata)
+        .map_err(|error| Error::Internal(format!("metadata cannot be written: {error}")))
 }
 
 /// Returns the ordinal of each question's passage.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::sections::{self, Sections};
+use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use crate::error::{Error, Result};
 use crate::graph::vectors::QuantizedVectors;
@@ -16,10 +16,10 @@ pub(super) fn write(path: &Path, dimension: usize, fields: [&QuantizedVectors; 4
         return Err(Error::Internal(format!("vectors of another dimension than {dimension}")));
     }
     let dimension = (dimension as u32).to_ne_bytes();
-    let mut parts: Vec<(&str, &[u8])> = vec![("dimension", &dimension)];
+    let mut parts = vec![("dimension", Contents::Bytes(&dimension))];
     for (field, (scales, codes)) in fields.iter().zip(NAMES) {
-        parts.push((scales, bytemuck::cast_slice(&field.scales)));
-        parts.push((codes, bytemuck::cast_slice(&field.codes)));
+        parts.push((scales, Contents::Bytes(bytemuck::cast_slice(&field.scales))));
+        parts.push((codes, Contents::Bytes(bytemuck::cast_slice(&field.codes))));
     }
     sections::write(path, &parts)
 }

@@ -1,5 +1,5 @@
-//! `trail` beside the prototype that it was written after: with one passage a record, no vectors and the built-in
-//! weights, both find the same.
+//! `trail` beside the prototype of its walk: with one passage a record, no vectors and weighted sums alone, it finds at
+//! least as much. Names that the prototype does not know make it find more.
 
 use std::path::Path;
 
@@ -7,7 +7,10 @@ use cairn::chunk::{ChunkOptions, PassageUnit};
 use cairn::eval::{read_questions, retrieval};
 use cairn::graph::matching::MatchOptions;
 use cairn::ingest::IngestOptions;
-use cairn::{IndexOptions, Performers, QueryEngine, SearchOptions, Sources, StrategyKind, Workspace, WorkspaceOptions};
+use cairn::{
+    IndexOptions, Performers, QueryEngine, SearchOptions, Sources, StrategyKind, TrailRanker, Workspace,
+    WorkspaceOptions,
+};
 
 use crate::support::{Cli, shared_data};
 
@@ -15,7 +18,8 @@ use crate::support::{Cli, shared_data};
 const PROTOTYPE: [(&str, f64, f64); 3] =
     [("2wiki-hippo", 98.6, 86.8), ("musique-dev", 64.4, 58.6), ("hotpot-dev", 97.8, 90.6)];
 
-const TOLERANCE: f64 = 0.5;
+/// What may be missing: one question in a hundred. The weights are fitted anew, those of the prototype were its own.
+const TOLERANCE: f64 = 1.0;
 
 #[tokio::test]
 async fn trail_with_titles_finds_what_the_prototype_finds() {
@@ -35,10 +39,11 @@ async fn compare(bundle: &str, title_field: Option<String>, expect: f64) {
     let Some(folder) = shared_data(bundle) else { return };
     let questions = read_questions(&folder.join("questions.jsonl")).unwrap();
     let engine = engine(&folder.join("corpus.jsonl"), title_field).await;
-    let options = SearchOptions { strategy: StrategyKind::Trail, ..SearchOptions::default() };
+    let trail_ranker = Some(TrailRanker::Linear);
+    let options = SearchOptions { strategy: StrategyKind::Trail, trail_ranker, ..SearchOptions::default() };
     let (_, report) = retrieval(&engine, &questions, &options).await.unwrap();
     let actual = report.metrics.get("recall@5").unwrap().mean;
-    assert!((actual - expect).abs() <= TOLERANCE, "{bundle}: {actual:.2} is not {expect}");
+    assert!(actual >= expect - TOLERANCE, "{bundle}: {actual:.2} is less than {expect}");
 }
 
 /// Indexes one passage a record, without vectors and, as `trail` does not need them, without question edges.

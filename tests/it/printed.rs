@@ -21,10 +21,12 @@ fn every_command_prints_what_its_schema_promises() {
     let questions = examples.join("harbor-questions.jsonl").display().to_string();
     let cli = Cli::new();
 
-    let calls: [(&str, &[&str]); 6] = [
+    let calls: [(&str, &[&str]); 8] = [
+        ("doctor", &["doctor", "--json"]),
         ("index", &["index", &collection, "--json"]),
         ("index", &["index", &collection, "--json"]),
         ("status", &["status", "--json"]),
+        ("doctor", &["doctor", "--json"]),
         ("search", &["search", QUESTION, "--json"]),
         ("answer", &["ask", QUESTION, "--json"]),
         ("eval-retrieval", &["eval", "retrieval", "--questions", &questions, "--output", "run.jsonl", "--json"]),
@@ -131,4 +133,29 @@ fn a_failure_prints_what_its_schema_promises() {
         assert_valid("error", &error);
         assert_eq!(error["error"]["kind"], kind, "{args:?}");
     }
+}
+
+#[test]
+fn the_doctor_says_what_fails_and_ends_with_its_status() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let cli = Cli::new();
+    let healthy = cli.run(["doctor"]).succeeded();
+    assert!(healthy.stdout.contains("absent  index"), "{healthy:#?}");
+    assert!(healthy.stdout.contains("works   embedder  static-256i8"), "{healthy:#?}");
+    assert!(!healthy.stdout.contains("empty path"), "{healthy:#?}");
+    cli.run(["index", &examples.join("harbor").display().to_string()]).succeeded();
+    assert!(cli.run(["doctor"]).succeeded().stdout.contains("works   index     .cairn: version 1"));
+
+    let missing = cli.run(["doctor", "--embedder", "onnx:no-such-folder"]);
+    assert_eq!(missing.status, Some(3), "{missing:#?}");
+    assert!(missing.stdout.contains("FAILS   embedder") && missing.stdout.contains("no such folder"), "{missing:#?}");
+
+    let graph = cli.folder().join(".cairn/versions/1/graph.bin");
+    let mut bytes = fs::read(&graph).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&graph, bytes).unwrap();
+    let damaged = cli.run(["doctor"]);
+    assert_eq!(damaged.status, Some(7), "{damaged:#?}");
+    assert!(damaged.stdout.contains("FAILS   index"), "{damaged:#?}");
 }

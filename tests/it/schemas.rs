@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use cairn::TrailRanker;
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex,
     Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery,
@@ -14,14 +15,17 @@ use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
     SweepReport, SweepRow, compare, score, score_answers,
 };
-use cairn::graph::trail::WeightSets;
+use cairn::graph::trail::{VectorKind, WeightSet};
+use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 17] = [
     "answer",
     "answer-line",
+    "check",
+    "doctor",
     "error",
     "eval-answers",
     "eval-compare",
@@ -30,6 +34,7 @@ const NAMES: [&str; 14] = [
     "eval-sweep",
     "export",
     "index",
+    "publish",
     "run-line",
     "search",
     "status",
@@ -37,13 +42,19 @@ const NAMES: [&str; 14] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 6] = [
+const OPTIONAL: [(&str, &str); 12] = [
     ("answer", "guess"),
     ("answer-line", "rule"),
+    ("doctor", "checks.hint"),
     ("eval-answers", "notes"),
     ("eval-compare", "notes"),
+    ("eval-fit", "weights.titled.trees"),
+    ("eval-fit", "weights.untitled.trees"),
     ("eval-retrieval", "notes"),
     ("eval-sweep", "notes"),
+    ("publish", "index_seconds"),
+    ("weights", "titled.trees"),
+    ("weights", "untitled.trees"),
 ];
 
 fn passage_id() -> PassageId {
@@ -220,15 +231,31 @@ fn fitted() -> FitReport {
     let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
     let Facts { version, embedder, corpus_id, corpus, .. } = facts();
     let name = "a".to_owned();
-    let measured =
-        Measured { held: Held::Folds, collection: name.clone(), questions: 1, metrics: score(&lines, facts()).metrics };
+    let measured = Measured {
+        held: Held::Folds,
+        ranker: TrailRanker::Boosted,
+        collection: name.clone(),
+        questions: 1,
+        metrics: score(&lines, facts()).metrics,
+    };
     FitReport {
         collections: vec![FittedCollection { name, questions: 1, version, embedder, corpus_id, corpus }],
         folds: 2,
         rounds: vec![1],
         measured: vec![measured],
-        weights: WeightSets::shipped().unwrap().built_in.clone(),
+        weights: WeightSet::shipped(VectorKind::BuiltIn).unwrap().clone(),
     }
+}
+
+fn check_report() -> Value {
+    let mut report = CheckReport::default();
+    report.checks.push(Finding { check: "counts", offenders: 1, examples: vec!["passages".to_owned()] });
+    json!(report)
+}
+
+fn publish_report() -> Value {
+    let report = PublishReport { version: 1, source_version: 3, index_seconds: Some(0.5), ..PublishReport::default() };
+    json!(report)
 }
 
 /// For each schema, values with every field filled.
@@ -254,15 +281,23 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     BTreeMap::from([
         ("answer", vec![json!(answer)]),
         ("answer-line", answers.iter().map(|line| json!(line)).collect()),
+        ("check", vec![check_report()]),
+        (
+            "doctor",
+            vec![json!({ "checks": [
+            { "part": "runtime", "state": "absent", "detail": "it was not found", "hint": "put it there" },
+        ] })],
+        ),
         ("error", vec![json!({ "error": { "kind": "no_index", "message": "there is none", "hint": "make one" } })]),
         ("eval-answers", vec![json!(score_answers(&asked, &answers, facts()))]),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
         ("eval-sweep", vec![json!(sweep())]),
-        ("weights", vec![json!(WeightSets::shipped().unwrap().built_in)]),
+        ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(score(&lines, facts()))]),
         ("export", export_lines()),
         ("index", vec![index]),
+        ("publish", vec![publish_report()]),
         ("run-line", vec![json!(lines[0].line(&facts()))]),
         ("search", vec![search]),
         ("status", vec![status]),

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
+
 pub(super) use files::ModelFiles;
 pub(super) use pool::{Lease, Pool};
 pub(super) use runtime::environment;
@@ -24,4 +26,15 @@ pub struct ModelPlace {
     pub folder: PathBuf,
     /// Library of ONNX Runtime; looked for beside the model and in the usual places where none is given.
     pub runtime: Option<PathBuf>,
+}
+
+impl ModelPlace {
+    /// Returns the library that runs the model: as it is given, or where it is found. It is not loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Runtime`] if there is none.
+    pub fn library(&self) -> Result<PathBuf> {
+        runtime::library(self)
+    }
 }

@@ -46,7 +46,7 @@ pub(in crate::embed) fn environment(place: &ModelPlace) -> Result<Environment> {
 }
 
 /// Returns the library: as it was given, or where it is usually found.
-fn library(place: &ModelPlace) -> Result<PathBuf> {
+pub(super) fn library(place: &ModelPlace) -> Result<PathBuf> {
     let fault = |source| Error::Runtime { source };
     if let Some(path) = &place.runtime {
         if !path.is_file() {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::boost;
 use super::listwise::{FEATURES, Group, PASSAGE_FEATURES, Weights, dot};
 use crate::error::{Error, Result};
 use crate::graph::top;
 use crate::graph::trail::{
-    EdgeFeatures, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, candidates, lent, walk,
+    EdgeFeatures, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, edge_candidates, lent, walk,
 };
-use crate::query::{Query, QueryEngine, SearchOptions};
+use crate::query::{Query, QueryEngine, SearchOptions, trail_candidates, trail_ranking};
 
 /// The best passages by each feature of a passage that compete.
 const POOL_BY_FEATURE: usize = 50;
@@ -113,6 +114,28 @@ pub(super) async fn each<T: Send + 'static>(
     Ok(all)
 }
 
+/// As [`each`], of work that waits for others: an embedder.
+pub(super) async fn each_waiting<T, F>(
+    examples: &[Arc<Example>],
+    work: impl Fn(Arc<Example>, Arc<Query>) -> F,
+) -> Result<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let mut all = Vec::with_capacity(examples.len());
+    for chunk in examples.chunks(CHUNK) {
+        let mut running = Vec::with_capacity(chunk.len());
+        for example in chunk {
+            running.push(tokio::spawn(work(Arc::clone(example), example.query().await?)));
+        }
+        for done in running {
+            all.push(done.await.map_err(|error| Error::Internal(error.to_string()))??);
+        }
+    }
+    Ok(all)
+}
+
 /// Returns the passages that compete for a question by what it says about them, without their edges; none where no gold
 /// passage is among them.
 pub(super) fn passages(example: &Example, query: &Query) -> Option<Group> {
@@ -131,7 +154,7 @@ pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, 
     let sources: Vec<u32> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
     let flat = flat(weights);
     let mut best: FxHashMap<u32, (f64, [f32; FEATURES])> = FxHashMap::default();
-    for (edges, leader) in candidates(graph, &query.evidence, &sources, &options).iter().zip(&leaders) {
+    for (edges, leader) in edge_candidates(graph, &query.evidence, &sources, &options).iter().zip(&leaders) {
         let lent = lent(leader.1, low, high);
         for edge in edges {
             let mut row = [0.0; FEATURES];
@@ -207,12 +230,33 @@ fn group(example: &Example, rows: Vec<(u32, [f32; FEATURES])>, weights: &Weights
 }
 
 /// Returns the source ids of the documents that `trail` finds under `weights`, best first.
-pub(super) fn ranked(example: &Example, query: &Query, weights: &TrailWeights) -> Vec<String> {
+pub(super) async fn ranked(example: &Example, query: &Arc<Query>, weights: &Arc<TrailWeights>) -> Result<Vec<String>> {
     let graph = query.reader.graph();
-    let walked = walk(graph, &query.evidence, weights, &TrailOptions::default());
     let mut seen = FxHashSet::default();
-    let passages = top::best_of(&walked.scores, RANKED_PASSAGES).into_iter();
+    let passages = trail_ranking(query, weights, RANKED_PASSAGES).await?.into_iter();
     let documents = passages.map(|(passage, _)| graph.passage_document[passage as usize]);
     let documents = documents.filter(|document| seen.insert(*document)).take(RANKED_DOCUMENTS);
-    documents.filter_map(|document| example.source_ids.get(document as usize).cloned()).collect()
+    Ok(documents.filter_map(|document| example.source_ids.get(document as usize).cloned()).collect())
+}
+
+/// Returns the best passages of a walk under `weights` as trees see them. Of each gold document the best passage is
+/// gold; its other passages do not compete.
+pub(super) async fn candidates(
+    example: &Example,
+    query: &Arc<Query>,
+    weights: &Arc<TrailWeights>,
+) -> Result<boost::Group> {
+    let mut group = boost::Group::default();
+    let mut found = vec![false; example.gold.len()];
+    for (passage, features) in trail_candidates(query, weights).await? {
+        let of = example.gold.iter().position(|document| document.contains(&passage));
+        if let Some(document) = of
+            && std::mem::replace(&mut found[document], true)
+        {
+            continue;
+        }
+        group.rows.push(features.values());
+        group.is_gold.push(of.is_some());
+    }
+    Ok(group)
 }

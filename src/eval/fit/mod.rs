@@ -4,6 +4,7 @@
 //! are fitted to it, and both are repeated. Every collection counts the same, however many questions it has. Labels are
 //! used here and for scoring; what is written is a file of weights.
 
+mod boost;
 mod groups;
 mod listwise;
 mod report;
@@ -16,9 +17,9 @@ use super::questions::Question;
 use super::report::{Facts, Scored, score};
 use crate::embed::StaticTable;
 use crate::error::{Error, Result};
-use crate::graph::trail::{EdgeFeatures, PassageFeatures, TrailWeights, is_titled};
-use crate::query::{QueryEngine, SearchOptions, shipped_weights};
-use groups::{Documents, Example, each};
+use crate::graph::trail::{EdgeFeatures, Forest, PassageFeatures, TrailWeights, is_titled};
+use crate::query::{QueryEngine, SearchOptions, TrailRanker, shipped_weights};
+use groups::{Documents, Example, each, each_waiting};
 use listwise::{Bounds, FEATURES, Group, PASSAGE_FEATURES, Weights};
 
 /// Bytes of evidence that are kept while weights are fitted; beyond, it is gathered anew for each pass.
@@ -52,7 +53,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { folds: 2, leave_one_out: false, rounds: vec![1], alternations: 3, l2: 3e-3 }
+        Self { folds: 2, leave_one_out: false, rounds: vec![1, 3], alternations: 3, l2: 3e-3 }
     }
 }
 
@@ -95,7 +96,7 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
         if kind.is_empty() {
             continue;
         }
-        let known = if titled { built_in.titled } else { built_in.untitled };
+        let known = if titled { &built_in.titled } else { &built_in.untitled };
         let fitted = Fit { collections, examples: &examples, kind, options };
         let weights = fitted.all(known, &mut report).await?;
         *(if titled { &mut report.weights.titled } else { &mut report.weights.untitled }) = weights;
@@ -106,7 +107,7 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
 /// Returns what the evidence of all questions takes: terms and scores of passages and sentences.
 fn evidence_bytes(collection: &Collection) -> u64 {
     let counts = collection.engine.counts();
-    collection.questions.len() as u64 * (24 * counts.passages + 12 * counts.sentences)
+    collection.questions.len() as u64 * (32 * counts.passages + 20 * counts.sentences)
 }
 
 async fn read(collection: &Collection, number: usize, keep: bool) -> Result<Vec<Arc<Example>>> {
@@ -135,10 +136,10 @@ struct Fit<'a> {
 
 impl Fit<'_> {
     /// Fits on everything, reports all that was asked for, and returns the weights.
-    async fn all(&self, known: TrailWeights, report: &mut FitReport) -> Result<TrailWeights> {
+    async fn all(&self, known: &TrailWeights, report: &mut FitReport) -> Result<TrailWeights> {
         let all = self.chosen(|_| true);
         let weights = self.fit(&all).await?;
-        self.measure(Held::BuiltIn, self.found(&all, &known).await?, report);
+        self.measure(Held::BuiltIn, self.found(&all, known).await?, report);
         self.measure(Held::InSample, self.found(&all, &weights).await?, report);
         if self.options.folds > 1 {
             let folds = self.options.folds;
@@ -165,8 +166,21 @@ impl Fit<'_> {
         all.filter(|example| is_chosen(example)).map(Arc::clone).collect()
     }
 
-    /// Returns the weights fitted on some examples, as they are written: in thousandths.
+    /// Returns the weights fitted on some examples, and the trees fitted on what these weights find.
     async fn fit(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
+        let mut weights = self.linear(examples).await?;
+        let walked = Arc::new(weights.clone());
+        let candidates = each_waiting(examples, |example, query| {
+            let walked = Arc::clone(&walked);
+            async move { groups::candidates(&example, &query, &walked).await }
+        });
+        let candidates = candidates.await?;
+        weights.trees = boost::fit(&boost_groups(examples, candidates))?;
+        Ok(weights)
+    }
+
+    /// Returns the weights fitted on some examples, as they are written: in thousandths.
+    async fn linear(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
         let l2 = self.options.l2;
         let groups = weighted(examples, each(examples, groups::passages).await?, 1);
         if groups.is_empty() {
@@ -182,6 +196,7 @@ impl Fit<'_> {
             let current = trail_weights(&seed, &weights);
             let mut groups = Vec::new();
             for &round in &self.options.rounds {
+                let current = current.clone();
                 let reached = each(examples, move |example, query| groups::reached(example, query, &current, round));
                 groups.extend(weighted(examples, reached.await?, self.options.rounds.len()));
             }
@@ -191,27 +206,43 @@ impl Fit<'_> {
     }
 
     /// Returns what `trail` finds for some examples.
-    async fn found(
-        &self,
-        examples: &[Arc<Example>],
-        weights: &TrailWeights,
-    ) -> Result<Vec<(usize, usize, Vec<String>)>> {
-        let weights = *weights;
-        each(examples, move |example, query| {
-            (example.collection, example.place, groups::ranked(example, query, &weights))
-        })
-        .await
+    async fn found(&self, examples: &[Arc<Example>], weights: &TrailWeights) -> Result<Vec<Listed>> {
+        let mut found = Vec::new();
+        let linear = TrailWeights { trees: Forest::default(), ..weights.clone() };
+        for (ranker, weights) in [(TrailRanker::Linear, &linear), (TrailRanker::Boosted, weights)] {
+            if ranker == TrailRanker::Boosted && weights.trees.is_empty() {
+                continue;
+            }
+            let weights = Arc::new(weights.clone());
+            let ranked = each_waiting(examples, |example, query| {
+                let weights = Arc::clone(&weights);
+                async move { groups::ranked(&example, &query, &weights).await }
+            });
+            for (example, ranked) in examples.iter().zip(ranked.await?) {
+                found.push(Listed { ranker, collection: example.collection, place: example.place, ranked });
+            }
+        }
+        Ok(found)
     }
 
-    fn measure(&self, held: Held, mut found: Vec<(usize, usize, Vec<String>)>, report: &mut FitReport) {
-        found.sort_by_key(|(collection, place, _)| (*collection, *place));
+    fn measure(&self, held: Held, mut found: Vec<Listed>, report: &mut FitReport) {
+        found.sort_by_key(|listed| (listed.collection, listed.place));
+        for ranker in [TrailRanker::Linear, TrailRanker::Boosted] {
+            let of_ranker: Vec<&Listed> = found.iter().filter(|listed| listed.ranker == ranker).collect();
+            if !of_ranker.is_empty() {
+                self.measure_ranker(held, ranker, &of_ranker, report);
+            }
+        }
+    }
+
+    fn measure_ranker(&self, held: Held, ranker: TrailRanker, found: &[&Listed], report: &mut FitReport) {
         for &number in &self.kind {
             let collection = &self.collections[number];
-            let own = found.iter().filter(|(of, _, _)| *of == number);
+            let own = found.iter().filter(|listed| listed.collection == number);
             let lines: Vec<Scored<'_>> = own
-                .map(|(_, place, ranked)| Scored {
-                    question: &collection.questions[*place],
-                    ranked: ranked.clone(),
+                .map(|listed| Scored {
+                    question: &collection.questions[listed.place],
+                    ranked: listed.ranked.clone(),
                     time_ms: 0.0,
                 })
                 .collect();
@@ -219,12 +250,30 @@ impl Fit<'_> {
             let metrics = scored.metrics;
             report.measured.push(Measured {
                 held,
+                ranker,
                 collection: collection.name.clone(),
                 questions: scored.questions,
                 metrics,
             });
         }
     }
+}
+
+/// What a ranker found for an example.
+struct Listed {
+    ranker: TrailRanker,
+    collection: usize,
+    place: usize,
+    ranked: Vec<String>,
+}
+
+/// Gives every collection the same weight.
+fn boost_groups(examples: &[Arc<Example>], groups: Vec<boost::Group>) -> Vec<boost::Group> {
+    let weigh = |(example, group): (&Arc<Example>, boost::Group)| {
+        let same = examples.iter().filter(|it| it.collection == example.collection).count();
+        boost::Group { weight: 1.0 / same as f64, ..group }
+    };
+    examples.iter().zip(groups).map(weigh).collect()
 }
 
 /// Gives every collection the same weight, and drops what has no gold.
@@ -268,7 +317,12 @@ fn trail_weights(seed: &Weights, weights: &Weights) -> TrailWeights {
     for (feature, weight) in edge.iter_mut().zip(&weights[PASSAGE_FEATURES..]) {
         *feature = *weight as f32;
     }
-    TrailWeights { seed: passage(seed).into(), base: passage(weights).into(), edge: edge.into() }
+    TrailWeights {
+        seed: passage(seed).into(),
+        base: passage(weights).into(),
+        edge: edge.into(),
+        trees: Forest::default(),
+    }
 }
 
 #[cfg(test)]
@@ -277,10 +331,12 @@ mod tests {
 
     #[test]
     fn weights_go_to_the_fit_and_back() {
-        let titled = shipped_weights(StaticTable::NAME).expect("weights").titled;
+        let shipped = shipped_weights(StaticTable::NAME).expect("weights").titled.clone();
+        let titled = TrailWeights { trees: Forest::default(), ..shipped };
         let mut seed = [0.0; FEATURES];
-        let list = [3.0, 2.5, 1.8, 1.8, 3.0, 1.0];
-        seed[..PASSAGE_FEATURES].copy_from_slice(&list);
+        for (weight, known) in seed.iter_mut().zip(PassageFeatures::from(titled.seed)) {
+            *weight = f64::from(known);
+        }
         assert_eq!(trail_weights(&seed, &groups::flat(&titled)), titled);
     }
 

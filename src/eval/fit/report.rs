@@ -9,6 +9,7 @@ use crate::domain::{CorpusId, Counts, IndexVersion};
 use crate::eval::report::Metrics;
 use crate::eval::table::{counted, printable};
 use crate::graph::trail::WeightSet;
+use crate::query::TrailRanker;
 
 /// Metrics that a table shows.
 const SHOWN: [&str; 4] = ["recall@2", "recall@5", "recall@10", "all-gold@5"];
@@ -60,6 +61,8 @@ impl Held {
 pub struct Measured {
     /// Which questions the weights had seen.
     pub held: Held,
+    /// What ranked the best passages.
+    pub ranker: TrailRanker,
     /// The collection's name.
     pub collection: String,
     /// How many questions were asked.
@@ -117,14 +120,14 @@ impl Display for FitReport {
             )?;
         }
         for held in [Held::BuiltIn, Held::InSample, Held::Folds, Held::LeaveOneOut] {
-            let rows: Vec<&Measured> = self.measured.iter().filter(|it| it.held == held).collect();
-            if rows.is_empty() {
-                continue;
+            let mut rows = self.measured.iter().filter(|it| it.held == held).peekable();
+            if rows.peek().is_some() {
+                writeln!(out, "\n{}, percent\n{}", held.shown(), SHOWN.map(|name| format!("{name:>10}")).join(" "))?;
             }
-            writeln!(out, "\n{}, percent\n{}", held.shown(), SHOWN.map(|name| format!("{name:>10}")).join(" "))?;
             for row in rows {
                 let cells = SHOWN.map(|name| format!("{:>10.1}", row.metrics.get(name).unwrap_or_default().mean));
-                writeln!(out, "{}  {}", cells.join(" "), printable(&row.collection))?;
+                let ranker = row.ranker.name();
+                writeln!(out, "{}  {ranker:<7}  {}", cells.join(" "), printable(&row.collection))?;
             }
         }
         Ok(())

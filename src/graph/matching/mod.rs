@@ -8,7 +8,6 @@
 //! that are about equally far, so that it takes thousands of candidates by vector to find it: they are cheap.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
 use super::packed::row;
@@ -80,69 +79,163 @@ pub struct Matched {
 #[must_use]
 pub fn match_questions(outgoing: &Questions<'_>, incoming: &Questions<'_>, options: &MatchOptions) -> Vec<Matched> {
     let cells = Cells::of(&incoming.vectors);
-    let matching = Matching { outgoing, incoming, postings: &postings(incoming), cells: &cells, options };
-    let scored = || Scored { last: vec![u32::MAX; incoming.passage.len()], kept: Vec::new() };
-    let questions = (0..outgoing.passage.len() as u32).into_par_iter().with_min_len(QUESTIONS_PER_TASK);
-    questions.map_init(scored, |scored, question| matching.matches(question, scored)).flatten_iter().collect()
+    let signatures = cells.members().iter().map(|it| signature(&incoming.keyword[row(incoming.keywords, *it)]));
+    let signatures: Vec<u64> = signatures.collect();
+    let postings = Postings::of(incoming);
+    let matching =
+        Matching { outgoing, incoming, postings: &postings, cells: &cells, signatures: &signatures, options };
+    // Neighbors in this order look into the same cells, which are read from memory once for all of them.
+    let mut order: Vec<u32> = (0..outgoing.passage.len() as u32).collect();
+    if !outgoing.vectors.is_empty() && !incoming.vectors.is_empty() {
+        let nearest = cells.nearest(&outgoing.vectors);
+        order.sort_by_key(|question| nearest[*question as usize]);
+    }
+    let room = || Room { last: vec![u32::MAX; incoming.passage.len()], ..Room::default() };
+    let groups = order.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
+    let mut matched: Vec<Matched> =
+        groups.map_init(room, |room, group| matching.matches(group, room)).flatten_iter().collect();
+    // Best first within a question, as they were found.
+    matched.sort_by_key(|it| it.outgoing);
+    matched
 }
 
-/// Out-coming questions that one thread matches at a time; fewer are not worth a table of what was scored.
-const QUESTIONS_PER_TASK: usize = 64;
+/// Out-coming questions that look into cells together.
+const GROUP: usize = 64;
+/// Groups that one thread matches at a time; fewer are not worth a table of what was scored.
+const GROUPS_PER_TASK: usize = 4;
+
+/// Returns a set of 64 bits that has the bit of every keyword.
+fn signature(keywords: &[u32]) -> u64 {
+    keywords.iter().fold(0, |bits, keyword| bits | signature_bit(*keyword))
+}
+
+const fn signature_bit(keyword: u32) -> u64 {
+    // The upper bits of a product by an odd number with mixed bits (Fibonacci hashing).
+    1 << (keyword.wrapping_mul(0x9e37_79b9) >> 26)
+}
 
 /// In-coming questions by keyword.
-fn postings(incoming: &Questions<'_>) -> FxHashMap<u32, Vec<u32>> {
-    let mut postings: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for question in 0..incoming.passage.len() as u32 {
-        for &keyword in &incoming.keyword[row(incoming.keywords, question)] {
-            postings.entry(keyword).or_default().push(question);
+struct Postings {
+    /// The questions of keyword `k`: rows of `questions`.
+    starts: Vec<u32>,
+    questions: Vec<u32>,
+}
+
+impl Postings {
+    fn of(incoming: &Questions<'_>) -> Self {
+        let count = incoming.keyword.iter().max().map_or(0, |most| *most as usize + 1);
+        let mut starts = vec![0; count + 1];
+        incoming.keyword.iter().for_each(|keyword| starts[*keyword as usize + 1] += 1);
+        (0..count).for_each(|keyword| starts[keyword + 1] += starts[keyword]);
+        let (mut next, mut questions) = (starts.clone(), vec![0; incoming.keyword.len()]);
+        for question in 0..incoming.passage.len() as u32 {
+            for keyword in &incoming.keyword[row(incoming.keywords, question)] {
+                let place = &mut next[*keyword as usize];
+                questions[*place as usize] = question;
+                *place += 1;
+            }
         }
+        Self { starts, questions }
     }
-    postings
+
+    /// Returns the questions that have a keyword, ascending.
+    fn of_keyword(&self, keyword: u32) -> &[u32] {
+        if keyword as usize + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
+    }
 }
 
 struct Matching<'a> {
     outgoing: &'a Questions<'a>,
     incoming: &'a Questions<'a>,
-    postings: &'a FxHashMap<u32, Vec<u32>>,
+    postings: &'a Postings,
     cells: &'a Cells,
+    /// The keywords of each in-coming question as a set of bits, by place in the cells.
+    signatures: &'a [u64],
     options: &'a MatchOptions,
 }
 
-/// The candidates of a question that were scored.
-struct Scored {
-    /// The last out-coming question that each in-coming one was scored for.
+/// What a thread needs to match groups of questions.
+#[derive(Default)]
+struct Room {
+    /// The last out-coming question that each in-coming one was scored for by a keyword.
     last: Vec<u32>,
-    /// Those that may be kept: the best so far where one is wanted, else all.
+    /// The cells that the questions of a group look into, each with the place of the question in its group.
+    visits: Vec<(u32, usize)>,
+    cells: Vec<u32>,
+    cosines: Vec<f32>,
+}
+
+/// An out-coming question while its candidates are scored.
+struct Asking {
+    question: u32,
+    /// The signature of its frequent keywords: all that a candidate shares with it that no keyword brought.
+    frequent: u64,
+    /// What the Jaccard index of such a candidate is at most if it shares one of them.
+    jaccard_max: f32,
+    /// Candidates that may be kept: the best so far where one is wanted, else all, some perhaps twice.
     kept: Vec<(u32, f32)>,
 }
 
 impl Matching<'_> {
-    fn matches(&self, question: u32, scored: &mut Scored) -> Vec<Matched> {
-        scored.kept.clear();
+    /// Returns the matches of a group of questions, question by question.
+    fn matches(&self, group: &[u32], room: &mut Room) -> Vec<Matched> {
+        let mut group: Vec<Asking> = group.iter().map(|question| self.by_keyword(*question, room)).collect();
+        if !self.outgoing.vectors.is_empty() && !self.incoming.vectors.is_empty() {
+            self.by_vector(&mut group, room);
+        }
+        let matched = group.into_iter().flat_map(|Asking { question, kept, .. }| {
+            let kept = self.within_quota(question, kept).into_iter();
+            kept.map(move |(incoming, similarity)| Matched { outgoing: question, incoming, similarity })
+        });
+        matched.collect()
+    }
+
+    /// Scores the candidates that share a keyword with a question.
+    fn by_keyword(&self, question: u32, room: &mut Room) -> Asking {
         let asked = self.asked(question);
+        let mut asking = Asking { question, frequent: 0, jaccard_max: 0.0, kept: Vec::new() };
         let mut frequent_count = 0;
         for keyword in asked {
-            let Some(posting) = self.postings.get(keyword) else { continue };
+            let posting = self.postings.of_keyword(*keyword);
             if posting.len() > self.options.keyword_frequency_max {
                 frequent_count += 1;
+                asking.frequent |= signature_bit(*keyword);
                 continue;
             }
             for &incoming in posting {
-                let cosine = self.outgoing.vectors.cosine(question, &self.incoming.vectors, incoming);
-                self.offer(scored, question, incoming, cosine);
+                if std::mem::replace(&mut room.last[incoming as usize], question) != question {
+                    let cosine = self.outgoing.vectors.cosine(question, &self.incoming.vectors, incoming);
+                    self.offer(&mut asking, incoming, cosine);
+                }
             }
         }
         // What is left shares frequent keywords at most, which bounds its Jaccard index: few are worth comparing.
-        let jaccard_max = if frequent_count == 0 { 0.0 } else { frequent_count as f32 / asked.len() as f32 };
-        if !self.outgoing.vectors.is_empty() {
-            self.cells.near(&self.outgoing.vectors, question, self.options.neighbors, |incoming, cosine| {
-                if f32::midpoint(jaccard_max, cosine) >= self.floor(scored) {
-                    self.offer(scored, question, incoming, cosine);
+        if frequent_count > 0 {
+            asking.jaccard_max = frequent_count as f32 / asked.len() as f32;
+        }
+        asking
+    }
+
+    /// Scores the candidates near the questions of a group, cell by cell.
+    fn by_vector(&self, group: &mut [Asking], room: &mut Room) {
+        let Room { visits, cells, cosines, .. } = room;
+        visits.clear();
+        for (place, asking) in group.iter().enumerate() {
+            cells.clear();
+            self.cells.near(&self.outgoing.vectors, asking.question, self.options.neighbors, cells);
+            visits.extend(cells.iter().map(|cell| (*cell, place)));
+        }
+        visits.sort_unstable();
+        for &(cell, place) in visits.iter() {
+            let asking = &mut group[place];
+            self.cells.visit(cell, &self.outgoing.vectors, asking.question, cosines, |place, cosine| {
+                let shares = self.signatures[place] & asking.frequent != 0;
+                let jaccard_max = if shares { asking.jaccard_max } else { 0.0 };
+                if f32::midpoint(jaccard_max, cosine) >= self.floor(asking) {
+                    self.offer(asking, self.cells.members()[place], cosine);
                 }
             });
         }
-        let kept = self.within_quota(question, std::mem::take(&mut scored.kept));
-        kept.into_iter().map(|(incoming, similarity)| Matched { outgoing: question, incoming, similarity }).collect()
     }
 
     fn asked(&self, question: u32) -> &[u32] {
@@ -150,32 +243,30 @@ impl Matching<'_> {
     }
 
     /// Returns the SIM below which nothing can be kept any more.
-    fn floor(&self, scored: &Scored) -> f32 {
+    fn floor(&self, asking: &Asking) -> f32 {
         match self.options.quota {
-            EdgeQuota::Best => scored.kept.first().map_or(0.0, |best| best.1),
+            EdgeQuota::Best => asking.kept.first().map_or(0.0, |best| best.1),
             EdgeQuota::Split { .. } => 0.0,
         }
     }
 
-    /// Scores a candidate, unless it was scored before or is of the passage that asks.
-    fn offer(&self, scored: &mut Scored, question: u32, incoming: u32, cosine: f32) {
-        let last = &mut scored.last[incoming as usize];
-        if *last == question || self.incoming.passage[incoming as usize] == self.outgoing.passage[question as usize] {
+    /// Scores a candidate, unless it is of the passage that asks.
+    fn offer(&self, asking: &mut Asking, incoming: u32, cosine: f32) {
+        if self.incoming.passage[incoming as usize] == self.outgoing.passage[asking.question as usize] {
             return;
         }
-        *last = question;
         let answered = &self.incoming.keyword[row(self.incoming.keywords, incoming)];
-        let candidate = (incoming, f32::midpoint(jaccard(self.asked(question), answered), cosine));
+        let candidate = (incoming, f32::midpoint(jaccard(self.asked(asking.question), answered), cosine));
         if candidate.1 <= 0.0 {
             return;
         }
-        match (self.options.quota, scored.kept.first_mut()) {
+        match (self.options.quota, asking.kept.first_mut()) {
             (EdgeQuota::Best, Some(best)) => {
                 if top::best_first(&candidate, best).is_lt() {
                     *best = candidate;
                 }
             }
-            (EdgeQuota::Best, None) | (EdgeQuota::Split { .. }, _) => scored.kept.push(candidate),
+            (EdgeQuota::Best, None) | (EdgeQuota::Split { .. }, _) => asking.kept.push(candidate),
         }
     }
 

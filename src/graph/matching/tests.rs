@@ -1,6 +1,7 @@
 //! Matching against its brute-force twin, and what its bounds and caps do.
 
 use proptest::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::*;
 use crate::graph::vectors::QuantizedVectors;

@@ -5,10 +5,12 @@ use rustc_hash::FxHashMap;
 use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE, NO_CUE};
-use crate::text::{NameLookup, NameRule, capitalized_runs, cue, find_names, is_stop_word, tokens, words};
+use crate::text::{NameLookup, NameRule, capitalized_runs, cue, is_stop_word, tokens, visit_names, words};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
+/// Words of a name at most that its last word alone refers back to.
+const SURNAMED_WORDS_MAX: usize = 4;
 /// Bytes after it.
 const AFTER_BYTES: usize = 30;
 
@@ -19,8 +21,10 @@ pub(super) struct PassageMentions {
     pub(super) keys: Vec<String>,
     /// Stem prefixes of the words around mentions.
     pub(super) cues: Vec<String>,
-    /// The mentions, one an entity and sentence, in order of discovery.
+    /// The mentions, one an entity and sentence, in order.
     pub(super) mentions: Vec<Mention>,
+    /// Names of several words where they stand in lower case.
+    pub(super) lower: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,16 +52,40 @@ impl<'a> Finder<'a> {
         let longest = |word: &str| names.longest.get(word).copied().unwrap_or(0);
         let contains = |key: &str| names.bearers.contains_key(key);
         let single = |word: &str| !names.cases.is_mostly_lower(word);
-        let lookup = NameLookup { longest: &longest, contains: &contains, single: &single };
-        let known = find_names(passage.text, NameRule::Text, &lookup).into_iter().map(|it| (it.key, it.start, it.end));
+        let lookup = NameLookup { longest: &longest, contains: &contains, single: &single, lower: &|_| false };
+        let mut lower = Vec::new();
+        let known = visit_names(passage.text, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
+        lower.retain(|key| key.contains(' '));
+        let known = known.into_iter().map(|it| (it.key, it.start, it.end));
         let runs = capitalized_runs(passage.text, &|word| names.cases.is_mostly_lower(word));
         let runs = runs.into_iter().map(|run| (run.key, run.start, run.end));
+        let mut found: Vec<(String, usize, usize)> = known.chain(runs).collect();
+        found.sort_by_key(|it| it.1);
         let mut context = Context::of(passage);
-        for (key, start, end) in known.chain(runs) {
+        for (key, start, end) in with_surnames(found) {
             context.add(key, Span::from(start..end));
         }
+        context.found.lower = lower;
         context.found
     }
+}
+
+/// Adds what a single last word refers back to: the first longer name before it that ends with the word.
+fn with_surnames(found: Vec<(String, usize, usize)>) -> Vec<(String, usize, usize)> {
+    let mut longer: FxHashMap<String, String> = FxHashMap::default();
+    let mut all = Vec::with_capacity(found.len());
+    for (key, start, end) in found {
+        let words = key.split(' ').count();
+        if words == 1 {
+            all.extend(longer.get(&key).map(|name| (name.clone(), start, end)));
+        } else if words <= SURNAMED_WORDS_MAX
+            && let Some((_, last)) = key.rsplit_once(' ')
+        {
+            longer.entry(last.to_owned()).or_insert_with(|| key.clone());
+        }
+        all.push((key, start, end));
+    }
+    all
 }
 
 /// A passage while its mentions are collected.

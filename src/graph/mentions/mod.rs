@@ -1,6 +1,7 @@
 //! Names and mentions: the entities of layer 0, by rule, over a whole corpus.
 //!
-//! A document bears names: its title, its title cut at a parenthesis or comma, the subject of its first sentence. A
+//! A document bears names: its title, its title cut at a parenthesis or comma, the subject of its first sentence and
+//! its other names there; without title and subject, what it capitalizes most, and first. A
 //! passage mentions the names of the corpus and what it capitalizes. A few words around each mention are kept: they
 //! say how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes
 //! nothing.
@@ -13,10 +14,12 @@ use rustc_hash::FxHashMap;
 
 use super::packed::PackedGraph;
 use crate::domain::Span;
-use crate::text::{CaseCounts, NameKind, bearer_names};
+use crate::text::{CaseCounts, NameKind, aliases, bearer_names, capitalized_runs, lead_name};
 use find::{Finder, PassageMentions};
 use pack::Found;
 
+/// Documents that may bear a name by their capitals alone.
+const BY_CAPITALS_MAX: usize = 12;
 /// Passages whose mentions are found together.
 const BLOCK: usize = 4_096;
 
@@ -80,17 +83,73 @@ impl Names {
         let cases = documents.par_iter().fold(CaseCounts::default, count).reduce(CaseCounts::default, merge);
         let mut bearers: FxHashMap<String, Vec<(u32, NameKind)>> = FxHashMap::default();
         let mut longest: FxHashMap<String, usize> = FxHashMap::default();
-        for (number, document) in documents.iter().enumerate() {
-            let lead = document.passages.first().map_or("", lead_text);
-            for (key, kind) in bearer_names(document.title, lead) {
-                let (first, words) = (key.split(' ').next().unwrap_or_default(), key.split(' ').count());
-                let most = longest.entry(first.to_owned()).or_default();
-                *most = words.max(*most);
-                bearers.entry(key).or_default().push((number as u32, kind));
+        let names: Vec<Vec<(String, NameKind)>> =
+            documents.par_iter().map(|document| names_of(document, &cases)).collect();
+        for (names, number) in names.into_iter().zip(0..) {
+            for (key, kind) in names {
+                bearers.entry(key).or_default().push((number, kind));
             }
+        }
+        // What many documents share by their capitals alone names none of them.
+        bearers.retain(|_, bearers| {
+            if bearers.len() > BY_CAPITALS_MAX {
+                bearers.retain(|(_, kind)| *kind < NameKind::Main);
+            }
+            !bearers.is_empty()
+        });
+        for key in bearers.keys() {
+            let (first, words) = (key.split(' ').next().unwrap_or_default(), key.split(' ').count());
+            let most = longest.entry(first.to_owned()).or_default();
+            *most = words.max(*most);
         }
         Self { cases, bearers, longest }
     }
+}
+
+/// Returns the names that a document bears, each once with its strongest kind.
+fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, NameKind)> {
+    let Some(passage) = document.passages.first() else { return Vec::new() };
+    let lead = lead_text(passage);
+    let mut names = bearer_names(document.title, lead);
+    let mut add = |key: String, kind| {
+        if names.iter().all(|(known, _)| *known != key) {
+            names.push((key, kind));
+        }
+    };
+    if let Some(name) = lead_name(lead).or(document.title) {
+        let first = passage.sentences.iter().map(|sentence| sentence.of(passage.text)).find(|it| !it.starts_with('#'));
+        for key in aliases(name, first.unwrap_or_default()) {
+            add(key, NameKind::Lead);
+        }
+    } else {
+        for (key, kind) in by_capitals(passage, cases) {
+            add(key, kind);
+        }
+    }
+    names
+}
+
+/// Returns what a passage without title and subject is about, as far as its capitals tell: the name that it has most
+/// often, at least twice, and then that which it has first.
+fn by_capitals(passage: &NamedPassage<'_>, cases: &CaseCounts) -> Vec<(String, NameKind)> {
+    let runs = capitalized_runs(passage.text, &|word| cases.is_mostly_lower(word));
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for run in &runs {
+        match counts.iter_mut().find(|(key, _)| *key == run.key) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&run.key, 1)),
+        }
+    }
+    let words = |key: &str| key.split(' ').count();
+    // The first of equals.
+    let most = counts.iter().rev().max_by_key(|(key, count)| (*count, words(key)));
+    let mut names = Vec::new();
+    if let Some((key, _)) = most.filter(|(_, count)| *count >= 2) {
+        names.push(((*key).to_owned(), NameKind::Main));
+    }
+    let ends = passage.sentences.first().map_or(0, |sentence| sentence.end as usize);
+    names.extend(runs.first().filter(|run| run.start < ends).map(|run| (run.key.clone(), NameKind::First)));
+    names
 }
 
 /// Returns the text of a passage from its first sentence that is no heading.

@@ -7,7 +7,7 @@ use super::{NamedDocument, Names};
 use crate::domain::Span;
 use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
 use crate::graph::trail::BEARERS_MAX;
-use crate::text::NameKind;
+use crate::text::{NameKind, is_stop_word};
 
 /// Numbers documents, passages and sentences.
 pub(super) fn structure(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) {
@@ -46,6 +46,9 @@ impl Interned {
     }
 }
 
+/// A name of several words that stands in lower case less than once in so many times may do so in a question.
+const LOWER_SHARE: u32 = 5;
+
 /// Mentions by number, passage after passage.
 pub(super) struct Found {
     keys: Interned,
@@ -53,6 +56,8 @@ pub(super) struct Found {
     /// Where the mentions of each passage end.
     ends: Vec<u32>,
     mentions: Vec<Mention>,
+    /// How often names of several words stand in lower case.
+    lower: FxHashMap<String, u32>,
 }
 
 impl Found {
@@ -62,7 +67,7 @@ impl Found {
         for key in names.bearers.keys() {
             keys.number(key.clone());
         }
-        Self { keys, cues: Interned::default(), ends: Vec::new(), mentions: Vec::new() }
+        Self { keys, cues: Interned::default(), ends: Vec::new(), mentions: Vec::new(), lower: FxHashMap::default() }
     }
 
     /// Adds the mentions of the next passage.
@@ -74,6 +79,9 @@ impl Found {
             cues: mention.cues.map(|cue| if cue == NO_CUE { NO_CUE } else { cues[cue as usize] }),
             ..mention
         }));
+        for key in found.lower {
+            *self.lower.entry(key).or_default() += 1;
+        }
         self.ends.push(self.mentions.len() as u32);
     }
 }
@@ -92,7 +100,23 @@ pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) ->
     }
     let spans = rows_of_mentions(mentions, &found.ends, packed);
     postings(entities.len(), packed);
+    flags(names, &found.lower, &entities, packed);
     spans
+}
+
+/// Says which names a question may use how.
+fn flags(names: &Names, lower: &FxHashMap<String, u32>, entities: &[String], packed: &mut PackedGraph) {
+    let mentioned = packed.entity_mentions.windows(2).map(|ends| ends[1] - ends[0]);
+    let flags = entities.iter().zip(mentioned).map(|(key, mentioned)| {
+        if !key.contains(' ') {
+            return if names.cases.is_name_in_question(key) { entity_flag::SINGLE_IN_QUESTION } else { 0 };
+        }
+        let telling = key.split(' ').filter(|word| !is_stop_word(word)).count();
+        let lower = lower.get(key).copied().unwrap_or(0);
+        let is_rarely_lower = LOWER_SHARE * lower <= mentioned + 1;
+        if telling >= 2 && is_rarely_lower { entity_flag::LOWER_IN_QUESTION } else { 0 }
+    });
+    packed.entity_flags = flags.collect();
 }
 
 fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
@@ -105,13 +129,11 @@ fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
             packed.bearer_document.push(document);
             packed.bearer_passage.push(packed.document_passages[document as usize]);
             packed.bearer_kind.push(number_of(kind));
-            if bearers.len() <= BEARERS_MAX && kind != NameKind::BeforeComma {
+            if bearers.len() <= BEARERS_MAX && !matches!(kind, NameKind::BeforeComma | NameKind::First) {
                 own[document as usize].push(entity as u32);
             }
         }
         packed.entity_bearers.push(packed.bearer_document.len() as u32);
-        let single = names.cases.is_name_in_question(key);
-        packed.entity_flags.push(if single { entity_flag::SINGLE_IN_QUESTION } else { 0 });
     }
     packed.document_own.push(0);
     for mut names in own {
@@ -127,6 +149,8 @@ const fn number_of(kind: NameKind) -> u32 {
         NameKind::BareTitle => name_kind::BARE_TITLE,
         NameKind::BeforeComma => name_kind::BEFORE_COMMA,
         NameKind::Lead => name_kind::LEAD,
+        NameKind::Main => name_kind::MAIN,
+        NameKind::First => name_kind::FIRST,
     }
 }
 

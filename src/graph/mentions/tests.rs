@@ -98,3 +98,55 @@ fn numbers_are_consistent() {
         assert_eq!(packed.posting_passage[posting], passage);
     }
 }
+
+#[test]
+fn a_surname_alone_refers_back_to_the_full_name() {
+    let packed =
+        Corpus::of(&[(None, &["The ship met Ada Quill at sea. In winter Quill sailed home. Lund stayed."])]).pack();
+    let graph = packed.view();
+    let sentences = |name: &str| {
+        let entity = graph.entity(name).expect(name);
+        row(graph.entity_mentions, entity)
+            .map(|posting| graph.mention_sentence[graph.posting_mention[posting] as usize])
+    };
+    assert_eq!(sentences("ada quill").collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(sentences("quill").collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_first_sentence_may_give_another_name() {
+    let packed = Corpus::of(&[(None, &["Ada Lund, also known as The Gull, was a pilot."])]).pack();
+    let graph = packed.view();
+    let entity = graph.entity("the gull").expect("an alias");
+    assert_eq!(graph.bearer_kind[row(graph.entity_bearers, entity)], [crate::graph::packed::name_kind::LEAD]);
+}
+
+#[test]
+fn without_title_and_subject_a_document_is_named_by_its_capitals() {
+    use crate::graph::packed::name_kind::{FIRST, MAIN};
+    let text = "In the north of Harl stood a mill. Port Aven bought it; Port Aven closed it.";
+    let packed = Corpus::of(&[(None, &[text])]).pack();
+    let graph = packed.view();
+    let kind = |name: &str| graph.bearer_kind[row(graph.entity_bearers, graph.entity(name).expect(name))].to_vec();
+    assert_eq!((kind("port aven"), kind("harl")), (vec![MAIN], vec![FIRST]));
+    let own: Vec<&str> = graph.own_entity.iter().map(|entity| graph.entity_name(*entity)).collect();
+    assert_eq!(own, ["port aven"]);
+    let texts = [text];
+    let many = vec![(None, &texts[..]); 13];
+    let packed = Corpus::of(&many).pack();
+    assert!(packed.bearer_kind.is_empty(), "a name of many documents by capitals alone names none");
+}
+
+#[test]
+fn a_question_may_use_a_name_in_lower_case_that_texts_capitalize() {
+    use crate::graph::packed::entity_flag::LOWER_IN_QUESTION;
+    let texts: &[(Option<&str>, &[&str])] = &[
+        (Some("Low Tide"), &["A low tide came. At low tide they left. Low tide again."]),
+        (Some("Port Aven"), &["Port Aven is a town."]),
+        (Some("Of Lund"), &["Of Lund is a song."]),
+    ];
+    let packed = Corpus::of(texts).pack();
+    let graph = packed.view();
+    let lower = |name: &str| graph.entity_flags[graph.entity(name).expect(name) as usize] & LOWER_IN_QUESTION != 0;
+    assert_eq!(["port aven", "low tide", "of lund"].map(lower), [true, false, false]);
+}

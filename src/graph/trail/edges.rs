@@ -40,8 +40,20 @@ pub struct TrailEdge {
 pub struct EdgeCandidate {
     /// Where it leads.
     pub to: u32,
+    /// The entity along which it leads.
+    pub entity: u32,
     /// The features, in the order of [`EdgeWeights`].
     pub features: EdgeFeatures,
+    /// The first sentence that mentions the entity where it begins; none where the entity is a name of that passage.
+    pub source_sentence: Option<u32>,
+    /// The question's terms in the sentence there that covers most of it.
+    pub source_terms: u64,
+    /// The sentence that mentions the entity where it leads; none where that passage bears its name.
+    pub target_sentence: Option<u32>,
+    /// The question's terms in that sentence, or in the whole passage.
+    pub target_terms: u64,
+    /// Words of the question around the mention where it leads.
+    pub target_cue: f32,
 }
 
 /// Everything that the edges of a question are judged with.
@@ -69,6 +81,8 @@ struct Source {
     in_question: f32,
     cue: f32,
     sentence: f32,
+    first_sentence: Option<u32>,
+    terms: u64,
     /// The features of A and the entity, weighted.
     worth: f32,
 }
@@ -81,6 +95,7 @@ struct Target {
     name: f32,
     residual: f32,
     sentence_residual: f32,
+    mention: Option<usize>,
 }
 
 /// What A leaves of the question.
@@ -105,9 +120,24 @@ impl Judge<'_> {
     pub(super) fn candidates(&self, from: u32) -> Vec<EdgeCandidate> {
         let mut candidates = Vec::new();
         self.each_edge(from, &mut |source, target| {
-            candidates.push(EdgeCandidate { to: target.to, features: features(source, target) });
+            candidates.push(self.candidate(source, target));
         });
         candidates
+    }
+
+    fn candidate(&self, source: &Source, target: &Target) -> EdgeCandidate {
+        let sentence = target.mention.map(|mention| self.graph.mention_sentence[mention]);
+        let terms = |sentence: u32| self.evidence.sentence_covered[sentence as usize];
+        EdgeCandidate {
+            to: target.to,
+            entity: source.entity,
+            features: features(source, target),
+            source_sentence: source.first_sentence,
+            source_terms: source.terms,
+            target_sentence: sentence,
+            target_terms: sentence.map_or(self.evidence.passage_covered[target.to as usize], terms),
+            target_cue: target.mention.map_or(0.0, |mention| self.cue(mention)),
+        }
     }
 
     /// Calls `visit` with every edge that leaves `from` for another passage that may be shown.
@@ -118,7 +148,7 @@ impl Judge<'_> {
                 visit(source, target);
             }
         };
-        let terms = evidence.all_terms() & !evidence.passage_terms[from as usize];
+        let terms = evidence.all_terms() & !evidence.passage_covered[from as usize];
         let whole = evidence.weight(terms).max(0.25 * evidence.weight(evidence.all_terms())).max(1e-9);
         let residual = Residual { terms, whole };
         let own = &self.graph.own_entity[row(self.graph.document_own, self.graph.passage_document[from as usize])];
@@ -147,10 +177,15 @@ impl Judge<'_> {
         let rarity = (documents / (frequency + 1.0)).ln() / documents.ln().max(1e-9);
         let whole = self.evidence.weight(self.evidence.all_terms()) + 1e-9;
         let cue = mentions.clone().map(|mention| self.cue(mention)).fold(0.0, f32::max);
-        let sentence = mentions
-            .map(|mention| self.evidence.sentence_terms[self.graph.mention_sentence[mention] as usize])
-            .map(|terms| self.evidence.weight(terms) / whole)
-            .fold(0.0, f32::max);
+        let first_sentence = mentions.clone().next().map(|mention| self.graph.mention_sentence[mention]);
+        let (mut sentence, mut terms) = (0.0, 0);
+        for mention in mentions {
+            let own = self.evidence.sentence_covered[self.graph.mention_sentence[mention] as usize];
+            let share = self.evidence.weight(own) / whole;
+            if share > sentence {
+                (sentence, terms) = (share, own);
+            }
+        }
         let in_question = flag(self.evidence.entities.contains(&entity));
         let weights = self.weights;
         let worth = weights.taken
@@ -159,7 +194,7 @@ impl Judge<'_> {
             + weights.in_question * in_question
             + weights.cue * cue
             + weights.sentence * sentence;
-        Source { entity, is_own, rarity, in_question, cue, sentence, worth }
+        Source { entity, is_own, rarity, in_question, cue, sentence, first_sentence, terms, worth }
     }
 
     /// Returns how well the words around a mention meet the question's: nearer is better, before is better than after.
@@ -195,9 +230,10 @@ impl Judge<'_> {
             let all = passages.len() <= NAMED_PASSAGES_MAX;
             for to in passages.map(|passage| passage as u32) {
                 if all || to == first || self.pool[to as usize] {
-                    let covered = self.residual(residual, self.evidence.passage_terms[to as usize]);
+                    let covered = self.residual(residual, self.evidence.passage_covered[to as usize]);
                     let (residual, sentence_residual) = (covered, covered);
-                    visit(source, &Target { to, kind: StepKind::Name, name, residual, sentence_residual });
+                    let kind = StepKind::Name;
+                    visit(source, &Target { to, kind, name, residual, sentence_residual, mention: None });
                 }
             }
         }
@@ -216,13 +252,15 @@ impl Judge<'_> {
             if pooled && !self.pool[to as usize] {
                 continue;
             }
-            let sentence = self.graph.mention_sentence[self.graph.posting_mention[posting] as usize];
+            let mention = self.graph.posting_mention[posting] as usize;
+            let sentence = self.graph.mention_sentence[mention];
             let target = Target {
                 to,
                 kind: StepKind::SharedEntity,
                 name: 0.0,
-                residual: self.residual(residual, self.evidence.passage_terms[to as usize]),
-                sentence_residual: self.residual(residual, self.evidence.sentence_terms[sentence as usize]),
+                residual: self.residual(residual, self.evidence.passage_covered[to as usize]),
+                sentence_residual: self.residual(residual, self.evidence.sentence_covered[sentence as usize]),
+                mention: Some(mention),
             };
             visit(source, &target);
         }

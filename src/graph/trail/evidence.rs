@@ -16,6 +16,10 @@ pub struct Evidence {
     pub passage_terms: Vec<u64>,
     /// Which of the terms each sentence has, by sentence ordinal.
     pub sentence_terms: Vec<u64>,
+    /// Which of the terms each passage covers: has, or has a word that stands for the same relation.
+    pub passage_covered: Vec<u64>,
+    /// Which of the terms each sentence covers, by sentence ordinal.
+    pub sentence_covered: Vec<u64>,
     /// BM25 of each passage over the best.
     pub bm25: Vec<f32>,
     /// BM25 of each passage's best sentence over the best.

@@ -5,17 +5,24 @@
 //! around the mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that
 //! a passage named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
 
+mod candidates;
 mod edges;
 mod evidence;
+mod features;
+mod field;
+mod forest;
+mod links;
 mod weights;
 
 use rustc_hash::FxHashMap;
 
+pub use candidates::{CANDIDATES, Candidates, Leap, Setting, Substituted, TextFit};
 pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, TrailEdge};
 pub use evidence::{Evidence, TERMS_MAX};
+pub use features::CandidateFeatures;
+pub use forest::{Forest, TREE_LEAVES, TREE_NODES, Tree};
 pub use weights::{
-    EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, WeightSets,
-    is_titled,
+    EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, is_titled,
 };
 
 use super::packed::PassageGraph;
@@ -121,7 +128,7 @@ pub fn lent(score: f32, low: f32, high: f32) -> f32 {
 /// Returns the edges that leave each of `sources`, with their features and not weighted: what weights are fitted on.
 /// `options` say how many passages frequent entities may lead to.
 #[must_use]
-pub fn candidates(
+pub fn edge_candidates(
     graph: PassageGraph<'_>,
     evidence: &Evidence,
     sources: &[u32],

@@ -5,6 +5,7 @@
 use super::*;
 use crate::domain::StepKind;
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, name_kind};
+use crate::graph::vectors::Vectors;
 
 /// Three documents of one passage and one sentence: 0 mentions the entity that 1 is named after; 2 stands alone.
 fn linked() -> PackedGraph {
@@ -39,6 +40,8 @@ fn evidence() -> Evidence {
         idf: vec![1.0, 2.0],
         passage_terms: vec![0b01, 0b10, 0],
         sentence_terms: vec![0b01, 0b10, 0],
+        passage_covered: vec![0b01, 0b10, 0],
+        sentence_covered: vec![0b01, 0b10, 0],
         bm25: vec![1.0, 0.0, 0.2],
         best_sentence: vec![1.0, 0.0, 0.2],
         ..Evidence::default()
@@ -46,7 +49,7 @@ fn evidence() -> Evidence {
 }
 
 fn titled() -> TrailWeights {
-    WeightSets::shipped().expect("weights").built_in.titled
+    WeightSet::shipped(VectorKind::BuiltIn).expect("weights").titled.clone()
 }
 
 #[test]
@@ -84,4 +87,58 @@ fn an_index_without_passages_has_nothing_to_walk() {
     let packed = PackedGraph { document_passages: vec![0], ..PackedGraph::default() };
     let walk = walk(packed.view(), &Evidence::default(), &titled(), &TrailOptions::default());
     assert!(walk.scores.is_empty());
+}
+
+/// Returns the candidates of the small graph with their features, where `sentences` are vectors.
+fn judged(evidence: &Evidence, asked: &dyn Fn(&Candidates) -> Vec<Substituted>) -> (Vec<u32>, Vec<CandidateFeatures>) {
+    let packed = linked();
+    let (weights, options) = (titled(), TrailOptions::default());
+    let setting = Setting {
+        graph: packed.view(),
+        evidence,
+        sentence_cosine: &[],
+        passages: Vectors::default(),
+        sentences: Vectors::default(),
+    };
+    let walked = walk(packed.view(), evidence, &weights, &options);
+    let candidates = Candidates::of(&setting, &weights, &options, &walked);
+    let features = candidates.features(&setting, &[TextFit::default(); 3], &asked(&candidates));
+    (candidates.passages().collect(), features)
+}
+
+#[test]
+fn a_candidate_is_judged_by_its_best_edge_and_beside_the_others() {
+    let (passages, features) = judged(&evidence(), &|_| Vec::new());
+    let of = |passage: u32| features[passages.iter().position(|it| *it == passage).expect("a candidate")];
+    let (from, to, alone) = (of(0), of(1), of(2));
+    assert!(to.gain > 0.0 && to.name > 0.9 && to.rarity > 0.0, "{to:?}");
+    assert_eq!([alone.gain, to.in_question, from.name].map(f32::to_bits), [0; 3]);
+    // The first has one of the question's terms, idf 1 of 3, the second the other.
+    assert!((from.covered - 1.0 / 3.0).abs() < 1e-6 && (to.newly_covered - 2.0 / 3.0).abs() < 1e-6);
+    assert!((to.path_covered - 1.0).abs() < 1e-6 && (to.pair_covered - 1.0).abs() < 1e-6);
+    assert!((to.depth - 0.25).abs() < 1e-6 && alone.depth.abs() < 1e-6);
+    assert!(alone.bridge.abs() < 1e-6 && alone.other_gain.abs() < 1e-6);
+}
+
+#[test]
+fn a_leap_goes_from_a_passage_over_what_it_mentions() {
+    let asked = |candidates: &Candidates| {
+        let leaps = candidates.leaps(10);
+        let terms: Vec<(u32, u32, u64)> = leaps.iter().map(|leap| (leap.from, leap.entity, leap.terms)).collect();
+        // Of the passage that bears the name no sentence speaks for the leap.
+        assert_eq!(terms, [(1, 0, 0), (0, 0, 0b01)]);
+        let cosine = |passage: &u32| if *passage == 1 { 0.8 } else { 0.5 };
+        leaps
+            .iter()
+            .filter(|leap| leap.from == 0)
+            .map(|leap| Substituted { leap: *leap, cosines: candidates.pool().iter().map(cosine).collect() })
+            .collect()
+    };
+    let (passages, features) = judged(&evidence(), &asked);
+    let of = |passage: u32| features[passages.iter().position(|it| *it == passage).expect("a candidate")];
+    let (from, to, alone) = (of(0), of(1), of(2));
+    assert_eq!((to.asked_anew, to.asked_anew_rank, to.asked_anew_linked), (0.8, 1.0, 0.8));
+    assert_eq!((alone.asked_anew, alone.asked_anew_rank, alone.asked_anew_linked), (0.5, 0.5, 0.0));
+    assert!(from.asked_anew < 0.0, "a leap does not lead back to where it begins");
+    assert!((alone.asked_anew_gap + 0.3).abs() < 1e-6 && to.asked_anew_gap.abs() < 1e-6);
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::forest::Forest;
 use crate::domain::Counts;
 
 /// What each feature of a passage is worth.
@@ -85,7 +86,7 @@ impl From<EdgeFeatures> for EdgeWeights {
 }
 
 /// The weights of one kind of corpus.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrailWeights {
     /// Passages before the first round.
@@ -94,6 +95,9 @@ pub struct TrailWeights {
     pub base: PassageWeights,
     /// Edges.
     pub edge: EdgeWeights,
+    /// The boosted ranking of the best passages after the last round; none where there are no trees.
+    #[serde(default, skip_serializing_if = "Forest::is_empty")]
+    pub trees: Forest,
 }
 
 /// Where the vectors of an index come from: a cosine of better vectors is worth more.
@@ -117,20 +121,12 @@ pub struct WeightSet {
     pub untitled: TrailWeights,
 }
 
-/// The weights for every kind of vectors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WeightSets {
-    /// For an index without vectors.
-    pub none: WeightSet,
-    /// For vectors of the table in the program.
-    pub built_in: WeightSet,
-    /// For vectors of a model.
-    pub model: WeightSet,
-}
-
-static SHIPPED: LazyLock<Option<WeightSets>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
+static WITHOUT: LazyLock<Option<WeightSet>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights/none.json")).ok());
+static BUILT_IN: LazyLock<Option<WeightSet>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights/built_in.json")).ok());
+static MODEL: LazyLock<Option<WeightSet>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights/model.json")).ok());
 
 /// Returns whether at least half of the documents have a title.
 #[must_use]
@@ -138,29 +134,21 @@ pub fn is_titled(counts: Counts) -> bool {
     counts.titled * 2 >= counts.documents
 }
 
-impl WeightSets {
-    /// Returns the weights that come with the program; `None` would be a fault of the program.
+impl WeightSet {
+    /// Returns the weights that come with the program for one kind of vectors; `None` would be a fault of the program.
     #[must_use]
-    pub fn shipped() -> Option<&'static Self> {
-        SHIPPED.as_ref()
-    }
-
-    /// Returns the weights for one kind of vectors.
-    #[must_use]
-    pub const fn of(&self, kind: VectorKind) -> &WeightSet {
+    pub fn shipped(kind: VectorKind) -> Option<&'static Self> {
         match kind {
-            VectorKind::Without => &self.none,
-            VectorKind::BuiltIn => &self.built_in,
-            VectorKind::Model => &self.model,
+            VectorKind::Without => WITHOUT.as_ref(),
+            VectorKind::BuiltIn => BUILT_IN.as_ref(),
+            VectorKind::Model => MODEL.as_ref(),
         }
     }
-}
 
-impl WeightSet {
     /// Returns whether every weight is a finite number.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        [self.titled, self.untitled].iter().all(|it| {
+        [&self.titled, &self.untitled].iter().all(|it| {
             let passages = [it.seed, it.base].map(PassageFeatures::from);
             let edges = EdgeFeatures::from(it.edge);
             passages.as_flattened().iter().chain(&edges).all(|weight| weight.is_finite())
@@ -181,6 +169,8 @@ mod tests {
 
     #[test]
     fn the_weights_that_come_with_the_program_can_be_read() {
-        assert!(WeightSets::shipped().is_some());
+        for kind in [VectorKind::Without, VectorKind::BuiltIn, VectorKind::Model] {
+            assert!(WeightSet::shipped(kind).is_some(), "{kind:?}");
+        }
     }
 }

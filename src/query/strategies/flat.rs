@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Finding, Found, Query, Strategy, on_cpu};
+use super::{Finding, Found, Query, Strategy, computed};
 use crate::error::{Error, Result};
 use crate::graph::top;
 use crate::query::options::StrategyKind;
@@ -23,7 +23,7 @@ impl Strategy for Lexical {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        on_cpu(query, |query| {
+        computed(query, |query| {
             let scores = query.evidence.bm25.iter().map(|score| if *score > 0.0 { *score } else { f32::NEG_INFINITY });
             Ok(found(query, &scores.collect::<Vec<_>>(), "lexical"))
         })
@@ -36,7 +36,7 @@ impl Strategy for Dense {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        on_cpu(query, |query| {
+        computed(query, |query| {
             needs_vectors(query)?;
             Ok(found(query, &query.evidence.cosine, "dense"))
         })
@@ -49,7 +49,7 @@ impl Strategy for Hybrid {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        on_cpu(query, |query| Ok(found(query, &hybrid_scores(query), "hybrid")))
+        computed(query, |query| Ok(found(query, &hybrid_scores(query), "hybrid")))
     }
 }
 

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, on_cpu};
+use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, computed};
 use crate::domain::{Arrival, EntryVertex, HopRound, Ledger, Step, StepKind};
 use crate::graph::hop::{HopOptions, HopStep, HopWalk, Importance, Reasoning, Start, walk};
 use crate::graph::matching::jaccard;
@@ -79,7 +79,7 @@ impl Strategy for Hop {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        on_cpu(query, |query| Ok(Hopping::of(query).find()))
+        computed(query, |query| Ok(Hopping::of(query).find()))
     }
 }
 

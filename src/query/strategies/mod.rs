@@ -4,6 +4,8 @@ mod flat;
 mod hop;
 mod trail;
 
+pub use trail::{trail_candidates, trail_ranking};
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::AskedQuestion;
 use crate::domain::{EntryVertex, Ledger, Pruned, Step};
+use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::trail::Evidence;
 use crate::store::GraphReader;
@@ -29,6 +32,8 @@ pub struct Query {
     pub evidence: Evidence,
     /// Cosine of each sentence, by ordinal; empty without an embedder.
     pub sentence_cosine: Vec<f32>,
+    /// What turns texts into vectors like those of the version.
+    pub embedder: Arc<dyn Embedder>,
 }
 
 /// What a strategy found.
@@ -75,9 +80,18 @@ pub fn strategy(kind: StrategyKind) -> &'static dyn Strategy {
 }
 
 /// Runs what only computes where it does not hold up other tasks.
-fn on_cpu(query: Arc<Query>, find: impl FnOnce(&Query) -> Result<Found> + Send + 'static) -> Finding {
-    let task = tokio::task::spawn_blocking(move || find(&query));
-    Box::pin(async { task.await.map_err(|error| Error::Internal(error.to_string()))? })
+async fn on_cpu<T: Send + 'static>(
+    query: &Arc<Query>,
+    compute: impl FnOnce(&Query) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let query = Arc::clone(query);
+    let task = tokio::task::spawn_blocking(move || compute(&query));
+    task.await.map_err(|error| Error::Internal(error.to_string()))?
+}
+
+/// Finds by computing alone.
+fn computed(query: Arc<Query>, find: impl FnOnce(&Query) -> Result<Found> + Send + 'static) -> Finding {
+    Box::pin(async move { on_cpu(&query, find).await })
 }
 
 /// Pruned passages that a ledger names; the others are counted.

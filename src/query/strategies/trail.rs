@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use super::{Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{HopRound, Ledger, Step, StepKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::top;
-use crate::graph::trail::{Taken, TrailOptions, TrailWalk, TrailWeights, walk};
-use crate::query::options::StrategyKind;
+use crate::graph::trail::{
+    CANDIDATES, CandidateFeatures, Candidates, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, walk,
+};
+use crate::query::options::{StrategyKind, TrailRanker};
+use crate::query::substitute;
+use crate::query::text_fit::text_fits;
 use crate::query::weights::shipped_weights;
+use crate::store::VectorField;
 
 /// See [`crate::graph::trail`].
 pub(super) struct Trail;
@@ -20,19 +25,138 @@ impl Strategy for Trail {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        on_cpu(query, find)
+        Box::pin(find(query))
     }
 }
 
-fn find(query: &Query) -> Result<Found> {
-    let graph = query.reader.graph();
+async fn find(query: Arc<Query>) -> Result<Found> {
+    let weights = Arc::new(weights(&query)?.clone());
+    let is_boosted = ranker(&query, &weights)? == TrailRanker::Boosted;
     let mut options = TrailOptions::default();
     options.rounds = query.options.n_hop.unwrap_or(options.rounds);
-    let walked = walk(graph, &query.evidence, weights(query)?, &options);
-    let ranked = top::best_of(&walked.scores, query.options.top_k);
-    let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
-    let ledger = ledger(query, &walked, &options, &ranked);
-    Ok(Found { ranked, paths, ledger })
+    let walked = walked(&query, &weights, options).await?;
+    let top_k = query.options.top_k;
+    let ranked = if is_boosted {
+        let candidates = candidates(&query, &weights, options, &walked).await?;
+        boosted(&weights, &walked, &candidates, top_k)
+    } else {
+        top::best_of(&walked.scores, top_k)
+    };
+    on_cpu(&query, move |query| {
+        let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
+        let ledger = ledger(query, &walked, &options, &ranked);
+        Ok(Found { ranked, paths, ledger })
+    })
+    .await
+}
+
+/// Returns the passages that `trail` finds under `weights`, best first: by its trees where it has some.
+///
+/// # Errors
+///
+/// If the store cannot be read, or the embedder fails.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the work and nothing else.
+pub async fn trail_ranking(query: &Arc<Query>, weights: &Arc<TrailWeights>, top_k: usize) -> Result<Vec<(u32, f32)>> {
+    let options = TrailOptions::default();
+    let walked = walked(query, weights, options).await?;
+    if weights.trees.is_empty() {
+        return Ok(top::best_of(&walked.scores, top_k));
+    }
+    let candidates = candidates(query, weights, options, &walked).await?;
+    Ok(boosted(weights, &walked, &candidates, top_k))
+}
+
+/// Returns the best passages of a walk under `weights`, best first, each with what trees decide by.
+///
+/// # Errors
+///
+/// If the store cannot be read, or the embedder fails.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the work and nothing else.
+pub async fn trail_candidates(
+    query: &Arc<Query>,
+    weights: &Arc<TrailWeights>,
+) -> Result<Vec<(u32, CandidateFeatures)>> {
+    let options = TrailOptions::default();
+    let walked = walked(query, weights, options).await?;
+    candidates(query, weights, options, &walked).await
+}
+
+async fn walked(query: &Arc<Query>, weights: &Arc<TrailWeights>, options: TrailOptions) -> Result<Arc<TrailWalk>> {
+    let weights = Arc::clone(weights);
+    on_cpu(query, move |query| Ok(Arc::new(walk(query.reader.graph(), &query.evidence, &weights, &options)))).await
+}
+
+async fn candidates(
+    query: &Arc<Query>,
+    weights: &Arc<TrailWeights>,
+    options: TrailOptions,
+    walked: &Arc<TrailWalk>,
+) -> Result<Vec<(u32, CandidateFeatures)>> {
+    let (weights, walked) = (Arc::clone(weights), Arc::clone(walked));
+    let (candidates, questions) = on_cpu(query, move |query| {
+        let candidates = Candidates::of(&setting(query), &weights, &options, &walked);
+        let questions = substitute::questions(query, &candidates)?;
+        Ok((candidates, questions))
+    })
+    .await?;
+    let vectors = substitute::embedded(query, &questions).await?;
+    on_cpu(query, move |query| {
+        let substituted = substitute::compared(query, &candidates, questions, &vectors);
+        let passages: Vec<u32> = candidates.passages().collect();
+        let fits = text_fits(query, &passages)?;
+        let features = candidates.features(&setting(query), &fits, &substituted);
+        Ok(passages.into_iter().zip(features).collect())
+    })
+    .await
+}
+
+fn setting(query: &Query) -> Setting<'_> {
+    Setting {
+        graph: query.reader.graph(),
+        evidence: &query.evidence,
+        sentence_cosine: &query.sentence_cosine,
+        passages: query.reader.vectors(VectorField::Passage),
+        sentences: query.reader.vectors(VectorField::Sentence),
+    }
+}
+
+/// Ranks the best passages by the trees; the others follow in the order of the walk. Scores stay in order: those of the
+/// others are moved below the last that a tree has judged.
+fn boosted(
+    weights: &TrailWeights,
+    walked: &TrailWalk,
+    candidates: &[(u32, CandidateFeatures)],
+    top_k: usize,
+) -> Vec<(u32, f32)> {
+    let scored = candidates.iter().map(|(passage, features)| (*passage, weights.trees.score(features)));
+    let mut ranked = top::best(scored, CANDIDATES);
+    if let (Some(last), Some((lowest, _))) = (ranked.last().map(|it| it.1), candidates.last()) {
+        let moved = last - walked.scores[*lowest as usize];
+        let all = top::best_of(&walked.scores, top_k.max(CANDIDATES));
+        ranked.extend(all.into_iter().skip(CANDIDATES).map(|(passage, score)| (passage, score + moved)));
+    }
+    ranked.truncate(top_k);
+    ranked
+}
+
+/// Returns the ranker that was asked for, or else trees where there are some.
+fn ranker(query: &Query, weights: &TrailWeights) -> Result<TrailRanker> {
+    match query.options.trail_ranker {
+        Some(TrailRanker::Boosted) if weights.trees.is_empty() => Err(Error::Option {
+            option: "trail-ranker",
+            value: "boosted".to_owned(),
+            reason: "these weights have no trees; `cairn eval fit` makes some".to_owned(),
+        }),
+        Some(ranker) => Ok(ranker),
+        None if weights.trees.is_empty() => Ok(TrailRanker::Linear),
+        None => Ok(TrailRanker::Boosted),
+    }
 }
 
 /// Returns the weights that were given or else those for the vectors of the index, and of these those for documents

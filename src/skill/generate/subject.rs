@@ -126,7 +126,9 @@ fn own_keys(own: &str, title: Option<&str>, opening: &str, kind: SubjectKind) ->
             NameKind::Title | NameKind::BareTitle => false,
             NameKind::BeforeComma => kind == SubjectKind::Person,
             // Not every text opens with its subject: one word in common shows that this one does.
-            NameKind::Lead => key.split(' ').any(|word| !is_stop_word(word) && shown.iter().any(|it| it == word)),
+            NameKind::Lead | NameKind::Main | NameKind::First => {
+                key.split(' ').any(|word| !is_stop_word(word) && shown.iter().any(|it| it == word))
+            }
         };
         if is_wanted
             && keys.len() < OWN_KEYS_MAX

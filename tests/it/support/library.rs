@@ -7,7 +7,7 @@ use cairn::{IndexOptions, IndexReport, Performers, QueryEngine, Result, Sources,
 
 /// Runs a future to its end.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(future)
 }
 
 /// Opens the index at `path`, or makes one.

@@ -1,8 +1,10 @@
 //! What the tests share: the program run as a user runs it, in a folder of its own, the collection of the examples, and
 //! the way to the large data.
 
+pub(crate) mod bolt;
 pub(crate) mod corpus;
 mod library;
+pub(crate) mod neo4j;
 pub(crate) mod onnx;
 mod random;
 mod schema;
@@ -107,7 +109,7 @@ impl Cli {
 }
 
 /// Exit statuses by the kinds of errors.
-const STATUSES: [(&str, i32); 8] = [
+const STATUSES: [(&str, i32); 9] = [
     ("input", 3),
     ("no_index", 4),
     ("busy", 5),
@@ -115,6 +117,7 @@ const STATUSES: [(&str, i32); 8] = [
     ("corrupt", 7),
     ("io", 8),
     ("internal", 9),
+    ("unavailable", 10),
     ("cancelled", 130),
 ];
 

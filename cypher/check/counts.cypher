@@ -1,0 +1,16 @@
+// There is as much of each as was published.
+MATCH (i:Index {id: 'cairn'})
+WITH i, COUNT { MATCH (n:Document) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS documents, 
+  COUNT { MATCH (n:Passage) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS passages, 
+  COUNT { MATCH (n:Incoming) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS incoming, 
+  COUNT { MATCH (n:Outgoing) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS outgoing, 
+  COUNT { MATCH (n:Entity) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS entities, 
+  COUNT { MATCH ()-[r:LEADS_TO]->() WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) } AS edges
+WITH [
+  CASE WHEN documents <> i.documents THEN 'documents' END, CASE WHEN passages <> i.passages THEN 'passages' END,
+  CASE WHEN incoming <> i.incoming THEN 'in-coming questions' END,
+  CASE WHEN outgoing <> i.outgoing THEN 'out-coming questions' END,
+  CASE WHEN entities <> i.entities THEN 'entities' END, CASE WHEN edges <> i.edges THEN 'question edges' END
+] AS kinds
+WITH [kind IN kinds WHERE kind IS NOT NULL] AS kinds
+RETURN size(kinds) AS offenders, kinds AS examples

@@ -1,0 +1,2 @@
+DROP INDEX passage_embedding IF EXISTS;
+DROP INDEX incoming_embedding IF EXISTS;

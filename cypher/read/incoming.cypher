@@ -1,0 +1,3 @@
+MATCH (q:Incoming)-[r:ANSWERED_BY]->(p:Passage)
+WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+RETURN q.id AS id, p.id AS passage, q {.origin, .text, .keywords, .sentence, .place} AS properties

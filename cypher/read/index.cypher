@@ -1,0 +1,2 @@
+MATCH (i:Index {id: 'cairn'})
+RETURN properties(i) AS properties

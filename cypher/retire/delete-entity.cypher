@@ -1,0 +1,3 @@
+UNWIND $rows AS row
+MATCH (n:Entity {id: row.id, since: row.since})
+DETACH DELETE n

@@ -1,0 +1,3 @@
+UNWIND $rows AS row
+MATCH ()-[r:ASKS {id: row.id, since: row.since}]->()
+SET r.until = row.until

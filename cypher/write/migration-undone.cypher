@@ -1,0 +1,2 @@
+MATCH (m:Migration {number: $number})
+DELETE m

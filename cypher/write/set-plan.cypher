@@ -1,0 +1,2 @@
+MATCH (l:Publisher {id: 'cairn'})
+SET l.plan = $plan

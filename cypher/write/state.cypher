@@ -1,0 +1,2 @@
+MATCH (i:Index {id: 'cairn'})
+SET i.state = $state

@@ -1,0 +1,22 @@
+//! `cairn clone`.
+
+use super::args::{CloneArgs, DatabaseArgs};
+use super::{Done, Surroundings, database};
+use crate::index;
+use crate::neo4j::Session;
+
+/// Runs `cairn clone`.
+pub(super) async fn run(args: CloneArgs, surroundings: &Surroundings) -> Done {
+    let CloneArgs { uri, dir, login } = args;
+    let database = DatabaseArgs { neo4j: Some(uri), login };
+    let session = Session::connect(&database::target(&database, surroundings)?).await?;
+    let (workspace, version) = index::clone(&session, &dir).await?;
+    let counts = workspace.status()?.counts;
+    let screen = &surroundings.screen;
+    screen.note(format!(
+        "{} documents, {} passages, {} question edges, version {version}",
+        counts.documents, counts.passages, counts.edges
+    ));
+    screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", &dir)));
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::args::DoctorArgs;
+use super::{Done, Surroundings, models, said};
+use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::GraphReader as _;
+use crate::workspace::Workspace;
+
+/// How a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// It works.
+    Works,
+    /// It is not there, and nothing that is there needs it.
+    Absent,
+    /// It is needed and does not work.
+    Fails,
+}
+
+/// A part that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    part: &'static str,
+    state: State,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// What the command ends with.
+    #[serde(skip)]
+    fault: Option<Error>,
+}
+
+impl Check {
+    fn works(part: &'static str, detail: String) -> Self {
+        Self { part, state: State::Works, detail, hint: None, fault: None }
+    }
+
+    /// A part with an error is absent where that is no fault.
+    fn of_error(part: &'static str, error: Error, is_absent: bool, surroundings: &Surroundings) -> Self {
+        let state = if is_absent { State::Absent } else { State::Fails };
+        let (detail, hint) = (said(&error), surroundings.next.after(&error));
+        Self { part, state, detail, hint, fault: (!is_absent).then_some(error) }
+    }
+}
+
+/// Runs `cairn doctor`.
+pub(super) async fn run(args: &DoctorArgs, surroundings: &Surroundings) -> Done {
+    let path = surroundings.index(args.place.index.clone());
+    let (workspace, index) = index(&path, surroundings);
+    let workspace = workspace.as_ref();
+    let checks =
+        [program(), index, embedder(workspace, args, surroundings).await, runtime(workspace, args, surroundings)];
+    if args.place.json {
+        surroundings.print_json(&json!({ "checks": checks }))?;
+    } else {
+        show(&checks, surroundings)?;
+    }
+    checks.into_iter().find_map(|check| check.fault).map_or(Ok(()), |fault| Err(fault.into()))
+}
+
+fn show(checks: &[Check], surroundings: &Surroundings) -> Done {
+    let screen = &surroundings.screen;
+    for check in checks {
+        let state = match check.state {
+            State::Works => "works",
+            State::Absent => "absent",
+            State::Fails => "FAILS",
+        };
+        screen.line(format!("{state:7} {:9} {}", check.part, screen.shown(&check.detail)))?;
+        if let Some(hint) = &check.hint {
+            screen.line(format!("{:17} → {}", "", screen.shown(hint)))?;
+        }
+    }
+    Ok(())
+}
+
+fn program() -> Check {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let detail = format!("cairn {} on {cores} cores", env!("CARGO_PKG_VERSION"));
+    Check::works("program", detail)
+}
+
+/// Opens the last version, which checks every file against what was written.
+fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check) {
+    let failed = |error: Error| {
+        let is_absent = error.kind() == ErrorKind::NoIndex;
+        Check::of_error("index", error, is_absent, surroundings)
+    };
+    let workspace = match Workspace::open(path) {
+        Ok(workspace) => workspace,
+        Err(error) => return (None, failed(error)),
+    };
+    let check = workspace.snapshot().map_or_else(failed, |snapshot| {
+        let (version, documents) = (snapshot.version(), snapshot.document_count());
+        let detail =
+            format!("{}: version {version}, {documents} documents, every file as it was written", path.display());
+        Check::works("index", detail)
+    });
+    (Some(workspace), check)
+}
+
+/// Embeds a word with the embedder of the index, or with that of a new one.
+async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
+    let performers = match workspace {
+        Some(workspace) => models::for_index(workspace, &args.models, surroundings),
+        None => models::for_new_index(&args.models, surroundings),
+    };
+    let worked: Result<String> = async {
+        let embedder = performers?.embedder;
+        if embedder.dimension() > 0 {
+            embedder.embed(&["harbor"]).await?;
+        }
+        Ok(format!("{}, {} values a vector", embedder.name(), embedder.dimension()))
+    }
+    .await;
+    worked.map_or_else(
+        |error| Check::of_error("embedder", error, false, surroundings),
+        |detail| Check::works("embedder", detail),
+    )
+}
+
+/// Looks for the library that runs local models.
+fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
+    let remembered = workspace.and_then(|workspace| workspace.model_place().ok().flatten());
+    let given = args.models.onnx_runtime.clone().or_else(|| surroundings.environment.onnx_runtime.clone());
+    let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
+    let folder = model_folder(args, surroundings).or_else(|| remembered.as_ref().map(|place| place.folder.clone()));
+    let runtime = given.or_else(|| remembered.and_then(|place| place.runtime));
+    let place = ModelPlace { folder: folder.unwrap_or_else(|| PathBuf::from(".")), runtime };
+    match place.library() {
+        Ok(library) => Check::works("runtime", format!("ONNX Runtime at {}", library.display())),
+        Err(error) => Check::of_error("runtime", error, !is_needed, surroundings),
+    }
+}
+
+/// Returns whether the index, or what was asked for, needs a local model.
+fn uses_model(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> bool {
+    let pinned = workspace.and_then(|workspace| workspace.embedder().ok());
+    let is_pinned = pinned.as_deref().is_some_and(OnnxEmbedder::is_name);
+    is_pinned || model_folder(args, surroundings).is_some()
+}
+
+/// Returns the folder of the model that was asked for.
+fn model_folder(args: &DoctorArgs, surroundings: &Surroundings) -> Option<PathBuf> {
+    let asked = args.models.embedder.as_deref().or(surroundings.environment.embedder.as_deref())?;
+    match asked.parse() {
+        Ok(EmbedderChoice::Onnx(folder)) => Some(folder),
+        _ => None,
+    }
+}

@@ -1,0 +1,59 @@
+//! `cairn publish`, and the end of `cairn index --neo4j`.
+
+use std::path::Path;
+
+use super::args::{DatabaseArgs, PublishArgs};
+use super::{Done, Surroundings, database, progress};
+use crate::error::Result;
+use crate::neo4j::{OtherVectors, PublishOptions, PublishReport, publish};
+use crate::workspace::Workspace;
+
+/// Runs `cairn publish`.
+pub(super) async fn run(args: &PublishArgs, surroundings: &Surroundings) -> Done {
+    let path = surroundings.index(args.place.index.clone());
+    let other = if args.re_embed { OtherVectors::Replace } else { OtherVectors::Refuse };
+    let report = publish_from(&path, &args.database, other, surroundings).await?;
+    if args.place.json {
+        return surroundings.print_json(&report);
+    }
+    say(&report, &args.database, surroundings);
+    Ok(())
+}
+
+/// Publishes the index at `path`.
+pub(super) async fn publish_from(
+    path: &Path,
+    args: &DatabaseArgs,
+    other_vectors: OtherVectors,
+    surroundings: &Surroundings,
+) -> Result<PublishReport> {
+    let target = database::target(args, surroundings)?;
+    let workspace = Workspace::open(path)?;
+    let (sink, bar) = progress::sink(surroundings.screen);
+    let cancellation = surroundings.cancellation.clone();
+    let options = PublishOptions { other_vectors, progress: Some(sink), cancellation };
+    let report = publish(&workspace, &target, &options).await;
+    drop(bar);
+    report
+}
+
+/// Tells a person what publishing came to.
+pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    let PublishReport { version, source_version, written, changed, deleted, seconds, .. } = report;
+    let moved = written + changed + deleted;
+    if moved == 0 {
+        screen.note(format!("nothing changed: Neo4j has version {source_version} of the index already"));
+    } else {
+        let rate = moved as f64 / seconds.max(1e-3);
+        screen.note(format!(
+            "published version {source_version} as {version} of the graph: {written} nodes and relationships written, \
+             {changed} changed, {deleted} deleted, {seconds:.1} s ({rate:.0} a second)"
+        ));
+    }
+    if let Some(seconds) = report.index_seconds {
+        screen.note(format!("its indexes were filled in {seconds:.1} s more"));
+    }
+    let uri = args.neo4j.as_deref().map(|uri| format!(" --neo4j {uri}")).unwrap_or_default();
+    screen.note(format!("next: {}", surroundings.next.plain(&format!("export --canonical{uri}"))));
+}

@@ -1,0 +1,167 @@
+//! What can go wrong with the graph database that an index is published to.
+
+/// Why a graph database cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatabaseError {
+    /// The address is none.
+    #[error("it is no address of a server: {reason}")]
+    Address {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody answers there, or the connection was cut and did not come back.
+    #[error("it cannot be reached: {reason}")]
+    Unreachable {
+        /// What the last attempt met.
+        reason: String,
+    },
+    /// User or password are wrong.
+    #[error("it refuses the user or the password: {reason}")]
+    Password {
+        /// What the server said.
+        reason: String,
+    },
+    /// The server has no database of that name.
+    #[error("it has no database `{name}`")]
+    NoDatabase {
+        /// The name.
+        name: String,
+    },
+    /// The server is too old.
+    #[error("it is Neo4j {found}; {least} or later is needed")]
+    TooOld {
+        /// Its version.
+        found: String,
+        /// The oldest version that would do.
+        least: String,
+    },
+    /// Nothing may be written there.
+    #[error("it takes no writes: {reason}")]
+    ReadOnly {
+        /// What the server said.
+        reason: String,
+    },
+    /// The database holds something else.
+    #[error("the database holds {nodes} nodes and no index of Cairn")]
+    Foreign {
+        /// How many nodes there are.
+        nodes: u64,
+    },
+    /// The database holds an index of other documents.
+    #[error("the database holds another index: none of its {documents} documents is in this one")]
+    OtherIndex {
+        /// How many documents it holds.
+        documents: u64,
+    },
+    /// The database holds no index.
+    #[error("the database holds no index of Cairn")]
+    NoIndex,
+    /// The index in the database has a newer format, or one that was changed.
+    #[error("the index in the database has {found}; this program knows {known}")]
+    Format {
+        /// What was found.
+        found: String,
+        /// What would do.
+        known: String,
+    },
+    /// The index in the database has vectors of another embedder.
+    #[error("its vectors are from `{held}`; this index has those of `{given}`")]
+    Embedder {
+        /// The embedder of the index in the database, with its dimension.
+        held: String,
+        /// The embedder of the index that was to be published, with its dimension.
+        given: String,
+    },
+    /// Constraints or indexes are not there or do not work.
+    #[error("constraints or indexes are missing: {names}")]
+    Schema {
+        /// Their names.
+        names: String,
+    },
+    /// Another process publishes to the database.
+    #[error("another publisher is at work in the database: {owner}")]
+    Publishing {
+        /// Who, as far as that is known.
+        owner: String,
+    },
+    /// Another publisher took over.
+    #[error("another publisher took the database over")]
+    Overtaken,
+    /// The version that was read changed too often.
+    #[error("a new version was published during each of {attempts} attempts to read one")]
+    Changing {
+        /// How often reading was tried.
+        attempts: u32,
+    },
+    /// The server has too little memory for the smallest batch.
+    #[error("it has too little memory for a transaction: {reason}")]
+    Memory {
+        /// What the server said.
+        reason: String,
+    },
+    /// What is in the database is not what was published.
+    #[error("the index in the database is damaged: {reason}")]
+    Damaged {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server refused a statement.
+    #[error("it refused to {action}: {code}: {message}")]
+    Statement {
+        /// What was tried.
+        action: &'static str,
+        /// The server's code of the error.
+        code: String,
+        /// What the server said.
+        message: String,
+    },
+}
+
+impl DatabaseError {
+    /// Returns what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => "give one such as `bolt://localhost:7687` or `neo4j+s://host`; nothing was changed",
+            Self::Unreachable { .. } => {
+                "see whether the server runs and the address is right, then run the same command again: it goes on \
+                 where this one stopped, and readers see the last version that was published whole"
+            }
+            Self::Password { .. } => {
+                "give them with `--user NAME` and `--password-file FILE`, or `CAIRN_NEO4J_USER` and \
+                 `CAIRN_NEO4J_PASSWORD`; nothing was changed"
+            }
+            Self::NoDatabase { .. } => "name one that is there with `--database NAME`; nothing was changed",
+            Self::TooOld { .. } => "use Neo4j 5.26; nothing was changed",
+            Self::ReadOnly { .. } => "allow the user to write there, or name another database; nothing was changed",
+            Self::Foreign { .. } => "name an empty database with `--database NAME`; nothing was changed",
+            Self::OtherIndex { .. } => {
+                "name an empty database with `--database NAME`, or empty this one if its index is no longer wanted; \
+                 nothing was changed"
+            }
+            Self::NoIndex => "publish one with `cairn publish --neo4j URI`",
+            Self::Format { .. } => "use the program that published it; nothing was changed",
+            Self::Embedder { .. } => {
+                "publish with `--re-embed`, which replaces all vectors and their indexes; nothing was changed"
+            }
+            Self::Schema { .. } => "make them again with `cairn check --neo4j URI --repair`; nothing was changed",
+            Self::Publishing { .. } => {
+                "wait for it to end, or if it was killed on another machine, for half a minute; nothing was changed"
+            }
+            Self::Overtaken => {
+                "run the same command again when the other has ended; readers see the last version that was published \
+                 whole"
+            }
+            Self::Changing { .. } => "run the same command again when publishing has ended",
+            Self::Memory { .. } => {
+                "give the server more, with `dbms.memory.transaction.total.max` or a larger heap, then run the same \
+                 command again: it goes on where this one stopped"
+            }
+            Self::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
+            Self::Statement { .. } => {
+                "run the same command again: it goes on where this one stopped; the server's own log says more"
+            }
+        }
+    }
+}

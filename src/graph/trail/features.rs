@@ -1,0 +1,168 @@
+//! What speaks for a candidate beside its score: what the boosted ranking decides by.
+
+macro_rules! features {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// The features of one of the best passages of a walk. What has no edge has 0 in every feature of one.
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub struct CandidateFeatures { $($(#[$doc])* pub $name: f32,)* }
+
+        impl CandidateFeatures {
+            /// The names of the features, in order.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Returns the values, in the order of [`Self::NAMES`].
+            #[must_use]
+            pub fn values(&self) -> [f32; Self::NAMES.len()] {
+                [$(self.$name),*]
+            }
+        }
+    };
+}
+
+features! {
+    /// Its score after the walk.
+    score,
+    /// Its score less that of the best.
+    below_first,
+    /// Its score less that of the fifth.
+    below_fifth,
+    /// p of its score.
+    lent,
+    /// 1/rank by score.
+    rank,
+    /// 1/rank by the score before the first round.
+    seed_rank,
+
+    /// BM25 over the question's best.
+    bm25,
+    /// BM25 of its best sentence over the question's best.
+    best_sentence,
+    /// Cosine of question and passage.
+    cosine,
+    /// Cosine of question and its best sentence.
+    best_sentence_cosine,
+    /// The question names its document by title.
+    named,
+    /// The question names its document by another name.
+    named_lead,
+    /// Share of its name that the question has, by idf, damped where that is little of the question.
+    name_covered,
+    /// Share of the question's pairs of neighboring terms that it has, by idf.
+    bigrams,
+
+    /// p · g of the best edge that leads to it.
+    gain,
+    /// g of that edge.
+    worth,
+    /// p of where that edge begins.
+    source_lent,
+    /// 1/(1 + place of where it begins).
+    source_rank,
+    /// The question names where it begins.
+    source_named,
+    /// As in [`super::EdgeWeights`], of that edge; so are those that follow.
+    name,
+    /// The entity is a name of where it begins.
+    own,
+    /// ln(N/(df + 1))/ln N of the entity.
+    rarity,
+    /// The question names the entity.
+    in_question,
+    /// Words of the question around the mention where it begins.
+    cue,
+    /// Share of the question that the mention's sentence there covers.
+    sentence,
+    /// Share of what is left of the question that the passage covers.
+    residual,
+    /// Share of it that the sentence with the entity covers.
+    sentence_residual,
+    /// `name` · `cue`.
+    name_cue,
+    /// `name` · `residual`.
+    name_residual,
+    /// Words of the question around the mention where it leads.
+    target_cue,
+    /// `target_cue` · `sentence_residual`.
+    target_cue_residual,
+    /// `cue` · `sentence_residual`.
+    cue_residual,
+    /// `cue` over the best of the same source.
+    cue_share,
+    /// `residual` over the best of the same source.
+    residual_share,
+    /// `sentence_residual` over the best of the same source.
+    sentence_residual_share,
+    /// `target_cue` over the best of the same source.
+    target_cue_share,
+    /// `source_named` · `name`.
+    named_to_named,
+    /// `source_named` where the edge is a shared mention.
+    named_to_shared,
+
+    /// Best cosine of the question and a sentence that mentions the entity where the edge begins.
+    sentence_cosine,
+    /// Cosine of the passage and the question without half of where the edge begins.
+    residual_cosine,
+    /// Cosine of the question and the sentence with the entity where it leads.
+    target_cosine,
+    /// How much closer both sentences together are to the question than the closer one.
+    pair_gain,
+    /// Cosine of the target's sentence and the question without what the source's sentence says.
+    target_residual_cosine,
+
+    /// p · g of the best edge from another passage.
+    second_gain,
+    /// Passages from which an edge of some gain leads to it, in quarters.
+    sources,
+    /// 1/(1 + place) among the targets of where the best edge begins.
+    rank_in_source,
+    /// Its gain less that of the best other target.
+    margin_in_source,
+    /// The best gain from it to one of the first candidates.
+    bridge,
+    /// 1/(1 + place) of that candidate.
+    bridge_rank,
+    /// Share of the question that it and the passages on its way cover.
+    path_covered,
+    /// Share of the question that no better candidate covers.
+    newly_covered,
+    /// Passages on its way, in quarters.
+    depth,
+    /// Best 1/(1 + place) among the targets of a passage that the question names.
+    after_named,
+    /// A better candidate was reached from where its edge begins.
+    is_source_taken,
+    /// 1/(1 + place) of where its way begins.
+    root_rank,
+    /// The best gain of an edge to it from a passage that is not the source of the best.
+    other_gain,
+
+    /// Largest share of the question that the two sentences of an edge to it cover.
+    pair_in,
+    /// The same, times p of where the edge begins.
+    pair_in_lent,
+    /// The same for an edge from it to one of the first candidates.
+    pair_out,
+    /// Largest share that it and a linked candidate cover.
+    pair_covered,
+    /// What it adds to that candidate's share.
+    pair_added,
+    /// Largest share that a chain of three candidates through it covers.
+    chain_covered,
+    /// Share that it covers.
+    covered,
+
+    /// Best cosine of one of its sentences and a question in which what a leap begins with is replaced by what it leads
+    /// to; so are those that follow.
+    asked_anew,
+    /// The same less the best of all passages.
+    asked_anew_gap,
+    /// 1/rank by it.
+    asked_anew_rank,
+    /// Best cosine with the question of a leap that leads from a passage with an edge to it.
+    asked_anew_linked,
+    /// The same less the best of all such passages.
+    asked_anew_linked_gap,
+    /// The same times the gain of the leap over the largest.
+    asked_anew_linked_lent,
+}

@@ -1,0 +1,264 @@
+//! The features of candidates: each by itself, by the edge that leads to it, and beside the others.
+
+use rustc_hash::FxHashMap;
+
+use super::candidates::{Candidates, Setting};
+use super::edges::EdgeCandidate;
+use super::features::CandidateFeatures;
+use super::links::Link;
+use super::{LENDING_RANK, lent};
+use crate::graph::packed::row;
+
+/// The first candidates: those that others may lead to or be linked with.
+const FIRST: usize = 12;
+/// Gain from which an edge counts.
+const GAIN_MIN: f32 = 0.3;
+/// Passages on a way at most.
+const DEPTH_MAX: usize = 4;
+
+/// Candidates against a question.
+pub(super) struct Field<'a> {
+    of: &'a Candidates,
+    setting: &'a Setting<'a>,
+    /// The idf of all terms.
+    whole: f32,
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn of(candidates: &'a Candidates, setting: &'a Setting<'a>) -> Self {
+        Self { of: candidates, setting, whole: setting.evidence.weight(setting.evidence.all_terms()) + 1e-9 }
+    }
+
+    /// Returns the features of the candidate at `place`, without those that depend on other candidates' texts.
+    pub(super) fn features(&self, place: usize) -> CandidateFeatures {
+        let (passage, score) = self.of.scored[place];
+        let evidence = self.setting.evidence;
+        let [bm25, best_sentence, cosine, best_sentence_cosine, named, named_lead] = evidence.passage_features(passage);
+        let fifth = self.of.scored.get(4).map_or(self.of.ends.0, |leader| leader.1);
+        let mut features = CandidateFeatures {
+            score,
+            below_first: score - self.of.ends.1,
+            below_fifth: score - fifth,
+            lent: lent(score, self.of.ends.0, self.of.ends.1),
+            rank: 1.0 / (1 + place) as f32,
+            seed_rank: self.of.seed_ranks[place],
+            bm25,
+            best_sentence,
+            cosine,
+            best_sentence_cosine,
+            named,
+            named_lead,
+            ..CandidateFeatures::default()
+        };
+        let link = self.of.links.best_into(passage);
+        if let Some(link) = link {
+            self.arrival(passage, link, &mut features);
+        }
+        self.way(passage, link, &mut features);
+        self.bridge(passage, link, &mut features);
+        features
+    }
+
+    /// Fills in what the best edge to a passage is.
+    fn arrival(&self, passage: u32, link: &Link, features: &mut CandidateFeatures) {
+        let edge = &self.of.edges[link.source][link.edge];
+        let (source, score) = self.of.scored[link.source];
+        let source_named = self.named(source);
+        let [_, name, own, rarity, in_question, cue, sentence, residual, sentence_residual, name_cue] = edge.features;
+        let best = &self.of.best[link.source];
+        let [first, second] = self.of.links.best_two[link.source];
+        let into = &self.of.links.by_target[&passage];
+        *features = CandidateFeatures {
+            gain: link.gain,
+            worth: link.worth,
+            source_lent: lent(score, self.of.ends.0, self.of.ends.1),
+            source_rank: 1.0 / (1 + link.source) as f32,
+            source_named,
+            name,
+            own,
+            rarity,
+            in_question,
+            cue,
+            sentence,
+            residual,
+            sentence_residual,
+            name_cue,
+            name_residual: name * residual,
+            target_cue: edge.target_cue,
+            target_cue_residual: edge.target_cue * sentence_residual,
+            cue_residual: cue * sentence_residual,
+            cue_share: share(cue, best.cue),
+            residual_share: share(residual, best.residual),
+            sentence_residual_share: share(sentence_residual, best.sentence_residual),
+            target_cue_share: share(edge.target_cue, best.target_cue),
+            named_to_named: source_named * name,
+            named_to_shared: if name > 0.0 { 0.0 } else { source_named },
+            second_gain: into.get(1).map_or(0.0, |link| link.gain),
+            sources: into.iter().filter(|link| link.gain > GAIN_MIN).count() as f32 / 4.0,
+            rank_in_source: 1.0 / (1 + link.place) as f32,
+            margin_in_source: link.gain - if link.place == 0 { second } else { first },
+            ..*features
+        };
+        self.cosines(source, edge, features);
+    }
+
+    /// Fills in how close vectors are; nothing without them.
+    fn cosines(&self, source: u32, edge: &EdgeCandidate, features: &mut CandidateFeatures) {
+        let Setting { evidence, passages, sentences, sentence_cosine, .. } = self.setting;
+        if sentence_cosine.is_empty() || sentences.is_empty() || passages.is_empty() {
+            return;
+        }
+        let of = |passage: u32| evidence.cosine[passage as usize];
+        let (of_source, of_target) = (of(source), of(edge.to));
+        let between = passages.cosine(source, passages, edge.to);
+        features.residual_cosine = 0.5f32.mul_add(-between, of_target) / (1.25 - of_source).max(1e-6).sqrt();
+        let best = |passage: u32| {
+            let own = row(self.setting.graph.passage_sentences, passage);
+            own.max_by(|a, b| sentence_cosine[*a].total_cmp(&sentence_cosine[*b])).map(|sentence| sentence as u32)
+        };
+        let from = edge.source_sentence.or_else(|| best(source));
+        let Some((from, to)) = from.zip(edge.target_sentence.or_else(|| best(edge.to))) else { return };
+        let (from_cosine, to_cosine) = (sentence_cosine[from as usize], sentence_cosine[to as usize]);
+        let between = sentences.cosine(from, sentences, to);
+        let pair = (from_cosine + to_cosine) / 2.0f32.mul_add(between, 2.0).max(1e-6).sqrt();
+        features.sentence_cosine = from_cosine;
+        features.target_cosine = to_cosine;
+        features.pair_gain = pair - from_cosine.max(to_cosine);
+        features.target_residual_cosine =
+            from_cosine.mul_add(-between, to_cosine) / from_cosine.mul_add(-from_cosine, 1.0).max(1e-6).sqrt();
+    }
+
+    /// Fills in the way by which a passage is reached: it ends where the question names a passage.
+    fn way(&self, passage: u32, link: Option<&Link>, features: &mut CandidateFeatures) {
+        let evidence = self.setting.evidence;
+        let mut terms = evidence.passage_covered[passage as usize];
+        let mut way = vec![passage];
+        let mut next = link;
+        while let Some(link) = next.filter(|_| way.len() <= DEPTH_MAX) {
+            let from = self.of.scored[link.source].0;
+            if way.contains(&from) {
+                break;
+            }
+            way.push(from);
+            terms |= evidence.passage_covered[from as usize];
+            next = self.of.links.best_into(from).filter(|_| self.named(from) <= 0.0);
+        }
+        features.depth = (way.len() - 1) as f32 / DEPTH_MAX as f32;
+        features.path_covered = evidence.weight(terms) / self.whole;
+        features.root_rank = self.at_place(way.last().copied().unwrap_or(passage));
+    }
+
+    /// Fills in where else edges lead: on from the passage, and to it from others.
+    fn bridge(&self, passage: u32, link: Option<&Link>, features: &mut CandidateFeatures) {
+        let source = link.map(|link| self.of.scored[link.source].0);
+        let own = self.of.places.get(&passage).and_then(|place| self.of.links.by_source.get(*place));
+        for (to, onward) in own.into_iter().flatten() {
+            let place = self.of.places.get(to).copied().unwrap_or(usize::MAX);
+            if place < FIRST && Some(*to) != source && onward.gain > features.bridge {
+                (features.bridge, features.bridge_rank) = (onward.gain, 1.0 / (1 + place) as f32);
+            }
+        }
+        for into in self.of.links.by_target.get(&passage).into_iter().flatten() {
+            let from = self.of.scored[into.source].0;
+            if Some(from) != source {
+                features.other_gain = features.other_gain.max(into.gain);
+            }
+            if self.named(from) > 0.0 && into.gain > 0.0 {
+                features.after_named = features.after_named.max(1.0 / (1 + into.place) as f32);
+            }
+        }
+    }
+
+    fn named(&self, passage: u32) -> f32 {
+        let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
+        by(&self.setting.evidence.named).max(by(&self.setting.evidence.named_lead))
+    }
+
+    fn at_place(&self, passage: u32) -> f32 {
+        1.0 / (1 + self.of.places.get(&passage).copied().unwrap_or(LENDING_RANK)) as f32
+    }
+
+    /// Fills in what candidates cover of the question together.
+    pub(super) fn coverage(&self, features: &mut [CandidateFeatures]) {
+        let evidence = self.setting.evidence;
+        let terms: Vec<u64> = self
+            .of
+            .scored
+            .iter()
+            .take(features.len())
+            .map(|leader| evidence.passage_covered[leader.0 as usize])
+            .collect();
+        let mut seen = 0;
+        let mut taken: Vec<usize> = Vec::new();
+        for (place, features) in features.iter_mut().enumerate() {
+            features.covered = self.share(terms[place]);
+            features.newly_covered = self.share(terms[place] & !seen);
+            seen |= terms[place];
+            if let Some(link) = self.of.links.best_into(self.of.scored[place].0) {
+                features.is_source_taken = if taken.contains(&link.source) { 1.0 } else { 0.0 };
+                taken.push(link.source);
+            }
+        }
+        let linked = self.pairs(features);
+        self.chains(&terms, &linked, features);
+    }
+
+    fn share(&self, terms: u64) -> f32 {
+        self.setting.evidence.weight(terms) / self.whole
+    }
+
+    /// Fills in what the sentences of edges cover, and returns which candidates are linked.
+    fn pairs(&self, features: &mut [CandidateFeatures]) -> Vec<Vec<bool>> {
+        let mut linked = vec![vec![false; features.len()]; features.len()];
+        for (source, edges) in self.of.edges.iter().enumerate() {
+            let lent = lent(self.of.scored[source].1, self.of.ends.0, self.of.ends.1);
+            for edge in edges {
+                let Some(&to) = self.of.places.get(&edge.to).filter(|place| **place < features.len()) else { continue };
+                let has_gain = self.of.links.by_source[source].get(&edge.to).is_some_and(|link| link.gain > 0.0);
+                if !has_gain {
+                    continue;
+                }
+                let covered = self.share(edge.source_terms | edge.target_terms);
+                let into = &mut features[to];
+                into.pair_in = into.pair_in.max(covered);
+                into.pair_in_lent = into.pair_in_lent.max(covered * lent);
+                if source < features.len() {
+                    if to < FIRST {
+                        features[source].pair_out = features[source].pair_out.max(covered);
+                    }
+                    (linked[source][to], linked[to][source]) = (true, true);
+                }
+            }
+        }
+        linked
+    }
+
+    /// Fills in what a candidate covers with one of the first that it is linked with, and with two.
+    fn chains(&self, terms: &[u64], linked: &[Vec<bool>], features: &mut [CandidateFeatures]) {
+        let first = features.len().min(FIRST);
+        for (place, own) in features.iter_mut().enumerate() {
+            for with in (0..first).filter(|with| linked[place][*with]) {
+                let covered = self.share(terms[place] | terms[with]);
+                if covered > own.pair_covered {
+                    (own.pair_covered, own.pair_added) = (covered, covered - self.share(terms[with]));
+                }
+            }
+        }
+        for a in 0..first {
+            for b in (a + 1..first).filter(|b| linked[a][*b]) {
+                for third in (0..features.len()).filter(|it| ![a, b].contains(it)) {
+                    if linked[third][a] || linked[third][b] {
+                        let covered = self.share(terms[a] | terms[b] | terms[third]);
+                        for of in [a, b, third] {
+                            features[of].chain_covered = features[of].chain_covered.max(covered);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn share(value: f32, best: f32) -> f32 {
+    if best > 0.0 { value / best } else { 0.0 }
+}

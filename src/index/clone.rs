@@ -1,0 +1,167 @@
+//! A workspace out of a database: its units are committed as they were, a version is made of them, and nothing is
+//! embedded that was embedded before.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use super::options::IndexOptions;
+use super::vectors::{CorpusVectors, Earlier};
+use super::version;
+use crate::domain::IndexVersion;
+use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
+use crate::error::{Error, Result};
+use crate::graph::matching::{EdgeQuota, MatchOptions};
+use crate::graph::vectors::QuantizedVectors;
+use crate::neo4j::{Download, Session, download};
+use crate::skill::Performers;
+use crate::workspace::{DocumentUnit, Workspace};
+
+/// Units that are committed together.
+const BATCH_UNITS: usize = 256;
+
+/// Makes a workspace in the folder `path` of what a database holds, and returns it with its version.
+///
+/// # Errors
+///
+/// [`Error::Database`] if the database cannot be read; [`Error::Option`] if the folder has a finished index;
+/// [`Error::Busy`] while another process writes there.
+///
+/// # Cancel safety
+///
+/// Once all is read, making the workspace goes on when the future is dropped. Killed at any moment, the same call
+/// begins again.
+pub async fn clone(session: &Session, path: &Path) -> Result<(Workspace, IndexVersion)> {
+    let found = download(session).await?;
+    let workspace = Workspace::open_or_create(path, &found.pin)?;
+    if workspace.status()?.version.is_some() {
+        return Err(Error::Option {
+            option: "folder for a clone",
+            value: path.display().to_string(),
+            reason: "it has an index already".to_owned(),
+        });
+    }
+    let (filled, handle) = (workspace.clone(), Handle::current());
+    let fill = move || handle.block_on(fill(&filled, found));
+    let version = tokio::task::spawn_blocking(fill).await.map_err(|error| Error::Internal(error.to_string()))??;
+    Ok((workspace, version))
+}
+
+async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
+    let mut writer = workspace.writer()?;
+    // What an earlier attempt left may be of an older version.
+    let stored: Vec<_> = writer.records().documents()?.into_iter().map(|it| it.id).collect();
+    writer.records().remove_documents(&stored)?;
+    for units in found.units.chunks(BATCH_UNITS) {
+        writer.records().commit_units(units)?;
+    }
+    let (embedder, earlier): (Arc<dyn Embedder>, Earlier) = match found.pin.embedder.as_str() {
+        // They cost less than reading what was kept of them.
+        StaticTable::NAME => (Performers::built_in().embedder, Earlier::None),
+        NoEmbedder::NAME => (Performers::without_embedder().embedder, Earlier::None),
+        _ => {
+            let vectors = unpack(&found.units, &found.vectors, found.pin.dimension);
+            let absent = Absent { name: found.pin.embedder.clone(), dimension: found.pin.dimension };
+            (Arc::new(absent), Earlier::Kept(Box::new(vectors.ok_or_else(vectors_missing)?)))
+        }
+    };
+    let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
+    let options = IndexOptions { matching, ..IndexOptions::default() };
+    let built = version::build(&mut writer, embedder.as_ref(), earlier, &options).await?;
+    writer.records().set_chunking(&found.settings)?;
+    Ok(built.version)
+}
+
+fn vectors_missing() -> Error {
+    Error::Internal("the vectors of a unit are not those of its texts".to_owned())
+}
+
+/// Returns the edges that questions may give, as the settings of an index say it.
+fn quota(settings: &str) -> EdgeQuota {
+    let number = |name: &str| {
+        let (_, after) = settings.split_once(name)?;
+        after.trim_start().split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
+    };
+    match (number("within:"), number("across:")) {
+        (Some(within), Some(across)) => EdgeQuota::Split { within, across },
+        _ => EdgeQuota::Best,
+    }
+}
+
+/// Returns the vectors of a corpus in the order of its ordinals; none where there are others than its texts need.
+fn unpack(units: &[DocumentUnit], kept: &[Vec<u8>], dimension: usize) -> Option<CorpusVectors> {
+    let new = || QuantizedVectors::new(dimension);
+    let mut all = CorpusVectors { passages: new(), sentences: new(), incoming: new(), outgoing: new() };
+    for (unit, bytes) in units.iter().zip(kept).filter(|(unit, _)| !unit.passages.is_empty()) {
+        let sentences = unit.passages.iter().map(|it| it.passage.sentences.len()).sum();
+        let questions = unit.passages.iter().flat_map(|it| &it.questions);
+        let incoming = questions.filter(|it| it.kind == crate::domain::QuestionKind::Incoming).count();
+        let mut rows = bytes.chunks_exact(dimension + 4);
+        let fields =
+            [(&mut all.passages, unit.passages.len()), (&mut all.sentences, sentences), (&mut all.incoming, incoming)];
+        for (field, count) in fields {
+            for _ in 0..count {
+                push(field, rows.next()?);
+            }
+        }
+        rows.by_ref().for_each(|row| push(&mut all.outgoing, row));
+        if !rows.remainder().is_empty() {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+fn push(vectors: &mut QuantizedVectors, row: &[u8]) {
+    let (scale, codes) = row.split_at(4);
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(scale);
+    vectors.scales.push(f32::from_le_bytes(bytes));
+    vectors.codes.extend(codes.iter().map(|code| code.cast_signed()));
+}
+
+/// The embedder of a clone, which has nothing to embed: its model need not be at hand.
+struct Absent {
+    name: String,
+    dimension: usize,
+}
+
+impl Embedder for Absent {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn piece_count(&self, _text: &str) -> usize {
+        0
+    }
+
+    fn pieces_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn is_costly(&self) -> bool {
+        true
+    }
+
+    fn embed<'a>(&'a self, _texts: &'a [&'a str]) -> Embeddings<'a> {
+        Box::pin(async { Err(Error::ModelGone { embedder: self.name.clone() }) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edges_of_questions_are_those_of_the_settings() {
+        for quota in [EdgeQuota::Best, EdgeQuota::Split { within: 1, across: 12 }] {
+            let options = MatchOptions { quota, ..MatchOptions::default() };
+            assert_eq!(self::quota(&format!("rules 2, structure 256, x; {options:?}")), quota);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Rows in batches, bounded in number and in bytes, halved where the server has too little memory.
+
+use std::collections::VecDeque;
+
+use neo4rs::BoltType;
+
+use super::element::Kind;
+use super::lease::Lease;
+use super::retry::Remedy;
+use super::statement::Statement;
+use crate::error::{Error, Result};
+
+/// Rows of a batch, where they have no vectors.
+const ROWS_MAX: usize = 5_000;
+/// Rows of a batch, where they have vectors.
+const ROWS_WITH_VECTORS_MAX: usize = 1_000;
+/// Bytes of a batch on the wire, about.
+const BYTES_MAX: usize = 8 << 20;
+
+/// What is written of each row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    pub(super) action: &'static str,
+    pub(super) text: &'static str,
+    rows_max: usize,
+    /// Whether the statement counts its rows.
+    counts: bool,
+}
+
+impl Work {
+    /// Elements of a kind to be written.
+    pub(super) fn write(kind: Kind) -> Self {
+        let has_vectors = matches!(kind, Kind::Passage | Kind::Incoming | Kind::Outgoing | Kind::Unit);
+        Self {
+            action: "write the graph",
+            text: kind.texts().write,
+            rows_max: if has_vectors { ROWS_WITH_VECTORS_MAX } else { ROWS_MAX },
+            counts: kind.ends().is_some(),
+        }
+    }
+
+    /// Elements of a kind to be marked as retired, or not.
+    pub(super) fn mark(kind: Kind) -> Self {
+        Self { action: "retire what is gone", text: kind.texts().mark, rows_max: ROWS_MAX, counts: false }
+    }
+
+    /// Elements of a kind to be deleted.
+    pub(super) fn delete(kind: Kind) -> Self {
+        Self { action: "delete what is gone", text: kind.texts().delete, rows_max: ROWS_MAX, counts: false }
+    }
+
+    /// Returns the statement for rows.
+    pub(super) fn statement(&self, rows: Vec<BoltType>) -> Statement {
+        Statement::new(self.action, self.text).with_rows(rows)
+    }
+}
+
+/// A batch that is on its way: the next one is made meanwhile.
+struct Sent {
+    rows: Vec<BoltType>,
+    answer: tokio::task::JoinHandle<Result<Option<Vec<i64>>, super::session::Failed>>,
+}
+
+/// Rows of one kind of work, on their way into the database.
+pub(super) struct Rows<'a> {
+    lease: &'a mut Lease,
+    work: Work,
+    waiting: Vec<BoltType>,
+    bytes: usize,
+    sent: Option<Sent>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(lease: &'a mut Lease, work: Work) -> Self {
+        Self { lease, work, waiting: Vec::new(), bytes: 0, sent: None }
+    }
+
+    /// Adds a row of about `bytes`; returns how many rows are known to be committed by it.
+    pub(super) async fn push(&mut self, row: BoltType, bytes: usize) -> Result<usize> {
+        let mut done = 0;
+        if !self.waiting.is_empty() && (self.waiting.len() >= self.work.rows_max || self.bytes + bytes > BYTES_MAX) {
+            done = self.send().await?;
+        }
+        self.waiting.push(row);
+        self.bytes += bytes;
+        Ok(done)
+    }
+
+    /// Sends what is left and waits for all of it; returns how many rows that was.
+    pub(super) async fn finish(mut self) -> Result<usize> {
+        Ok(self.send().await? + self.settle().await?)
+    }
+
+    /// Sends a batch once the one before it is committed.
+    async fn send(&mut self) -> Result<usize> {
+        let done = self.settle().await?;
+        let rows = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        if !rows.is_empty() {
+            let batch = self.lease.batch(vec![self.work.statement(rows.clone())]);
+            self.sent = Some(Sent { rows, answer: tokio::spawn(batch.send()) });
+        }
+        Ok(done)
+    }
+
+    async fn settle(&mut self) -> Result<usize> {
+        let Some(Sent { rows, answer }) = self.sent.take() else { return Ok(0) };
+        let answer = answer.await.map_err(|error| Error::Internal(error.to_string()))?;
+        let count = rows.len();
+        match answer {
+            Ok(counts) => self.check(counts.as_deref(), count)?,
+            Err(failed) if failed.remedy == Remedy::Split && count > 1 => self.send_halves(rows).await?,
+            Err(failed) => return Err(failed.error),
+        }
+        Ok(count)
+    }
+
+    /// Sends rows that were too many at once in halves, and those in halves where they still are.
+    async fn send_halves(&mut self, rows: Vec<BoltType>) -> Result<()> {
+        let mut parts = VecDeque::from(halves(rows));
+        while let Some(part) = parts.pop_front() {
+            let count = part.len();
+            tracing::debug!(rows = count, "a batch is sent in parts");
+            match self.lease.batch(vec![self.work.statement(part.clone())]).send().await {
+                Ok(counts) => self.check(counts.as_deref(), count)?,
+                Err(failed) if failed.remedy == Remedy::Split && count > 1 => {
+                    halves(part).into_iter().rev().for_each(|half| parts.push_front(half));
+                }
+                Err(failed) => return Err(failed.error),
+            }
+        }
+        Ok(())
+    }
+
+    /// A relationship whose ends are not there is not written, and nobody else would say so.
+    fn check(&self, counts: Option<&[i64]>, due: usize) -> Result<()> {
+        match counts.and_then(<[i64]>::first).map(|count| count.cast_unsigned() as usize) {
+            Some(count) if self.work.counts && count != due => {
+                let missing = due.saturating_sub(count);
+                Err(self.lease.session().damaged(format!("the ends of {missing} relationships are not there")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn halves(mut rows: Vec<BoltType>) -> [Vec<BoltType>; 2] {
+    let second = rows.split_off(rows.len() / 2);
+    [rows, second]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_all_of_it_in_order() {
+        let rows: Vec<BoltType> = (0..5_i64).map(Into::into).collect();
+        let [first, second] = halves(rows.clone());
+        assert_eq!((first.len(), second.len()), (2, 3));
+        assert_eq!([first, second].concat(), rows);
+    }
+}

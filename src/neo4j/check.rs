@@ -1,0 +1,139 @@
+//! Whether the graph is what was published: its schema, its invariants, and the digest of every element.
+
+use neo4rs::{BoltMap, Row};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use super::element::{Key, Kind, digest, unbolt, unhex};
+use super::migrate;
+use super::reader::{Reading, read_whole};
+use super::session::Session;
+use super::statement::cypher;
+use crate::error::Result;
+
+/// Offenders that are named.
+const EXAMPLES_MAX: usize = 5;
+
+/// A check, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Name of the check.
+    pub check: &'static str,
+    /// How much offends.
+    pub offenders: u64,
+    /// Some of it: ids, or names.
+    pub examples: Vec<String>,
+}
+
+/// What a check of a whole graph found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// The version that was checked.
+    pub version: u64,
+    /// Every check, in order.
+    pub checks: Vec<Finding>,
+    /// Elements whose contents are not what was published.
+    #[serde(skip)]
+    pub(super) suspects: FxHashSet<(Kind, Key)>,
+}
+
+impl CheckReport {
+    /// Returns whether nothing was found.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.checks.iter().all(|finding| finding.offenders == 0)
+    }
+}
+
+/// Invariants, each a statement that counts what offends.
+const INVARIANTS: [(&str, &str); 9] = [
+    ("passages-in-one-document", cypher!("check/passages-in-one-document")),
+    ("passages-in-order", cypher!("check/passages-in-order")),
+    ("questions-of-one-passage", cypher!("check/questions-of-one-passage")),
+    ("edges-between-two-passages", cypher!("check/edges-between-two-passages")),
+    ("entities-are-mentioned", cypher!("check/entities-are-mentioned")),
+    ("documents-have-units", cypher!("check/documents-have-units")),
+    ("vectors-of-one-dimension", cypher!("check/vectors-of-one-dimension")),
+    ("counts", cypher!("check/counts")),
+    ("nothing-is-left", cypher!("check/nothing-is-left")),
+];
+
+/// Checks the index that a database holds.
+///
+/// # Errors
+///
+/// [`Error::Database`](crate::Error::Database) if there is no index or it cannot be read. What is wrong with it is no
+/// error, but what is reported.
+///
+/// # Cancel safety
+///
+/// Safe: nothing is changed.
+pub async fn check(session: &Session) -> Result<CheckReport> {
+    let applied = migrate::applied(session).await?;
+    let (version, mut report) = read_whole(session, async |reading| {
+        let mut report = CheckReport::default();
+        let missing = migrate::missing(session, &applied).await?;
+        let examples = missing.iter().map(|name| (*name).to_owned()).collect();
+        report.checks.push(Finding { check: "schema", offenders: missing.len() as u64, examples });
+        for (name, text) in INVARIANTS {
+            report.checks.push(ask(session, reading, name, text).await?);
+        }
+        check_contents(reading, &mut report).await?;
+        Ok(report)
+    })
+    .await?;
+    report.version = version.0;
+    Ok(report)
+}
+
+async fn ask(session: &Session, reading: &Reading<'_>, check: &'static str, text: &'static str) -> Result<Finding> {
+    let mut finding = None;
+    let mut visit = |row: &Row| {
+        let offenders = row.get::<i64>("offenders").map(i64::cast_unsigned);
+        let examples = row.get::<Vec<Option<String>>>("examples");
+        finding = offenders.ok().zip(examples.ok());
+        Ok(())
+    };
+    reading.rows("check the graph", text, &mut visit).await?;
+    let (offenders, examples) =
+        finding.ok_or_else(|| session.damaged(format!("the check `{check}` cannot be made")))?;
+    Ok(Finding { check, offenders, examples: examples.into_iter().flatten().collect() })
+}
+
+/// Computes the digest of every element again.
+async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Result<()> {
+    let mut finding = Finding { check: "contents", offenders: 0, examples: Vec::new() };
+    for kind in Kind::ALL {
+        let mut visit = |row: &Row| {
+            let id: String = row.get::<Option<String>>("id").ok().flatten().unwrap_or_default();
+            if is_as_written(row).unwrap_or(false) {
+                return Ok(());
+            }
+            finding.offenders += 1;
+            if finding.examples.len() < EXAMPLES_MAX {
+                finding.examples.push(format!("{} {id}", kind.name()));
+            }
+            report.suspects.extend(unhex(&id).map(|key| (kind, key)));
+            Ok(())
+        };
+        reading.rows("check the graph", kind.texts().contents, &mut visit).await?;
+    }
+    report.checks.push(finding);
+    Ok(())
+}
+
+/// Properties that say which element it is, and not what it is like.
+const KEYS: [&str; 4] = ["id", "since", "until", "digest"];
+
+/// Returns whether the properties of a row have the digest that was written with them; none where they are of types
+/// that are never written.
+fn is_as_written(row: &Row) -> Option<bool> {
+    let stored: i64 = row.get("digest").ok()?;
+    let properties: BoltMap = row.get("properties").ok()?;
+    let own = properties.value.into_iter().filter(|(name, _)| !KEYS.contains(&name.value.as_str()));
+    let mut values = Vec::new();
+    for (name, value) in own {
+        values.push((name.value, unbolt(value)?));
+    }
+    Some(digest(values.iter().map(|(name, value)| (name.as_str(), value)).collect()) == stored)
+}

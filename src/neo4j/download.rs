@@ -1,0 +1,159 @@
+//! What a workspace is made of, out of the database: units with their texts, passages and questions, and vectors.
+
+use std::collections::BTreeMap;
+
+use neo4rs::{BoltMap, Row};
+
+use super::element::unhex;
+use super::export::{read_document, read_passage, read_question};
+use super::reader::{Reading, read_whole};
+use super::session::Session;
+use super::state::IndexState;
+use super::statement::cypher;
+use crate::domain::{Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
+use crate::error::Result;
+use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
+
+/// What a workspace is made of.
+#[derive(Debug, Clone)]
+pub struct Download {
+    /// The embedder that made the vectors.
+    pub pin: WorkspaceOptions,
+    /// Fingerprint of the options that passages and edges were made with.
+    pub settings: String,
+    /// How much the version holds.
+    pub counts: Counts,
+    /// The units, in the order of a workspace.
+    pub units: Vec<DocumentUnit>,
+    /// The vectors of each unit, as the workspace keeps them: of passages, sentences, in-coming and out-coming
+    /// questions, each a scale and its codes.
+    pub vectors: Vec<Vec<u8>>,
+}
+
+/// Reads what a workspace is made of.
+///
+/// # Errors
+///
+/// [`Error::Database`](crate::Error::Database) if there is no index or it cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: nothing is changed.
+pub async fn download(session: &Session) -> Result<Download> {
+    let (_, download) = read_whole(session, async |reading| {
+        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let mut parts = Parts::default();
+        parts.read(session, reading).await?;
+        let (units, vectors) = parts.assemble().map_err(|reason| session.damaged(reason))?;
+        let IndexState { embedder, dimension, settings, counts, .. } = state;
+        Ok(Download { pin: WorkspaceOptions { embedder, dimension }, settings, counts, units, vectors })
+    })
+    .await?;
+    Ok(download)
+}
+
+/// What belongs to a unit beside its document.
+struct Marker {
+    root: String,
+    content: [u8; 32],
+    fingerprint: String,
+    text: String,
+    vectors: Vec<u8>,
+}
+
+/// Adds what a row is; none where it has not all that it should.
+type Add = fn(&mut Parts, &Row) -> Option<()>;
+
+/// All that was read, by what it belongs to.
+#[derive(Default)]
+struct Parts {
+    /// By the ids that the sources give, then by id: the order of a workspace.
+    documents: BTreeMap<(String, DocumentId), Document>,
+    markers: BTreeMap<DocumentId, Marker>,
+    passages: BTreeMap<DocumentId, Vec<PassageUnit>>,
+    /// In-coming before out-coming ones, each in their order.
+    questions: BTreeMap<PassageId, BTreeMap<(QuestionKind, i64), PseudoQuery>>,
+}
+
+impl Parts {
+    async fn read(&mut self, session: &Session, reading: &Reading<'_>) -> Result<()> {
+        let parts: [(&'static str, Add); 5] = [
+            (cypher!("read/documents"), Self::add_document),
+            (cypher!("read/units"), Self::add_marker),
+            (cypher!("read/passages"), Self::add_passage),
+            (cypher!("read/incoming"), |parts, row| parts.add_question(row, QuestionKind::Incoming)),
+            (cypher!("read/outgoing"), |parts, row| parts.add_question(row, QuestionKind::Outgoing)),
+        ];
+        for (text, add) in parts {
+            let mut visit =
+                |row: &Row| add(self, row).ok_or_else(|| session.damaged("an element has not all that it should"));
+            reading.rows("read the graph", text, &mut visit).await?;
+        }
+        Ok(())
+    }
+
+    fn add_document(&mut self, row: &Row) -> Option<()> {
+        let shown = read_document(row)?;
+        let document = Document {
+            id: shown.document,
+            source_id: shown.source_id,
+            title: shown.title,
+            uri: shown.uri,
+            media_type: shown.media_type,
+            text: String::new(),
+            metadata: shown.metadata,
+        };
+        self.documents.insert((document.source_id.clone(), document.id), document);
+        Some(())
+    }
+
+    fn add_marker(&mut self, row: &Row) -> Option<()> {
+        let properties: BoltMap = row.get("properties").ok()?;
+        let text = |name: &str| properties.get::<String>(name).ok();
+        let vectors = match properties.value.get("vectors") {
+            Some(neo4rs::BoltType::Bytes(bytes)) => bytes.value.to_vec(),
+            Some(_) => return None,
+            None => Vec::new(),
+        };
+        let marker = Marker {
+            root: text("root")?,
+            content: *blake3::Hash::from_hex(text("content")?).ok()?.as_bytes(),
+            fingerprint: text("fingerprint")?,
+            text: text("text")?,
+            vectors,
+        };
+        let id: String = row.get("id").ok()?;
+        self.markers.insert(DocumentId::from_bytes(unhex(&id)?), marker);
+        Some(())
+    }
+
+    fn add_passage(&mut self, row: &Row) -> Option<()> {
+        let passage = read_passage(row)?;
+        self.passages.entry(passage.document).or_default().push(PassageUnit { passage, questions: Vec::new() });
+        Some(())
+    }
+
+    fn add_question(&mut self, row: &Row, kind: QuestionKind) -> Option<()> {
+        let question = read_question(row, kind)?;
+        let place = row.get::<BoltMap>("properties").ok()?.get("place").ok()?;
+        self.questions.entry(question.passage).or_default().insert((kind, place), question);
+        Some(())
+    }
+
+    /// Puts together what belongs together.
+    fn assemble(mut self) -> Result<(Vec<DocumentUnit>, Vec<Vec<u8>>), String> {
+        let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
+        for ((_, id), document) in std::mem::take(&mut self.documents) {
+            let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
+            let Marker { root, content, fingerprint, text, vectors } = marker;
+            let mut passages = self.passages.remove(&id).unwrap_or_default();
+            passages.sort_by_key(|it| it.passage.ordinal);
+            for unit in &mut passages {
+                unit.questions = self.questions.remove(&unit.passage.id).unwrap_or_default().into_values().collect();
+            }
+            units.push(DocumentUnit { root, content, fingerprint, document: Document { text, ..document }, passages });
+            all_vectors.push(vectors);
+        }
+        Ok((units, all_vectors))
+    }
+}

@@ -1,0 +1,379 @@
+//! Nodes and relationships as they are written and read: a key, and properties with a digest of them.
+
+use neo4rs::{BoltBytes, BoltList, BoltMap, BoltString, BoltType};
+
+use super::statement::cypher;
+
+/// Identity of an element: that of what it stands for.
+pub(super) type Key = [u8; 16];
+
+/// What kinds of elements there are. Nodes come first, so that relationships find them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    Document,
+    Unit,
+    Passage,
+    Incoming,
+    Outgoing,
+    Entity,
+    PartOf,
+    Next,
+    AnsweredBy,
+    Asks,
+    LeadsTo,
+    MentionedIn,
+}
+
+/// The statements of a kind.
+pub(super) struct Texts {
+    pub(super) write: &'static str,
+    pub(super) held: &'static str,
+    pub(super) mark: &'static str,
+    pub(super) delete: &'static str,
+    pub(super) contents: &'static str,
+}
+
+macro_rules! texts {
+    ($name:literal) => {
+        Texts {
+            write: cypher!(concat!("write/", $name)),
+            held: cypher!(concat!("read/held-", $name)),
+            mark: cypher!(concat!("retire/mark-", $name)),
+            delete: cypher!(concat!("retire/delete-", $name)),
+            contents: cypher!(concat!("check/contents-", $name)),
+        }
+    };
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 12] = [
+        Self::Document,
+        Self::Unit,
+        Self::Passage,
+        Self::Incoming,
+        Self::Outgoing,
+        Self::Entity,
+        Self::PartOf,
+        Self::Next,
+        Self::AnsweredBy,
+        Self::Asks,
+        Self::LeadsTo,
+        Self::MentionedIn,
+    ];
+
+    /// Returns the kinds of the nodes that a relationship goes from and to.
+    pub(super) const fn ends(self) -> Option<(Self, Self)> {
+        match self {
+            Self::Document | Self::Unit | Self::Passage | Self::Incoming | Self::Outgoing | Self::Entity => None,
+            Self::PartOf => Some((Self::Passage, Self::Document)),
+            Self::Next | Self::LeadsTo => Some((Self::Passage, Self::Passage)),
+            Self::AnsweredBy => Some((Self::Incoming, Self::Passage)),
+            Self::Asks => Some((Self::Passage, Self::Outgoing)),
+            Self::MentionedIn => Some((Self::Entity, Self::Passage)),
+        }
+    }
+
+    /// Returns the name of the kind: its label or type.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Document => "Document",
+            Self::Unit => "Unit",
+            Self::Passage => "Passage",
+            Self::Incoming => "Incoming",
+            Self::Outgoing => "Outgoing",
+            Self::Entity => "Entity",
+            Self::PartOf => "PART_OF",
+            Self::Next => "NEXT",
+            Self::AnsweredBy => "ANSWERED_BY",
+            Self::Asks => "ASKS",
+            Self::LeadsTo => "LEADS_TO",
+            Self::MentionedIn => "MENTIONED_IN",
+        }
+    }
+
+    pub(super) const fn texts(self) -> Texts {
+        match self {
+            Self::Document => texts!("document"),
+            Self::Unit => texts!("unit"),
+            Self::Passage => texts!("passage"),
+            Self::Incoming => texts!("incoming"),
+            Self::Outgoing => texts!("outgoing"),
+            Self::Entity => texts!("entity"),
+            Self::PartOf => texts!("part-of"),
+            Self::Next => texts!("next"),
+            Self::AnsweredBy => texts!("answered-by"),
+            Self::Asks => texts!("asks"),
+            Self::LeadsTo => texts!("leads-to"),
+            Self::MentionedIn => texts!("mentioned-in"),
+        }
+    }
+}
+
+/// A value of a property. Lists are never empty: a property that is not there says the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Flag(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Integers(Vec<i64>),
+    Texts(Vec<String>),
+    Floats(Vec<f32>),
+}
+
+/// The name of the one property that is a vector.
+pub(super) const EMBEDDING: &str = "embedding";
+
+/// Properties by name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Properties(Vec<(&'static str, Value)>);
+
+impl Properties {
+    /// Adds a property; an empty list is none.
+    pub(super) fn put(&mut self, name: &'static str, value: Value) {
+        let is_nothing = match &value {
+            Value::Bytes(bytes) => bytes.is_empty(),
+            Value::Integers(integers) => integers.is_empty(),
+            Value::Texts(texts) => texts.is_empty(),
+            Value::Floats(floats) => floats.is_empty(),
+            Value::Flag(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) => false,
+        };
+        if !is_nothing {
+            self.0.push((name, value));
+        }
+    }
+
+    pub(super) fn put_text(&mut self, name: &'static str, text: impl Into<String>) {
+        self.put(name, Value::Text(text.into()));
+    }
+
+    /// Returns a number that differs where a property does.
+    pub(super) fn digest(&self) -> i64 {
+        digest(self.0.iter().map(|(name, value)| (*name, value)).collect())
+    }
+
+    /// Iterates over them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(&'static str, Value)> {
+        self.0.iter()
+    }
+
+    /// Returns about how many bytes they are on the wire.
+    fn wire_bytes(&self) -> usize {
+        let bytes = |value: &Value| match value {
+            Value::Flag(_) | Value::Integer(_) | Value::Float(_) => 9,
+            Value::Text(text) => text.len() + 5,
+            Value::Bytes(bytes) => bytes.len() + 5,
+            Value::Integers(integers) => integers.len() * 5,
+            Value::Texts(texts) => texts.iter().map(|text| text.len() + 5).sum(),
+            Value::Floats(floats) => floats.len() * 9,
+        };
+        self.0.iter().map(|(name, value)| name.len() + 1 + bytes(value)).sum()
+    }
+}
+
+/// Returns a number that differs where a property does, and depends on no order.
+pub(super) fn digest(mut properties: Vec<(&str, &Value)>) -> i64 {
+    properties.sort_unstable_by_key(|(name, _)| *name);
+    let mut hasher = blake3::Hasher::new();
+    for (name, value) in properties {
+        add(&mut hasher, name.as_bytes());
+        add_value(&mut hasher, value);
+    }
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    i64::from_le_bytes(bytes)
+}
+
+fn add(hasher: &mut blake3::Hasher, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+}
+
+fn add_value(hasher: &mut blake3::Hasher, value: &Value) {
+    match value {
+        Value::Flag(flag) => add(hasher, &[0, u8::from(*flag)]),
+        Value::Integer(integer) => add(hasher, &integer.to_le_bytes()),
+        Value::Float(float) => add(hasher, &float.to_bits().to_le_bytes()),
+        Value::Text(text) => add(hasher, text.as_bytes()),
+        Value::Bytes(bytes) => add(hasher, bytes),
+        Value::Integers(integers) => {
+            hasher.update(&(integers.len() as u64).to_le_bytes());
+            for integer in integers {
+                add(hasher, &integer.to_le_bytes());
+            }
+        }
+        Value::Texts(texts) => {
+            hasher.update(&(texts.len() as u64).to_le_bytes());
+            for text in texts {
+                add(hasher, text.as_bytes());
+            }
+        }
+        Value::Floats(floats) => add(hasher, bytemuck::cast_slice(floats)),
+    }
+}
+
+/// A node or relationship of a version.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Element {
+    pub(super) key: Key,
+    /// Where a relationship goes from and to.
+    pub(super) ends: Option<(Key, Key)>,
+    pub(super) properties: Properties,
+}
+
+/// From which version on an element and its ends are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Since {
+    pub(super) own: i64,
+    pub(super) from: i64,
+    pub(super) to: i64,
+}
+
+impl Element {
+    /// Returns about how many bytes its row is on the wire.
+    pub(super) fn wire_bytes(&self) -> usize {
+        self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
+    }
+
+    /// Returns the row that writes it.
+    pub(super) fn into_row(self, since: Since) -> BoltType {
+        let mut row = key_row(&self.key, since.own);
+        let digest = self.properties.digest();
+        if let Some((from, to)) = &self.ends {
+            put(&mut row, "from", hex(from).into());
+            put(&mut row, "to", hex(to).into());
+            put(&mut row, "fromSince", since.from.into());
+            put(&mut row, "toSince", since.to.into());
+        }
+        let mut properties = key_row(&self.key, since.own);
+        put(&mut properties, "digest", digest.into());
+        for (name, value) in self.properties.0 {
+            // Vectors are set by a procedure, which keeps them in half the space.
+            let map = if name == EMBEDDING { &mut row } else { &mut properties };
+            put(map, name, bolt(value));
+        }
+        put(&mut row, "properties", BoltType::Map(properties));
+        BoltType::Map(row)
+    }
+}
+
+/// Returns a row with a key.
+pub(super) fn key_row(key: &Key, since: i64) -> BoltMap {
+    let mut row = BoltMap::with_capacity(16);
+    put(&mut row, "id", hex(key).into());
+    put(&mut row, "since", since.into());
+    row
+}
+
+pub(super) fn put(map: &mut BoltMap, name: &str, value: BoltType) {
+    map.put(BoltString::new(name), value);
+}
+
+pub(super) fn bolt(value: Value) -> BoltType {
+    let list = |value: Vec<BoltType>| BoltType::List(BoltList { value });
+    match value {
+        Value::Flag(flag) => flag.into(),
+        Value::Integer(integer) => integer.into(),
+        Value::Float(float) => float.into(),
+        Value::Text(text) => text.into(),
+        Value::Bytes(bytes) => BoltType::Bytes(BoltBytes::new(bytes.into())),
+        Value::Integers(integers) => list(integers.into_iter().map(Into::into).collect()),
+        Value::Texts(texts) => list(texts.into_iter().map(Into::into).collect()),
+        Value::Floats(floats) => list(floats.into_iter().map(|float| f64::from(float).into()).collect()),
+    }
+}
+
+/// Returns the value that the database holds; none for what is never written.
+pub(super) fn unbolt(value: BoltType) -> Option<Value> {
+    Some(match value {
+        BoltType::Boolean(flag) => Value::Flag(flag.value),
+        BoltType::Integer(integer) => Value::Integer(integer.value),
+        BoltType::Float(float) => Value::Float(float.value),
+        BoltType::String(text) => Value::Text(text.value),
+        BoltType::Bytes(bytes) => Value::Bytes(bytes.value.to_vec()),
+        BoltType::List(list) => match list.value.first() {
+            None => return None,
+            Some(BoltType::Integer(_)) => Value::Integers(each(list, |it| match it {
+                BoltType::Integer(integer) => Some(integer.value),
+                _ => None,
+            })?),
+            Some(BoltType::Float(_)) => Value::Floats(each(list, |it| match it {
+                BoltType::Float(float) => Some(float.value as f32),
+                _ => None,
+            })?),
+            Some(_) => Value::Texts(each(list, |it| match it {
+                BoltType::String(text) => Some(text.value),
+                _ => None,
+            })?),
+        },
+        _ => return None,
+    })
+}
+
+fn each<T>(list: BoltList, of: impl Fn(BoltType) -> Option<T>) -> Option<Vec<T>> {
+    list.value.into_iter().map(of).collect()
+}
+
+/// Returns a key as it is in the database.
+pub(super) fn hex(key: &Key) -> String {
+    format!("{:032x}", u128::from_be_bytes(*key))
+}
+
+/// Returns the key that a text of the database is.
+pub(super) fn unhex(text: &str) -> Option<Key> {
+    let is_key = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_key.then(|| u128::from_str_radix(text, 16).ok()).flatten().map(u128::to_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn properties(values: &[(&'static str, Value)]) -> Properties {
+        let mut properties = Properties::default();
+        for (name, value) in values {
+            properties.put(name, value.clone());
+        }
+        properties
+    }
+
+    #[test]
+    fn a_digest_depends_on_every_property_and_on_no_order() {
+        let (text, number) = (("a", Value::Text("x".to_owned())), ("b", Value::Integer(1)));
+        let both = properties(&[text.clone(), number.clone()]);
+        assert_eq!(both.digest(), properties(&[number.clone(), text.clone()]).digest());
+        for other in [
+            properties(std::slice::from_ref(&text)),
+            properties(&[text.clone(), ("b", Value::Integer(2))]),
+            properties(&[text.clone(), ("c", Value::Integer(1))]),
+            properties(&[number, ("a", Value::Texts(vec!["x".to_owned()]))]),
+        ] {
+            assert_ne!(both.digest(), other.digest(), "{other:?}");
+        }
+        let empty = properties(&[text.clone(), ("c", Value::Texts(Vec::new()))]);
+        assert_eq!(empty.digest(), properties(&[text]).digest());
+    }
+
+    #[test]
+    fn a_value_comes_back_from_the_database_as_it_was() {
+        for value in [
+            Value::Flag(true),
+            Value::Integer(-1),
+            Value::Float(0.1),
+            Value::Text("ä".to_owned()),
+            Value::Bytes(vec![0, 255]),
+            Value::Integers(vec![1, 2]),
+            Value::Texts(vec!["a".to_owned()]),
+            Value::Floats(vec![0.1, -0.5]),
+        ] {
+            assert_eq!(unbolt(bolt(value.clone())), Some(value));
+        }
+    }
+
+    #[test]
+    fn a_key_survives_the_round_trip_through_text() {
+        let key = [7; 16];
+        assert_eq!(unhex(&hex(&key)), Some(key));
+        assert_eq!(unhex("no"), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! The canonical form of the version that the database holds: the same lines as from the workspace it came from.
+
+use neo4rs::{BoltMap, Row};
+
+use super::element::unhex;
+use super::reader::{Reading, read_whole};
+use super::session::Session;
+use super::statement::cypher;
+use crate::domain::{
+    DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery, QuestionEdge, QuestionId,
+    QuestionKind, QuestionOrigin, Span,
+};
+use crate::error::Result;
+use crate::store::DocumentText;
+use crate::workspace::{CanonicalLines, Mention};
+
+/// Returns the documents, passages, questions, mentions and edges of the version in the database, as
+/// [`Snapshot::canonical_lines`](crate::workspace::Snapshot::canonical_lines) does of a workspace.
+///
+/// # Errors
+///
+/// [`Error::Database`](crate::Error::Database) if there is no index, it cannot be read, or new versions are published
+/// faster than one is read.
+///
+/// # Cancel safety
+///
+/// Safe: nothing is changed.
+pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
+    let (_, lines) = read_whole(session, async |reading| read_lines(session, reading).await).await?;
+    Ok(lines.sorted())
+}
+
+/// A part of the export: what it is called, its statement, and the line that is made of a row.
+type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
+
+const PARTS: [Part; 6] = [
+    ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row)?))),
+    ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
+    ("question", cypher!("read/incoming"), |row, lines| {
+        Some(lines.push("question", &read_question(row, QuestionKind::Incoming)?))
+    }),
+    ("question", cypher!("read/outgoing"), |row, lines| {
+        Some(lines.push("question", &read_question(row, QuestionKind::Outgoing)?))
+    }),
+    ("mention", cypher!("read/mentions"), push_mentions),
+    ("edge", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
+];
+
+async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
+    let mut lines = CanonicalLines::default();
+    for (name, text, push) in PARTS {
+        let mut visit = |row: &Row| {
+            let incomplete = || Err(session.damaged(format!("a {name} has not all that it should")));
+            push(row, &mut lines).unwrap_or_else(incomplete)
+        };
+        reading.rows("read the graph", text, &mut visit).await?;
+    }
+    Ok(lines)
+}
+
+/// Returns the id in a column or property.
+fn id<T>(text: Option<&str>, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
+    text.and_then(unhex).map(of)
+}
+
+fn column<T>(row: &Row, name: &str, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
+    id(row.get(name).ok(), of)
+}
+
+fn properties(row: &Row) -> Option<BoltMap> {
+    row.get("properties").ok()
+}
+
+fn number(properties: &BoltMap, name: &str) -> Option<u32> {
+    properties.get::<i64>(name).ok()?.try_into().ok()
+}
+
+fn text(properties: &BoltMap, name: &str) -> Option<String> {
+    properties.get::<Option<String>>(name).ok().flatten()
+}
+
+/// Returns what is shown of the document of a row.
+pub(super) fn read_document(row: &Row) -> Option<DocumentText> {
+    let properties = properties(row)?;
+    let metadata = match text(&properties, "metadata") {
+        Some(metadata) => serde_json::from_str(&metadata).ok()?,
+        None => Metadata::new(),
+    };
+    Some(DocumentText {
+        document: column(row, "id", DocumentId::from_bytes)?,
+        source_id: text(&properties, "sourceId")?,
+        title: text(&properties, "title"),
+        uri: text(&properties, "uri")?,
+        media_type: text(&properties, "mediaType")?,
+        metadata,
+    })
+}
+
+/// Returns the passage of a row.
+pub(super) fn read_passage(row: &Row) -> Option<Passage> {
+    let properties = properties(row)?;
+    let bounds: Vec<u32> = properties.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
+    Some(Passage {
+        id: column(row, "id", PassageId::from_bytes)?,
+        document: column(row, "document", DocumentId::from_bytes)?,
+        ordinal: number(&properties, "ordinal")?,
+        span: Span { start: number(&properties, "start")?, end: number(&properties, "end")? },
+        section: text(&properties, "section"),
+        text: text(&properties, "text")?,
+        sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
+    })
+}
+
+/// Returns the question of a row.
+pub(super) fn read_question(row: &Row, kind: QuestionKind) -> Option<PseudoQuery> {
+    let properties = properties(row)?;
+    let origin = (text(&properties, "origin")? == "rule").then_some(QuestionOrigin::Rule)?;
+    Some(PseudoQuery {
+        id: column(row, "id", QuestionId::from_bytes)?,
+        passage: column(row, "passage", PassageId::from_bytes)?,
+        kind,
+        origin,
+        text: text(&properties, "text")?,
+        keywords: keywords(&properties)?,
+        sentence: number(&properties, "sentence")?,
+    })
+}
+
+fn keywords(properties: &BoltMap) -> Option<Keywords> {
+    Some(properties.get::<Option<Vec<String>>>("keywords").ok()?.unwrap_or_default().into())
+}
+
+fn push_mentions(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    let (entity, passage) = (column(row, "id", EntityId::from_bytes)?, column(row, "passage", PassageId::from_bytes)?);
+    let name: &str = row.get("name").ok()?;
+    let sentences: Vec<u32> = row.get("sentences").ok()?;
+    let mut push = |sentence| lines.push("mention", &Mention { entity, name, passage, sentence });
+    Some(sentences.into_iter().try_for_each(&mut push))
+}
+
+fn read_edge(row: &Row) -> Option<QuestionEdge> {
+    let properties = properties(row)?;
+    Some(QuestionEdge {
+        id: column(row, "id", EdgeId::from_bytes)?,
+        from: column(row, "from", PassageId::from_bytes)?,
+        to: column(row, "to", PassageId::from_bytes)?,
+        outgoing: id(text(&properties, "outgoing").as_deref(), QuestionId::from_bytes)?,
+        incoming: id(text(&properties, "incoming").as_deref(), QuestionId::from_bytes)?,
+        question: text(&properties, "question")?,
+        keywords: keywords(&properties)?,
+        similarity: properties.get::<f64>("similarity").ok()? as f32,
+    })
+}

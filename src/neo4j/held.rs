@@ -1,0 +1,32 @@
+//! What the database holds, by key and version.
+
+use neo4rs::Row;
+
+use super::element::{Kind, unhex};
+use super::plan::Held;
+use super::session::Session;
+use super::statement::Statement;
+use crate::error::Result;
+
+/// Reads what the database holds of a kind, of any version.
+pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
+    let mut all = Vec::new();
+    let statement = Statement::new("read what is there", kind.texts().held);
+    let read = |row: &Row| {
+        let id: &str = row.get("id").ok()?;
+        Some(Held {
+            key: unhex(id)?,
+            since: row.get("since").ok()?,
+            until: row.get("until").ok()?,
+            // What was changed by hand may have none; then it differs from all that is due.
+            digest: row.get::<Option<i64>>("digest").ok()?.unwrap_or_default(),
+        })
+    };
+    let mut visit = |row: &Row| {
+        // A node of the user's own that happens to have the label has no key of ours.
+        all.extend(read(row));
+        Ok(())
+    };
+    session.for_each_row(&statement, &mut visit).await?;
+    Ok(all)
+}

@@ -1,0 +1,155 @@
+//! A version as files that `neo4j-admin database import` takes: for a first load of a size that no connection is for.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::element::{Element, Kind, Value, hex};
+use super::publish::{first_state, source_hash};
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+/// What stands between the values of a list: a character that no text of ours has.
+const BETWEEN: char = '\u{1f}';
+/// The version that is imported.
+const FIRST: i64 = 1;
+/// The file with the arguments of the import.
+const ARGUMENTS: &str = "arguments";
+
+/// Writes the last version of a workspace into the folder `out`, which is made where it is missing: one file a kind,
+/// and `arguments`, which names them all as `neo4j-admin database import full` takes them. Publishing to the database
+/// afterwards makes constraints and indexes, and finds everything else done.
+///
+/// # Errors
+///
+/// As [`publish`](fn@super::publish) for a workspace that cannot be published; [`Error::Io`] if a file cannot be
+/// written.
+pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
+    let mut writer = workspace.writer()?;
+    let records = writer.records();
+    let snapshot = workspace.snapshot()?;
+    let manifest = records.manifest()?;
+    if manifest.is_changed {
+        return Err(Error::Unfinished { path: workspace.path().to_owned() });
+    }
+    fs::create_dir_all(out).map_err(Error::io("make", out))?;
+    let source = Source::new(&snapshot, records);
+    let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
+    for kind in Kind::ALL {
+        let name = format!("{}.csv", kind.name().to_lowercase());
+        let label = match kind {
+            Kind::Incoming | Kind::Outgoing => format!("Question:{}", kind.name()),
+            _ => kind.name().to_owned(),
+        };
+        let option = if kind.ends().is_some() { "relationships" } else { "nodes" };
+        // Writing to a string cannot fail.
+        let _written = write!(arguments, " --{option}={label}={name}");
+        write_kind(&source, kind, &out.join(name))?;
+    }
+    let state = first_state(source_hash(&snapshot, records)?, &manifest, &snapshot);
+    write_index(&state.properties(), &out.join("index.csv"))?;
+    arguments.push_str(" --nodes=Index=index.csv\n");
+    let path = out.join(ARGUMENTS);
+    fs::write(&path, arguments).map_err(Error::io("write", path))
+}
+
+fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
+    // Which properties there are is known when all elements were seen.
+    let mut columns: BTreeMap<&'static str, &'static str> = BTreeMap::new();
+    for number in 0..source.count(kind) {
+        let element = source.element(kind, number)?;
+        columns.extend(element.properties.iter().map(|(name, value)| (*name, type_of(value))));
+    }
+    let mut file = BufWriter::new(File::create(path).map_err(Error::io("write", path))?);
+    let mut header = match kind.ends() {
+        None => format!("id:ID({})", kind.name()),
+        Some((from, to)) => format!(":START_ID({}),:END_ID({}),id", from.name(), to.name()),
+    };
+    header.push_str(",since:long,digest:long");
+    for (name, kind) in &columns {
+        let _written = write!(header, ",{name}:{kind}");
+    }
+    let mut put = |line: &str| writeln!(file, "{line}").map_err(Error::io("write", path));
+    put(&header)?;
+    for number in 0..source.count(kind) {
+        put(&line(&source.element(kind, number)?, &columns))?;
+    }
+    file.flush().map_err(Error::io("write", path))
+}
+
+fn line(element: &Element, columns: &BTreeMap<&'static str, &'static str>) -> String {
+    let key = hex(&element.key);
+    let mut line = match &element.ends {
+        None => key,
+        Some((from, to)) => format!("{},{},{key}", hex(from), hex(to)),
+    };
+    let _written = write!(line, ",{FIRST},{}", element.properties.digest());
+    let values: BTreeMap<&str, &Value> = element.properties.iter().map(|(name, value)| (*name, value)).collect();
+    for name in columns.keys() {
+        line.push(',');
+        if let Some(value) = values.get(name) {
+            line.push_str(&field(value));
+        }
+    }
+    line
+}
+
+fn write_index(properties: &[(&'static str, Value)], path: &Path) -> Result<()> {
+    // The key of a node is its id without being told that it is a property too.
+    let column = |(name, value): &(&'static str, Value)| match *name {
+        "id" => "id:ID(Index)".to_owned(),
+        name => format!("{name}:{}", type_of(value)),
+    };
+    let header: Vec<String> = properties.iter().map(column).collect();
+    let values: Vec<String> = properties.iter().map(|(_, value)| field(value)).collect();
+    fs::write(path, format!("{}\n{}\n", header.join(","), values.join(","))).map_err(Error::io("write", path))
+}
+
+const fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Flag(_) => "boolean",
+        Value::Integer(_) => "long",
+        Value::Float(_) => "double",
+        Value::Text(_) => "string",
+        Value::Bytes(_) => "byte[]",
+        Value::Integers(_) => "long[]",
+        Value::Texts(_) => "string[]",
+        Value::Floats(_) => "float[]",
+    }
+}
+
+fn field(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Float(float) => float.to_string(),
+        Value::Text(text) => quoted(text),
+        Value::Bytes(bytes) => list(bytes.iter().map(|byte| byte.cast_signed().to_string())),
+        Value::Integers(integers) => list(integers.iter().map(ToString::to_string)),
+        Value::Texts(texts) => quoted(&list(texts.iter().cloned())),
+        Value::Floats(floats) => list(floats.iter().map(ToString::to_string)),
+    }
+}
+
+fn list(values: impl Iterator<Item = String>) -> String {
+    values.collect::<Vec<_>>().join(&BETWEEN.to_string())
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_quoted_where_a_comma_or_line_could_end_it() {
+        assert_eq!(field(&Value::Text("a, \"b\"\n".to_owned())), "\"a, \"\"b\"\"\n\"");
+        assert_eq!(field(&Value::Texts(vec!["a".to_owned(), "b".to_owned()])), "\"a\u{1f}b\"");
+        assert_eq!(field(&Value::Bytes(vec![0, 255])), "0\u{1f}-1");
+    }
+}

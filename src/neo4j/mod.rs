@@ -1,0 +1,36 @@
+//! The graph database that an index is published to: Neo4j.
+//!
+//! [`publish`](fn@publish) makes the graph in the database equal to the last version of a workspace: what is new is
+//! added where no reader sees it, one transaction switches to the new version, what is retired is deleted. Killed at
+//! any moment, the next publish ends in the same graph. [`canonical_lines`] reads a version back.
+//!
+//! All Cypher is in files under `cypher/`; values are parameters. Only `session` talks to the driver.
+
+mod batch;
+mod check;
+mod download;
+mod element;
+mod export;
+mod held;
+mod import_files;
+mod lease;
+mod migrate;
+mod plan;
+mod publish;
+mod reader;
+mod retry;
+mod session;
+mod show;
+mod source;
+mod state;
+mod statement;
+mod target;
+
+pub use check::{CheckReport, Finding, check};
+pub use download::{Download, download};
+pub use export::canonical_lines;
+pub use import_files::write_import_files;
+pub use publish::{OtherVectors, PublishOptions, PublishReport, publish, repair};
+pub use session::Session;
+pub use show::{answer_cypher, browser_link};
+pub use target::{Secret, Target};

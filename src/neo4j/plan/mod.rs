@@ -1,0 +1,232 @@
+//! What to do so that the database holds a version: the difference between what is due and what is there. Pure.
+//!
+//! Elements are visible in a version from `since` on and before `until`. Those of versions that are not finished yet
+//! are leftovers: of a publish that was broken off, and either taken over or deleted.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::element::{Element, Key, Kind, Since};
+
+/// Changed elements up to which they are changed in place, in the transaction that switches the version. Beyond it
+/// they are replaced: new ones are added, the old ones retired.
+const IN_PLACE_MAX: usize = 1_000;
+/// Bytes of changed elements up to which they are changed in place.
+const IN_PLACE_BYTES_MAX: usize = 8 << 20;
+
+/// An element that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Due {
+    pub(super) key: Key,
+    pub(super) digest: i64,
+    /// About how many bytes it is on the wire.
+    pub(super) bytes: u32,
+    pub(super) ends: Option<(Key, Key)>,
+}
+
+/// An element that the database holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) key: Key,
+    pub(super) since: i64,
+    pub(super) until: Option<i64>,
+    pub(super) digest: i64,
+}
+
+/// One kind: all that is due, by number, and all that is there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Side {
+    pub(super) due: Vec<Due>,
+    pub(super) held: Vec<Held>,
+}
+
+/// An element of the database.
+pub(super) type Place = (Key, i64);
+
+/// What to do for one kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Steps {
+    /// To be written with the version that is published, by number.
+    pub(super) add: Vec<u32>,
+    /// To be changed in place, by number.
+    pub(super) change: Vec<u32>,
+    /// To be retired with the version that is published.
+    pub(super) retire: Vec<Place>,
+    /// Marked so by an earlier attempt.
+    pub(super) marked: Vec<Place>,
+    /// Marked as retired, but due after all.
+    pub(super) revive: Vec<Place>,
+    /// To be deleted before the switch: leftovers that would become visible.
+    pub(super) drop: Vec<Place>,
+    /// To be deleted after the switch: what earlier versions retired.
+    pub(super) delete: Vec<Place>,
+    /// From which version on each element that is due is there, by key.
+    pub(super) since: FxHashMap<Key, i64>,
+}
+
+impl Steps {
+    /// Returns how many elements are written, marked or deleted.
+    pub(super) fn count(&self) -> usize {
+        // What is retired is marked, and deleted later.
+        let places = [&self.retire, &self.retire, &self.revive, &self.drop, &self.delete];
+        self.add.len() + self.change.len() + places.iter().map(|it| it.len()).sum::<usize>()
+    }
+
+    /// Returns what no reader sees after the switch.
+    pub(super) fn gone(&self) -> Vec<Place> {
+        self.retire.iter().chain(&self.marked).chain(&self.delete).copied().collect()
+    }
+
+    fn retire(&mut self, held: &Held) {
+        let places = if held.until.is_none() { &mut self.retire } else { &mut self.marked };
+        places.push((held.key, held.since));
+    }
+
+    /// Returns whether there is nothing to do.
+    pub(super) fn is_empty(&self) -> bool {
+        let places = [&self.retire, &self.marked, &self.revive, &self.drop, &self.delete];
+        self.add.is_empty() && self.change.is_empty() && places.iter().all(|it| it.is_empty())
+    }
+}
+
+/// What to do, by kind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    pub(super) steps: FxHashMap<Kind, Steps>,
+}
+
+impl Plan {
+    /// Returns what to do for a kind.
+    pub(super) fn of(&self, kind: Kind) -> Option<&Steps> {
+        self.steps.get(&kind)
+    }
+
+    /// Returns from which version on an element of version `own`, and its ends, are there.
+    pub(super) fn since(&self, kind: Kind, element: &Element, own: i64) -> Since {
+        let end = |kind: Kind, key: &Key| self.of(kind).and_then(|steps| steps.since.get(key)).copied();
+        let ends = kind.ends().zip(element.ends.as_ref());
+        let (from, to) = ends.map(|((from, to), (a, b))| (end(from, a), end(to, b))).unwrap_or_default();
+        Since { own, from: from.unwrap_or(own), to: to.unwrap_or(own) }
+    }
+}
+
+/// Whether leftovers of an earlier attempt are of this very plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leftovers {
+    Keep,
+    Drop,
+}
+
+/// How elements are changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    InPlace,
+    Replace,
+}
+
+/// Returns how to change what is there in the current version with other contents than are due.
+pub(super) fn change(sides: &FxHashMap<Kind, Side>, version: i64) -> Change {
+    let (mut count, mut bytes) = (0, 0);
+    for side in sides.values() {
+        let live = live(side, version);
+        for due in &side.due {
+            if live.get(&due.key).is_some_and(|held| held.digest != due.digest) {
+                count += 1;
+                bytes += due.bytes as usize;
+            }
+        }
+    }
+    if count <= IN_PLACE_MAX && bytes <= IN_PLACE_BYTES_MAX { Change::InPlace } else { Change::Replace }
+}
+
+/// Returns what makes of `version`, which is current, the version after it, which holds what is due.
+pub(super) fn plan(sides: &FxHashMap<Kind, Side>, version: i64, change: Change, leftovers: Leftovers) -> Plan {
+    let mut plan = Plan::default();
+    let mut replaced: FxHashSet<(Kind, Key)> = FxHashSet::default();
+    for kind in Kind::ALL {
+        let Some(side) = sides.get(&kind) else { continue };
+        let hangs_on_replaced = |due: &Due| {
+            kind.ends().zip(due.ends).is_some_and(|((from_kind, to_kind), (from, to))| {
+                replaced.contains(&(from_kind, from)) || replaced.contains(&(to_kind, to))
+            })
+        };
+        let steps = steps(side, version, change, leftovers, &hangs_on_replaced);
+        if kind.ends().is_none() {
+            let held = live(side, version);
+            let new = steps.since.iter().filter(|(key, since)| **since > version && held.contains_key(*key));
+            replaced.extend(new.map(|(key, _)| (kind, *key)));
+        }
+        plan.steps.insert(kind, steps);
+    }
+    plan
+}
+
+/// Returns what readers of `version` see, by key.
+fn live(side: &Side, version: i64) -> FxHashMap<Key, Held> {
+    let is_live = |held: &&Held| held.since <= version && held.until.is_none_or(|until| until > version);
+    side.held.iter().filter(is_live).map(|held| (held.key, *held)).collect()
+}
+
+fn steps(
+    side: &Side,
+    version: i64,
+    change: Change,
+    leftovers: Leftovers,
+    hangs_on_replaced: &dyn Fn(&Due) -> bool,
+) -> Steps {
+    let next = version + 1;
+    let mut steps = Steps::default();
+    let live = live(side, version);
+    let mut pending: FxHashMap<Key, Held> = FxHashMap::default();
+    for held in &side.held {
+        if held.since > version {
+            // Of one key there may be several: only that of the next version can be taken over.
+            let is_kept = leftovers == Leftovers::Keep && held.since == next && held.until.is_none();
+            if is_kept {
+                pending.insert(held.key, *held);
+            } else {
+                steps.drop.push((held.key, held.since));
+            }
+        } else if held.until.is_some_and(|until| until <= version) {
+            steps.delete.push((held.key, held.since));
+        }
+    }
+    let mut due_keys = FxHashSet::default();
+    for (due, number) in side.due.iter().zip(0..) {
+        due_keys.insert(due.key);
+        let held = live.get(&due.key);
+        let is_same = held.is_some_and(|held| held.digest == due.digest);
+        let stays = held.filter(|_| (is_same || change == Change::InPlace) && !hangs_on_replaced(due));
+        let Some(held) = stays else {
+            steps.since.insert(due.key, next);
+            let written = pending.remove(&due.key).is_some_and(|pending| pending.digest == due.digest);
+            if !written {
+                steps.add.push(number);
+            }
+            if let Some(held) = held {
+                steps.retire(held);
+            }
+            continue;
+        };
+        steps.since.insert(due.key, held.since);
+        if !is_same {
+            steps.change.push(number);
+        }
+        if held.until.is_some() {
+            steps.revive.push((due.key, held.since));
+        }
+    }
+    // What is pending and not due would become visible; what is live and not due is retired.
+    steps.drop.extend(pending.values().map(|held| (held.key, held.since)));
+    live.values().filter(|held| !due_keys.contains(&held.key)).for_each(|held| steps.retire(held));
+    // By key, so that locks are taken in one order.
+    steps.add.sort_unstable_by_key(|number| side.due[*number as usize].key);
+    steps.change.sort_unstable_by_key(|number| side.due[*number as usize].key);
+    let Steps { retire, marked, revive, drop, delete, .. } = &mut steps;
+    for places in [retire, marked, revive, drop, delete] {
+        places.sort_unstable();
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests;

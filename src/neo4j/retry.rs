@@ -1,0 +1,111 @@
+//! What an error of the driver means, and how long to wait before trying again.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
+use neo4rs::{Error as DriverError, Neo4jErrorKind};
+
+use crate::domain::DatabaseError;
+
+/// The longest wait before the first retry.
+const WAIT_FIRST: Duration = Duration::from_millis(100);
+/// The longest wait before any.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// What to do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Run the whole transaction again.
+    Retry,
+    /// Send fewer rows at once: as many will fail again.
+    Split,
+    /// Nothing.
+    GiveUp,
+}
+
+/// Returns what to do about an error of the driver.
+pub(super) fn remedy(error: &DriverError) -> Remedy {
+    match error {
+        DriverError::Neo4j(refusal) => match refusal.code() {
+            code if code.ends_with("OutOfMemoryError") => Remedy::Split,
+            // A server that shuts down ends transactions as if somebody had asked for it.
+            "Neo.ClientError.Transaction.Terminated" | "Neo.ClientError.Transaction.LockClientStopped" => Remedy::Retry,
+            _ if refusal.kind() == Neo4jErrorKind::Transient => Remedy::Retry,
+            _ => Remedy::GiveUp,
+        },
+        DriverError::IOError { .. }
+        | DriverError::ConnectionError
+        | DriverError::ConnectionTimedOut
+        | DriverError::IncompleteBoltExchange
+        | DriverError::RequestIgnoredError
+        | DriverError::Ignored(_)
+        | DriverError::ServerUnavailableError(_) => Remedy::Retry,
+        _ => Remedy::GiveUp,
+    }
+}
+
+/// Returns what an error of the driver is to a user; `action` is what was tried.
+pub(super) fn meaning(error: &DriverError, action: &'static str, database: Option<&str>) -> DatabaseError {
+    let reason = || error.to_string();
+    match error {
+        DriverError::Neo4j(refusal) => {
+            let message = || refusal.message().to_owned();
+            match refusal.code() {
+                "Neo.ClientError.Security.Unauthorized"
+                | "Neo.ClientError.Security.AuthenticationRateLimit"
+                | "Neo.ClientError.Security.CredentialsExpired" => DatabaseError::Password { reason: message() },
+                "Neo.ClientError.Database.DatabaseNotFound" => {
+                    DatabaseError::NoDatabase { name: database.unwrap_or_default().to_owned() }
+                }
+                "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
+                | "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase"
+                | "Neo.ClientError.Security.Forbidden"
+                | "Neo.ClientError.Statement.AccessMode" => DatabaseError::ReadOnly { reason: message() },
+                code if code.ends_with("OutOfMemoryError") => DatabaseError::Memory { reason: message() },
+                "Neo.TransientError.General.DatabaseUnavailable" => DatabaseError::Unreachable { reason: message() },
+                code => DatabaseError::Statement { action, code: code.to_owned(), message: message() },
+            }
+        }
+        DriverError::AuthenticationError(message) => DatabaseError::Password { reason: message.clone() },
+        DriverError::UrlParseError(_) | DriverError::UnsupportedScheme(_) | DriverError::InvalidDnsName(_) => {
+            DatabaseError::Address { reason: reason() }
+        }
+        DriverError::UnsupportedVersion(..) | DriverError::ProtocolMismatch(_) => {
+            DatabaseError::Unreachable { reason: format!("what answers there is no Neo4j 5: {error}") }
+        }
+        _ => DatabaseError::Unreachable { reason: reason() },
+    }
+}
+
+/// Returns how long to wait before attempt `attempt + 1`: anything up to a bound that doubles, so that many who were
+/// refused together do not come back together.
+pub(super) fn wait(attempt: u32) -> Duration {
+    // A hasher of the standard library is seeded by the system; this decides nothing but when.
+    jittered(attempt, RandomState::new().hash_one(attempt))
+}
+
+fn jittered(attempt: u32, random: u64) -> Duration {
+    let bound = WAIT_FIRST.saturating_mul(1 << attempt.min(10)).min(WAIT_MAX);
+    bound.mul_f64(random as f64 / u64::MAX as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_bound_and_are_drawn_from_all_of_it() {
+        assert_eq!(jittered(0, u64::MAX), WAIT_FIRST);
+        assert_eq!(jittered(3, u64::MAX), WAIT_FIRST * 8);
+        assert_eq!(jittered(3, 0), Duration::ZERO);
+        assert_eq!(jittered(u32::MAX, u64::MAX), WAIT_MAX);
+    }
+
+    #[test]
+    fn a_connection_that_is_lost_is_tried_again_and_a_wrong_address_is_not() {
+        assert_eq!(remedy(&DriverError::ConnectionTimedOut), Remedy::Retry);
+        assert_eq!(remedy(&DriverError::UnsupportedScheme("x".to_owned())), Remedy::GiveUp);
+        let error = DriverError::AuthenticationError("no".to_owned());
+        assert!(matches!(meaning(&error, "connect", None), DatabaseError::Password { .. }));
+    }
+}

@@ -1,0 +1,363 @@
+//! A version of a workspace as nodes and relationships.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use super::element::{EMBEDDING, Element, Key, Kind, Properties, Value};
+use crate::domain::{EdgeId, EntityId, QuestionId, Span};
+use crate::error::{Error, Result};
+use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, entity_flag, row, text_at};
+use crate::store::{DocumentText, GraphReader as _, VectorField, Vectors};
+use crate::workspace::{DocumentUnit, Records, Snapshot};
+
+/// Characters of a passage that name it.
+const NAME_CHARACTERS: usize = 60;
+/// The stage that units are of.
+const STAGE: &str = "passages";
+
+/// A version of a workspace, element by element. Elements of a kind are numbered from 0.
+pub(super) struct Source<'a> {
+    snapshot: &'a Snapshot,
+    records: &'a Records,
+    graph: PassageGraph<'a>,
+    /// Passages that another of the same document follows.
+    followed: Vec<u32>,
+    /// Passages and their mentions of one entity.
+    mentions: Vec<(u32, Range<u32>)>,
+    /// The passage that each question edge leaves.
+    edge_from: Vec<u32>,
+    /// Names that a passage bears, and how, in the order of passages.
+    names: Vec<(u32, u32, u32)>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records) -> Self {
+        let graph = snapshot.graph();
+        let passages = 0..graph.passage_count() as u32;
+        let document = |passage: u32| graph.passage_document.get(passage as usize);
+        let followed = passages.clone().filter(|it| document(*it) == document(*it + 1)).collect();
+        let mut mentions: Vec<(u32, Range<u32>)> = Vec::new();
+        for passage in passages.clone() {
+            for mention in row(graph.passage_mentions, passage).map(|it| it as u32) {
+                let entity = graph.mention_entity[mention as usize];
+                let same = mentions
+                    .last_mut()
+                    .filter(|(last, found)| *last == passage && graph.mention_entity[found.start as usize] == entity);
+                match same {
+                    Some((_, found)) => found.end = mention + 1,
+                    None => mentions.push((passage, mention..mention + 1)),
+                }
+            }
+        }
+        let edge_from = passages.flat_map(|passage| row(graph.passage_edges, passage).map(move |_| passage)).collect();
+        let mut names = Vec::new();
+        for entity in 0..graph.entity_documents.len() as u32 {
+            let bearers = row(graph.entity_bearers, entity);
+            names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
+        }
+        names.sort_unstable();
+        Self { snapshot, records, graph, followed, mentions, edge_from, names }
+    }
+
+    /// Returns how many elements of a kind there are.
+    pub(super) fn count(&self, kind: Kind) -> u32 {
+        let count = match kind {
+            Kind::Document | Kind::Unit => self.graph.document_count(),
+            Kind::Passage | Kind::PartOf => self.graph.passage_count(),
+            Kind::Incoming | Kind::AnsweredBy => self.graph.incoming_passage.len(),
+            Kind::Outgoing | Kind::Asks => self.snapshot.outgoing_passages().len(),
+            Kind::Entity => self.graph.entity_documents.len(),
+            Kind::Next => self.followed.len(),
+            Kind::LeadsTo => self.edge_from.len(),
+            Kind::MentionedIn => self.mentions.len(),
+        };
+        count as u32
+    }
+
+    /// Returns an element.
+    pub(super) fn element(&self, kind: Kind, number: u32) -> Result<Element> {
+        Ok(match kind {
+            Kind::Document => self.document(number)?,
+            Kind::Unit => self.unit(number)?,
+            Kind::Passage => self.passage(number)?,
+            Kind::Incoming => self.incoming(number),
+            Kind::Outgoing => self.outgoing(number),
+            Kind::Entity => self.entity(number),
+            Kind::PartOf => {
+                let document = self.document_key(self.graph.passage_document[number as usize])?;
+                relationship(kind, self.passage_key(number), document)
+            }
+            Kind::Next => {
+                let passage = self.followed[number as usize];
+                relationship(kind, self.passage_key(passage), self.passage_key(passage + 1))
+            }
+            Kind::AnsweredBy => {
+                let passage = self.passage_key(self.graph.incoming_passage[number as usize]);
+                relationship(kind, *self.snapshot.incoming_id(number).as_bytes(), passage)
+            }
+            Kind::Asks => {
+                let passage = self.passage_key(self.snapshot.outgoing_passages()[number as usize]);
+                relationship(kind, passage, *self.snapshot.outgoing_id(number).as_bytes())
+            }
+            Kind::LeadsTo => self.edge(number),
+            Kind::MentionedIn => self.mention(number),
+        })
+    }
+
+    fn passage_key(&self, passage: u32) -> Key {
+        *self.snapshot.passage_id(passage).as_bytes()
+    }
+
+    fn document_key(&self, document: u32) -> Result<Key> {
+        Ok(*self.snapshot.document(document)?.document.as_bytes())
+    }
+
+    fn document(&self, number: u32) -> Result<Element> {
+        let document = self.snapshot.document(number)?;
+        let mut properties = Properties::default();
+        properties.put_text("name", caption(&document));
+        properties.put_text("sourceId", document.source_id);
+        if let Some(title) = document.title {
+            properties.put_text("title", title);
+        }
+        properties.put_text("uri", document.uri);
+        properties.put_text("mediaType", document.media_type);
+        if !document.metadata.is_empty() {
+            let metadata =
+                serde_json::to_string(&document.metadata).map_err(|error| Error::Internal(error.to_string()))?;
+            properties.put_text("metadata", metadata);
+        }
+        Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+    }
+
+    /// Returns what a workspace needs to go on from, and a reader does not: the text, the marker, the vectors.
+    fn unit(&self, number: u32) -> Result<Element> {
+        let document = self.snapshot.document(number)?;
+        let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
+        let unit = self.records.document_unit(document.document)?.ok_or_else(missing)?;
+        let mut properties = Properties::default();
+        properties.put_text("name", caption(&document));
+        properties.put_text("stage", STAGE);
+        properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
+        let DocumentUnit { root, fingerprint, document: whole, .. } = unit;
+        properties.put_text("root", root);
+        properties.put_text("fingerprint", fingerprint);
+        properties.put_text("text", whole.text);
+        properties.put("vectors", Value::Bytes(self.vectors_of(number)));
+        Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+    }
+
+    /// Returns the vectors of a document as the workspace keeps them: of its passages, sentences and questions, each a
+    /// scale and its codes.
+    fn vectors_of(&self, document: u32) -> Vec<u8> {
+        let graph = &self.graph;
+        let passages = row(graph.document_passages, document);
+        let within = |rows: &[u32]| rows[passages.start] as usize..rows[passages.end] as usize;
+        let asks = self.snapshot.outgoing_passages();
+        let asked = |passage: usize| asks.partition_point(|it| (*it as usize) < passage);
+        let [of_passages, of_sentences, of_incoming] =
+            [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| self.snapshot.vectors(it));
+        let mut bytes = Vec::new();
+        add_vectors(&of_passages, passages.clone(), &mut bytes);
+        add_vectors(&of_sentences, within(graph.passage_sentences), &mut bytes);
+        add_vectors(&of_incoming, within(graph.passage_incoming), &mut bytes);
+        add_vectors(&self.snapshot.outgoing_vectors(), asked(passages.start)..asked(passages.end), &mut bytes);
+        bytes
+    }
+
+    fn passage(&self, number: u32) -> Result<Element> {
+        let graph = &self.graph;
+        let document = graph.passage_document[number as usize];
+        let passage = self.snapshot.passage(number)?;
+        let ordinal = number - graph.document_passages[document as usize];
+        let mut properties = Properties::default();
+        properties.put_text("name", beginning(&passage.text));
+        properties.put_text("title", caption(&self.snapshot.document(document)?));
+        if let Some(section) = passage.section {
+            properties.put_text("section", section);
+        }
+        properties.put("ordinal", integer(ordinal));
+        properties.put("start", integer(passage.span.start));
+        properties.put("end", integer(passage.span.end));
+        properties.put("sentences", Value::Integers(passage.sentences.iter().flat_map(bounds).collect()));
+        properties.put_text("text", passage.text);
+        let first = self.names.partition_point(|(it, ..)| *it < number);
+        let borne = self.names[first..].iter().take_while(|(it, ..)| *it == number);
+        properties.put("names", Value::Texts(borne.clone().map(|it| graph.entity_name(it.1).to_owned()).collect()));
+        properties.put("nameKinds", Value::Integers(borne.map(|it| it.2.into()).collect()));
+        properties.put("keywords", self.keywords(graph.passage_keywords, graph.passage_keyword, number));
+        properties.put("length", integer(graph.passage_length[number as usize]));
+        let lengths = &graph.sentence_length[row(graph.passage_sentences, number)];
+        properties.put("sentenceLengths", Value::Integers(lengths.iter().copied().map(i64::from).collect()));
+        properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Passage), number));
+        Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
+    }
+
+    fn keywords(&self, rows: &[u32], keywords: &[u32], number: u32) -> Value {
+        let text = |keyword: &u32| text_at(self.graph.keyword_ends, self.graph.keyword_texts, *keyword).to_owned();
+        Value::Texts(keywords[row(rows, number)].iter().map(text).collect())
+    }
+
+    fn incoming(&self, number: u32) -> Element {
+        let graph = &self.graph;
+        let keywords = self.keywords(graph.incoming_keywords, graph.incoming_keyword, number);
+        let sentence = graph.incoming_sentence[number as usize];
+        let mut properties = question("incoming", self.snapshot.incoming(number), keywords, sentence);
+        let passage = graph.incoming_passage[number as usize];
+        properties.put("place", integer(number - graph.passage_incoming[passage as usize]));
+        properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Incoming), number));
+        Element { key: *self.snapshot.incoming_id(number).as_bytes(), ends: None, properties }
+    }
+
+    fn outgoing(&self, number: u32) -> Element {
+        let graph = &self.graph;
+        let keywords = self.keywords(graph.outgoing_keywords, graph.outgoing_keyword, number);
+        let sentence = graph.outgoing_sentence[number as usize];
+        let mut properties = question("outgoing", self.snapshot.outgoing(number), keywords, sentence);
+        let passages = self.snapshot.outgoing_passages();
+        let first = passages.partition_point(|it| *it < passages[number as usize]) as u32;
+        properties.put("place", integer(number - first));
+        let vectors = self.snapshot.outgoing_vectors();
+        if !vectors.is_empty() {
+            properties.put(EMBEDDING, embedding(&vectors, number));
+        }
+        Element { key: *self.snapshot.outgoing_id(number).as_bytes(), ends: None, properties }
+    }
+
+    fn entity(&self, number: u32) -> Element {
+        let name = self.graph.entity_name(number);
+        let flags = self.graph.entity_flags[number as usize];
+        let mut properties = Properties::default();
+        properties.put_text("name", name);
+        properties.put_text("type", "name");
+        properties.put("layer", Value::Integer(0));
+        properties.put("df", integer(self.graph.entity_documents[number as usize]));
+        properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
+        Element { key: *EntityId::of(&[name.as_bytes()]).as_bytes(), ends: None, properties }
+    }
+
+    fn edge(&self, number: u32) -> Element {
+        let (graph, at) = (&self.graph, number as usize);
+        let (from, to) = (self.passage_key(self.edge_from[at]), self.passage_key(graph.edge_target[at]));
+        let (incoming, outgoing) = (graph.edge_incoming[at], graph.edge_outgoing[at]);
+        let id = |id: QuestionId| id.to_string();
+        let mut properties = Properties::default();
+        properties.put_text("question", self.snapshot.incoming(incoming));
+        properties.put("keywords", self.keywords(graph.edge_keywords, graph.edge_keyword, number));
+        properties.put("similarity", Value::Float(graph.edge_similarity[at].into()));
+        properties.put_text("incoming", id(self.snapshot.incoming_id(incoming)));
+        properties.put_text("outgoing", id(self.snapshot.outgoing_id(outgoing)));
+        Element { key: *EdgeId::of(&[&from, &to]).as_bytes(), ends: Some((from, to)), properties }
+    }
+
+    fn mention(&self, number: u32) -> Element {
+        let graph = &self.graph;
+        let (passage, found) = &self.mentions[number as usize];
+        let found = found.start as usize..found.end as usize;
+        let name = graph.entity_name(graph.mention_entity[found.start]);
+        let first = graph.passage_sentences[*passage as usize];
+        let sentences = graph.mention_sentence[found.clone()].iter().map(|it| i64::from(it - first)).collect();
+        let entity = *EntityId::of(&[name.as_bytes()]).as_bytes();
+        let mut element = relationship(Kind::MentionedIn, entity, self.passage_key(*passage));
+        element.properties.put("sentences", Value::Integers(sentences));
+        element.properties.put("cues", Value::Texts(found.map(|mention| self.cues(mention)).collect()));
+        element
+    }
+
+    /// Returns the words around a mention: those before it, the nearest first, a bar, those after it.
+    fn cues(&self, mention: usize) -> String {
+        let graph = &self.graph;
+        let cues = &graph.mention_cues[mention * CUES..(mention + 1) * CUES];
+        let mut text = String::new();
+        for (place, cue) in cues.iter().enumerate() {
+            if place == CUES_BEFORE {
+                text.push_str("| ");
+            }
+            if *cue != NO_CUE {
+                // Writing to a string cannot fail.
+                let _written = write!(text, "{} ", text_at(graph.cue_ends, graph.cue_prefixes, *cue));
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
+fn relationship(kind: Kind, from: Key, to: Key) -> Element {
+    let key = *EdgeId::of(&[kind.name().as_bytes(), &from, &to]).as_bytes();
+    Element { key, ends: Some((from, to)), properties: Properties::default() }
+}
+
+fn question(kind: &str, text: &str, keywords: Value, sentence: u32) -> Properties {
+    let mut properties = Properties::default();
+    properties.put_text("name", text);
+    properties.put_text("text", text);
+    properties.put("keywords", keywords);
+    properties.put_text("kind", kind);
+    properties.put_text("origin", "rule");
+    properties.put("sentence", integer(sentence));
+    properties
+}
+
+fn integer(value: u32) -> Value {
+    Value::Integer(value.into())
+}
+
+fn bounds(span: &Span) -> [i64; 2] {
+    [span.start.into(), span.end.into()]
+}
+
+/// Returns a vector of unit length; none where a text has nothing to embed, since an index takes no zeros.
+fn embedding(vectors: &Vectors<'_>, number: u32) -> Value {
+    if vectors.is_empty() {
+        return Value::Floats(Vec::new());
+    }
+    let (scale, codes) = (vectors.scales[number as usize], vectors.codes(number));
+    if codes.iter().all(|code| *code == 0) {
+        return Value::Floats(Vec::new());
+    }
+    Value::Floats(codes.iter().map(|code| f32::from(*code) * scale).collect())
+}
+
+fn add_vectors(vectors: &Vectors<'_>, rows: Range<usize>, bytes: &mut Vec<u8>) {
+    if vectors.is_empty() {
+        return;
+    }
+    for row in rows {
+        bytes.extend_from_slice(&vectors.scales[row].to_le_bytes());
+        bytes.extend_from_slice(bytemuck::cast_slice(vectors.codes(row as u32)));
+    }
+}
+
+fn caption(document: &DocumentText) -> String {
+    document.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&document.source_id).to_owned()
+}
+
+/// Returns the first words of a text on one line, to be shown on a node.
+fn beginning(text: &str) -> String {
+    let mut name = String::new();
+    for word in text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)) {
+        if name.chars().count() + word.chars().count() >= NAME_CHARACTERS {
+            name.push('…');
+            break;
+        }
+        if !name.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(word);
+    }
+    if name.is_empty() { text.chars().take(NAME_CHARACTERS).collect() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passage_is_named_by_its_first_words() {
+        assert_eq!(beginning("# Harl Mill\n\nWas built."), "Harl Mill Was built.");
+        let long = beginning(&"word ".repeat(30));
+        assert!(long.ends_with("word…") && long.chars().count() <= NAME_CHARACTERS, "{long}");
+        assert_eq!(beginning("…"), "…");
+    }
+}

@@ -1,0 +1,47 @@
+//! Statements: Cypher from a file under `cypher/`, and its parameters.
+
+use neo4rs::{BoltList, BoltMap, BoltString, BoltType, Query};
+
+/// Returns the text of a file under `cypher/`.
+macro_rules! cypher {
+    ($name:expr) => {
+        include_str!(concat!("../../cypher/", $name, ".cypher"))
+    };
+}
+pub(super) use cypher;
+
+/// A statement with its parameters. Texts are in the program; what comes from outside is a parameter.
+#[derive(Clone)]
+pub(super) struct Statement {
+    /// What it is for, as an error says it.
+    pub(super) action: &'static str,
+    text: &'static str,
+    parameters: BoltMap,
+}
+
+impl Statement {
+    pub(super) fn new(action: &'static str, text: &'static str) -> Self {
+        Self { action, text, parameters: BoltMap::new() }
+    }
+
+    /// Adds a parameter.
+    pub(super) fn with(mut self, name: &str, value: impl Into<BoltType>) -> Self {
+        self.parameters.put(BoltString::new(name), value.into());
+        self
+    }
+
+    /// Adds the parameter `rows`.
+    pub(super) fn with_rows(self, rows: Vec<BoltType>) -> Self {
+        self.with("rows", BoltType::List(BoltList { value: rows }))
+    }
+
+    /// Returns what the driver takes.
+    pub(super) fn query(&self) -> Query {
+        Query::new(self.text.to_owned()).with_params(self.parameters.clone())
+    }
+}
+
+/// Returns the statements of a file with several, which end in `;` at the end of a line.
+pub(super) fn split(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.split(";\n").map(str::trim).filter(|statement| !statement.is_empty())
+}

@@ -1,0 +1,147 @@
+//! Where a database is, and who asks.
+
+use std::fmt;
+
+use crate::domain::DatabaseError;
+use crate::error::{Error, Result};
+
+/// A text that is never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// Where a database is, and who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The address as the driver takes it.
+    address: String,
+    /// Host and port, as they are shown.
+    shown: String,
+    /// The database; the server's own default where none is named.
+    pub database: Option<String>,
+    /// The user.
+    pub user: String,
+    /// The password; it may be empty.
+    pub password: Secret,
+}
+
+/// Schemes, and what the driver is told. One server is talked to directly: routing is for clusters.
+const SCHEMES: [(&str, &str); 6] = [
+    ("bolt", "bolt"),
+    ("bolt+s", "bolt+s"),
+    ("bolt+ssc", "bolt+ssc"),
+    ("neo4j", "bolt"),
+    ("neo4j+s", "bolt+s"),
+    ("neo4j+ssc", "bolt+ssc"),
+];
+/// The port where none is named.
+const PORT: u16 = 7687;
+/// The user where none is named.
+const USER_DEFAULT: &str = "neo4j";
+
+impl Target {
+    /// Returns the database at `uri`, asked without a password as the usual user.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError::Address`] for what is no address of a server, or one with a user or password in it.
+    pub fn parse(uri: &str) -> Result<Self> {
+        let (scheme, rest) = uri.split_once("://").unwrap_or(("bolt", uri));
+        let place = rest.split_once('@').map_or(rest, |(_, place)| place);
+        let refused = |reason: &str| {
+            let source = DatabaseError::Address { reason: reason.to_owned() };
+            Err(Error::Database { server: place.to_owned(), source })
+        };
+        let Some((_, driver)) = SCHEMES.iter().find(|(it, _)| *it == scheme) else {
+            return refused("its scheme is none of bolt, bolt+s, bolt+ssc, neo4j, neo4j+s, neo4j+ssc");
+        };
+        if place.len() != rest.len() {
+            return refused("a user or password does not belong there: other programs could see it");
+        }
+        let place = place.strip_suffix('/').unwrap_or(place);
+        let (host, port) = match place.rsplit_once(':') {
+            // Colons inside brackets are those of an address.
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            _ => (place, Some(PORT)),
+        };
+        let Some(port) = port else { return refused("what stands after the host is no port") };
+        let is_plain = |it: char| it.is_alphanumeric() || "-._:[]%".contains(it);
+        if host.is_empty() || !host.chars().all(is_plain) {
+            return refused("it names no host");
+        }
+        Ok(Self {
+            address: format!("{driver}://{host}:{port}"),
+            shown: format!("{host}:{port}"),
+            database: None,
+            user: USER_DEFAULT.to_owned(),
+            password: Secret::default(),
+        })
+    }
+
+    /// Returns the address as the driver takes it.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns host and port.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(uri: &str) -> String {
+        Target::parse(uri).map_or_else(|error| format!("{:?}", std::error::Error::source(&error)), |it| it.address)
+    }
+
+    #[test]
+    fn every_usual_form_of_an_address_is_taken() {
+        let cases = [
+            ("bolt://localhost", "bolt://localhost:7687"),
+            ("localhost:7688", "bolt://localhost:7688"),
+            ("neo4j+s://db.example.com/", "bolt+s://db.example.com:7687"),
+            ("bolt+ssc://127.0.0.1:1", "bolt+ssc://127.0.0.1:1"),
+            ("neo4j://[::1]:7000", "bolt://[::1]:7000"),
+            ("neo4j://[::1]", "bolt://[::1]:7687"),
+        ];
+        for (uri, expect) in cases {
+            assert_eq!(address(uri), expect, "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_and_a_password_in_it_is_not_repeated() {
+        for uri in ["http://localhost", "bolt://", "bolt://a b", "bolt://host:port", "bolt://host:99999", ""] {
+            assert!(address(uri).contains("Address"), "{uri}");
+        }
+        let error = Target::parse("bolt://ann:hush@host").expect_err("refused");
+        assert!(!format!("{error:?} {error}").contains("hush"));
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let target = Target { password: Secret::new("hush"), ..Target::parse("host").unwrap() };
+        assert!(!format!("{target:?}").contains("hush"));
+    }
+}

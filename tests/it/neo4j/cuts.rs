@@ -1,0 +1,79 @@
+//! Servers that are not what they should be, and connections that are cut.
+
+use std::time::{Duration, Instant};
+
+use cairn::neo4j::{PublishOptions, Target, publish};
+use cairn::{Document, Sources, Workspace};
+
+use crate::support::bolt::{Answer, Cut, Proxy, peer};
+use crate::support::neo4j::database;
+use crate::support::{Cli, block_on, canonical, index};
+
+use super::held;
+
+/// How long connections are cut at most, in case the machine is slow.
+const CUTTING_TIME_MAX: Duration = Duration::from_secs(80);
+
+#[test]
+fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne.");
+    cli.json(&["index", "notes"]);
+    let refuses = |answer, kind: &str, words: &[&str]| {
+        cli.refuses(&["publish", "--neo4j", &peer(answer)], kind, words);
+    };
+    refuses(Answer::Version("5.22.0"), "incompatible", &["it is Neo4j 5.22.0; 5.23 or later", "hint: use Neo4j 5.26"]);
+    refuses(Answer::Version("4.4.40"), "incompatible", &["it is Neo4j 4.4.40"]);
+    refuses(Answer::Version("none"), "incompatible", &["it is Neo4j none"]);
+    refuses(Answer::Closes, "unavailable", &["cannot be reached", "goes on where this one stopped"]);
+    let code = "Neo.ClientError.Security.Unauthorized";
+    refuses(Answer::Refuses(code), "input", &["refuses the user or the password"]);
+    let code = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase";
+    refuses(Answer::Refuses(code), "io", &["takes no writes"]);
+    let code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError";
+    refuses(Answer::Refuses(code), "io", &["too little memory", "hint: give the server more"]);
+    let code = "Neo.DatabaseError.General.UnknownError";
+    refuses(Answer::Refuses(code), "io", &["it refused to say its version", code]);
+}
+
+/// Wherever a connection is cut, publishing goes on by itself; what is there afterwards is what was to be there, once.
+#[test]
+fn a_connection_may_be_cut_at_any_message() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let edition = |number: usize| {
+        let text = format!("Harl Mill was built by Ada Lorne in {}. She was born in Eaststead.", 1800 + number % 7);
+        let name = format!("note-{}", number % 3);
+        Sources::documents([
+            Document::new("mill", Some("Harl Mill".to_owned()), text),
+            Document::new(&name, Some(name.clone()), "Eaststead lies by the river."),
+        ])
+    };
+    index(&path, &edition(0));
+    let workspace = Workspace::open(&path).unwrap();
+    let publish_to =
+        |uri: &str| block_on(publish(&workspace, &Target::parse(uri).unwrap(), &PublishOptions::default()));
+    publish_to(&database.uri).unwrap();
+    let began = Instant::now();
+    let (mut number, mut cuts) = (0, 0);
+    while began.elapsed() < CUTTING_TIME_MAX {
+        index(&path, &edition(number + 1));
+        let cut = if number % 2 == 0 { Cut::After } else { Cut::Before };
+        let proxy = Proxy::start(&database.uri, number, cut);
+        // The first messages are a greeting, which is not repeated for long.
+        if let Err(error) = publish_to(&proxy.uri) {
+            assert_eq!(error.kind(), cairn::ErrorKind::Unavailable, "cut {cut:?} {number}: {error:?}");
+            publish_to(&database.uri).unwrap();
+        }
+        assert!(held(&database) == canonical(&path), "cut {cut:?} {number}");
+        let left = "MATCH (n) WHERE n.until IS NOT NULL RETURN count(n) AS n";
+        assert_eq!(database.count(left), 0, "cut {cut:?} {number}");
+        cuts += 1;
+        if proxy.seen() <= number {
+            break;
+        }
+        number += 1;
+    }
+    assert!(cuts > 40, "only {cuts} cuts in {:?}", began.elapsed());
+}

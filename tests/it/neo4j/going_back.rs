@@ -1,0 +1,162 @@
+//! Out of the database again: checks and repairs, clones, bulk imports, and what is typed into the Browser.
+
+use std::process::Command;
+
+use cairn::Workspace;
+use serde_json::Value;
+
+use crate::support::neo4j::{admin, database, rows, server};
+use crate::support::{Cli, assert_valid, canonical};
+
+use super::{assert_whole, published, write_harbor};
+
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    cli
+}
+
+/// Returns the checks of a graph that offend.
+fn offending(cli: &Cli, uri: &str) -> Vec<String> {
+    let said = cli.run(["check", "--json", "--neo4j", uri]);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("check", &report);
+    let offends = |it: &&Value| it["offenders"].as_u64() != Some(0);
+    let found: Vec<String> = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(offends)
+        .map(|it| it["check"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(said.status, Some(if found.is_empty() { 0 } else { 7 }), "{found:?}");
+    found
+}
+
+#[test]
+fn what_was_changed_by_hand_is_found_and_repaired() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    cli.refuses(&["check", "--neo4j", &database.uri], "no_index", &["holds no index of Cairn"]);
+    published(&cli, &database);
+    assert_eq!(offending(&cli, &database.uri), Vec::<String>::new());
+    let damages: [(&str, &[&str]); 8] = [
+        ("MATCH (p:Passage) WITH p LIMIT 3 SET p.text = 'other'", &["contents"]),
+        ("MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 1 SET r.similarity = 0.5", &["contents"]),
+        ("MATCH (p:Passage) WITH p LIMIT 1 DETACH DELETE p", &["counts"]),
+        ("MATCH (:Passage)-[r:PART_OF]->() WITH r LIMIT 1 DELETE r", &["passages-in-one-document"]),
+        ("MATCH ()-[r:ANSWERED_BY]->() WITH r LIMIT 2 DELETE r", &["questions-of-one-passage"]),
+        ("MATCH (u:Unit) WITH u LIMIT 1 DELETE u", &["documents-have-units"]),
+        ("MATCH (p:Passage) WITH p LIMIT 1 SET p.embedding = [1.0]", &["contents", "vectors-of-one-dimension"]),
+        ("DROP INDEX passage_embedding", &["schema"]),
+    ];
+    for (damage, expect) in damages {
+        database.rows(damage);
+        let found = offending(&cli, &database.uri);
+        assert!(expect.iter().all(|it| found.iter().any(|found| found == it)), "{damage}: {found:?}");
+        let said = cli.run(["check", "--neo4j", &database.uri, "--repair"]).succeeded();
+        assert!(said.stderr.contains("wrong: "), "{damage}: {}", said.stderr);
+        assert_whole(&cli, &database);
+    }
+    assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_embedding' RETURN count(*) AS n"), 1);
+}
+
+#[test]
+fn a_clone_is_the_index_and_goes_on_from_there() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    let said = cli.run(["clone", &database.uri, "cloned"]).succeeded();
+    assert!(said.stderr.contains("42 documents"), "{}", said.stderr);
+    let (first, second) = (cli.folder().join(".cairn"), cli.folder().join("cloned"));
+    assert!(canonical(&first) == canonical(&second));
+    let units = |path: &std::path::Path| Workspace::open(path).unwrap().records().unwrap().documents().unwrap();
+    assert_eq!(units(&first), units(&second));
+    // Nothing is done again, in the index or in the database.
+    let report = cli.json(&["index", "harbor", "--index", "cloned"]);
+    assert_eq!(
+        (report["version"].as_u64(), report["documents"]["unchanged"].as_u64()),
+        (Some(1), Some(42)),
+        "{report}"
+    );
+    let report = cli.json(&["publish", "--index", "cloned", "--neo4j", &database.uri]);
+    assert_eq!(report["written"], 0, "{report}");
+    let said = cli.run(["clone", &database.uri, "cloned"]);
+    assert!(said.status == Some(3) && said.stderr.contains("has an index already"), "{said:#?}");
+}
+
+#[test]
+fn a_bulk_import_holds_what_publishing_would_have_written() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(mut server) = server(home.path(), "") else { return };
+    let cli = indexed();
+    cli.run(["export", "--format", "neo4j-import", "load"]).succeeded();
+    server.kill();
+    let arguments = std::fs::read_to_string(cli.folder().join("load/arguments")).unwrap();
+    let mut import: Command = admin(home.path());
+    import.args(["database", "import", "full", "neo4j"]).args(arguments.split_whitespace());
+    let output = import.current_dir(cli.folder().join("load")).output().unwrap();
+    assert!(output.status.success(), "{output:#?}");
+    server.resume();
+    let report = cli.json(&["publish", "--neo4j", &server.uri()]);
+    assert_eq!((report["written"].as_u64(), report["version"].as_u64()), (Some(0), Some(1)), "{report}");
+    let exported = cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
+    assert!(exported == cli.canonical(".cairn"));
+    assert_eq!(offending(&cli, &server.uri()), Vec::<String>::new());
+}
+
+#[test]
+fn the_cypher_of_an_answer_shows_its_passages_and_steps() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    let question = "Where was the man who taught Edda Varnholt's father at college born?";
+    let said = cli.run(["ask", question, "--cypher"]).succeeded();
+    let (_, query) = said.stdout.split_once("// The way of an answer").unwrap();
+    let (query, link) = query.split_once("http://localhost:7474/browser/?dbms=bolt://localhost:7687&").unwrap();
+    assert!(link.starts_with("cmd=edit&arg=%2F%2F%20The%20way"), "{link}");
+    let (_, query) = query.split_once('\n').unwrap();
+    let steps = rows(&database.uri, query);
+    let titles = |row: &neo4rs::Row, name: &str| {
+        let node: Option<neo4rs::Node> = row.get(name).unwrap();
+        node.map(|node| node.get::<String>("title").unwrap())
+    };
+    let seen: Vec<String> = steps.iter().filter_map(|row| titles(row, "a")).collect();
+    for title in ["Edda Varnholt", "Joachim Varnholt"] {
+        assert!(seen.iter().any(|it| it == title), "{title} is not in {seen:?}");
+    }
+    let joined = steps.iter().filter(|row| row.get::<Option<neo4rs::Node>>("b").unwrap().is_some());
+    let is_shown = |row: &&neo4rs::Row| {
+        row.get::<Option<neo4rs::Path>>("question").unwrap().is_some()
+            || row.get::<Option<neo4rs::Path>>("leaves").unwrap().is_some()
+    };
+    let entities = joined.clone().filter(|row| row.get::<Option<neo4rs::Node>>("e").unwrap().is_some());
+    assert!(entities.count() >= 1, "an entity is not found by its id");
+    assert!(joined.clone().count() >= 1 && joined.clone().all(|row| is_shown(&row)), "a step is not drawn");
+}
+
+#[test]
+fn every_statement_for_users_runs() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut queries = Vec::new();
+    for entry in std::fs::read_dir(root.join("docker/browser/queries")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(text.starts_with("// "), "a saved query is shown by its first line: {text}");
+        let parameters = [("$name", "'heron bridge'"), ("$from", "'Edda Varnholt'"), ("$to", "'Joachim Varnholt'")];
+        queries.push(parameters.iter().fold(text, |text, (name, value)| text.replace(name, value)));
+    }
+    assert!(queries.len() >= 6);
+    let guide = std::fs::read_to_string(root.join("docker/browser/guide.html")).unwrap();
+    let runnable = guide.split("runnable\">").skip(1).map(|it| it.split("</pre>").next().unwrap());
+    queries.extend(runnable.map(|it| it.replace("&gt;", ">").replace("&lt;", "<")));
+    let docs = std::fs::read_to_string(root.join("docs/neo4j.md")).unwrap();
+    let blocks = docs.split("```cypher\n").skip(1).map(|it| it.split("```").next().unwrap());
+    queries.extend(blocks.flat_map(|it| it.split(";\n").map(str::to_owned)));
+    for query in queries.iter().map(|it| it.trim().trim_end_matches(';')).filter(|it| !it.is_empty()) {
+        assert!(!rows(&database.uri, query).is_empty(), "it finds nothing: {query}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Publishers and servers that are killed: publishing again ends in the same graph.
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn::neo4j::{Session, Target, canonical_lines};
+
+use crate::support::neo4j::{database, rows, server};
+use crate::support::{Cli, Random, block_on, canonical};
+
+use super::{assert_whole, write_harbor};
+
+/// Publishers that are killed.
+const KILLS: usize = 50;
+/// Publishers that are killed at least, however slow the machine is.
+const KILLS_LEAST: usize = 15;
+/// How long killing goes on at most, in case the machine is slow.
+const KILLING_TIME_MAX: Duration = Duration::from_mins(4);
+
+/// Empties a database, but for its schema.
+const FORGET: &str = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS";
+
+/// Changes, adds or removes a few documents.
+fn edit(cli: &Cli, random: &mut Random) {
+    for _ in 0..3 {
+        let number = random.below(1_000_000);
+        let path = cli.folder().join(format!("harbor/note-{}.txt", random.below(6)));
+        if random.below(3) == 0 && path.exists() {
+            std::fs::remove_file(path).unwrap();
+        } else {
+            std::fs::write(path, format!("Note {number}\n\nHeron Bridge was painted {number} times.")).unwrap();
+        }
+    }
+    cli.json(&["index", "harbor"]);
+}
+
+#[test]
+fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
+    let Some(database) = database() else { return };
+    let seed = 11;
+    let mut random = Random::new(seed);
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    // The first time a server has everything to learn; the second time says how long a publish takes.
+    cli.json(&["publish", "--neo4j", &database.uri]);
+    database.rows(FORGET);
+    let began = Instant::now();
+    cli.json(&["publish", "--neo4j", &database.uri]);
+    let whole = began.elapsed();
+    let (mut killed, mut finished) = (0, 0);
+    // How long a publish of a few changes takes is found out by killing too late.
+    let mut usual = whole;
+    let began = Instant::now();
+    while killed < KILLS && began.elapsed() < KILLING_TIME_MAX {
+        // Some are made good at once, some only after further changes.
+        if random.below(4) > 0 {
+            edit(&cli, &mut random);
+        }
+        let is_first_load = random.below(8) == 0;
+        if is_first_load {
+            // From nothing, with all that a first load does.
+            database.rows(FORGET);
+        }
+        let mut command = cli.command(["publish", "--neo4j", &database.uri]);
+        let mut publisher = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        // The moment is what is tested: there is nothing to wait for.
+        let longest = if is_first_load { whole } else { usual };
+        thread::sleep(longest.mul_f64(random.below(1000) as f64 / 1000.0));
+        publisher.kill().unwrap();
+        let status = publisher.wait().unwrap();
+        if status.signal().is_some() {
+            killed += 1;
+            usual = usual.mul_f64(1.1);
+        } else {
+            finished += 1;
+            usual = usual.mul_f64(if is_first_load { 1.0 } else { 0.7 });
+            assert!(status.success(), "seed {seed}: {status}");
+        }
+        if random.below(4) == 0 {
+            cli.json(&["publish", "--neo4j", &database.uri]);
+            assert_whole(&cli, &database);
+        }
+    }
+    assert!(killed >= KILLS_LEAST, "only {killed} killed, {finished} finished");
+    cli.json(&["publish", "--neo4j", &database.uri]);
+    assert_whole(&cli, &database);
+}
+
+#[test]
+fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
+    let seed = 13;
+    let mut random = Random::new(seed);
+    let home = tempfile::tempdir().unwrap();
+    let Some(mut server) = server(home.path(), "") else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    for round in 0..3 {
+        let mut command = cli.command(["publish", "--neo4j", &server.uri()]);
+        let mut publisher = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(100 + random.below(1_500) as u64));
+        server.kill();
+        server.resume();
+        // It goes on by itself where the server is back in time; killed or not, the next one makes it good.
+        if round == 1 {
+            publisher.kill().unwrap();
+        }
+        publisher.wait().unwrap();
+        cli.json(&["publish", "--neo4j", &server.uri()]);
+        let target = Target::parse(&server.uri()).unwrap();
+        let held = block_on(async { canonical_lines(&Session::connect(&target).await?).await }).unwrap();
+        assert!(held == canonical(&cli.folder().join(".cairn")), "seed {seed}, round {round}");
+        assert_eq!(rows(&server.uri(), "MATCH (n) WHERE n.until IS NOT NULL RETURN n").len(), 0);
+        edit(&cli, &mut random);
+    }
+}

@@ -1,0 +1,66 @@
+//! Readers beside a publisher: each sees one version.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use cairn::neo4j::{PublishOptions, Session, canonical_lines, publish};
+use cairn::{Document, Sources, Workspace};
+
+use crate::support::neo4j::database;
+use crate::support::{block_on, index};
+
+/// Reads that must have been made while others published.
+const READS: usize = 5_000;
+
+/// A small collection of which every document names the edition. Documents come and go.
+fn edition(number: usize) -> Sources {
+    let text = |it: usize| format!("Mill {it} was built by Ada Lorne. This is edition {number}.");
+    let title = |it: usize| Some(format!("Mill {it}"));
+    Sources::documents((0..4).map(|it| Document::new(format!("mill-{it}"), title(it), text(it))))
+}
+
+#[test]
+fn every_read_is_of_one_version_while_others_are_published() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let publish_edition = |number: usize| {
+        index(&path, &edition(number));
+        let workspace = Workspace::open(&path).unwrap();
+        block_on(publish(&workspace, &database.target(), &PublishOptions::default())).unwrap();
+    };
+    publish_edition(0);
+    let (reads, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let seen = Mutex::new(BTreeSet::new());
+    let read = || {
+        block_on(async {
+            let session = Session::connect(&database.target()).await.unwrap();
+            while !done.load(Ordering::Relaxed) {
+                let lines = canonical_lines(&session).await.unwrap();
+                let passages = lines.iter().filter(|line| line.starts_with("{\"passage\"")).count();
+                let edition = |line: &String| {
+                    let (_, after) = line.split_once("This is edition ")?;
+                    Some(after.split('.').next().unwrap_or_default().to_owned())
+                };
+                let editions: BTreeSet<String> = lines.iter().filter_map(edition).collect();
+                assert_eq!((passages, editions.len()), (4, 1), "{lines:#?}");
+                seen.lock().unwrap().extend(editions);
+                reads.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+    };
+    thread::scope(|scope| {
+        let readers = [(); 4].map(|()| scope.spawn(read));
+        let mut number = 0;
+        while reads.load(Ordering::Relaxed) < READS && readers.iter().all(|it| !it.is_finished()) {
+            number += 1;
+            publish_edition(number);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.len() >= 10, "{} editions were seen", seen.len());
+    assert!(reads.into_inner() >= READS);
+}

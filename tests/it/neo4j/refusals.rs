@@ -1,0 +1,187 @@
+//! What publishing refuses, and that it leaves alone what it refuses.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::support::neo4j::{PASSWORD, database, server};
+use crate::support::{Cli, Said};
+
+use super::{assert_whole, published, write_harbor};
+
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. She was born in Eaststead.");
+    cli.json(&["index", "notes"]);
+    cli
+}
+
+#[test]
+fn an_address_where_no_neo4j_is_is_refused() {
+    let cli = indexed();
+    cli.refuses(&["publish"], "input", &["--neo4j URI"]);
+    cli.refuses(&["publish", "--neo4j", "http://localhost"], "input", &["its scheme is none of", "hint: "]);
+    cli.refuses(&["publish", "--neo4j", "bolt://u:hush@host"], "input", &["does not belong there"]);
+    // Nobody listens on a port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for scheme in ["bolt", "bolt+s", "neo4j+ssc"] {
+        let uri = format!("{scheme}://{free}");
+        cli.refuses(&["publish", "--neo4j", &uri], "unavailable", &["cannot be reached", "hint: see whether"]);
+    }
+}
+
+#[test]
+fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    let publish = |more: &[&'static str]| [&["publish", "--neo4j", &database.uri], more].concat();
+    let missing = publish(&["--database", "nowhere"]);
+    cli.refuses(&missing, "input", &["has no database `nowhere`"]);
+    // Encryption that the server does not speak.
+    let encrypted = database.uri.replace("bolt://", "bolt+ssc://");
+    cli.refuses(&["publish", "--neo4j", &encrypted], "unavailable", &["cannot be reached"]);
+
+    database.rows("CREATE (:Person {name: 'Ann'})-[:KNOWS]->(:Person {name: 'Ben'})");
+    cli.refuses(&publish(&[]), "input", &["holds 2 nodes and no index of Cairn", "hint: name an empty database"]);
+    assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 2);
+    assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 0);
+    let said = cli.run(["export", "--canonical", "--neo4j", &database.uri]);
+    assert!(said.status == Some(4) && said.stderr.contains("holds no index of Cairn"), "{said:#?}");
+}
+
+#[test]
+fn what_users_add_stays_and_another_index_is_refused() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    database.rows("MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Note {name: 'mine'})-[:ABOUT]->(p)");
+    database.rows("CREATE (:Document {name: 'a document of my own'})");
+    cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
+    cli.json(&["index", "notes"]);
+    published(&cli, &database);
+    assert_eq!(database.count("MATCH (:Note)-[:ABOUT]->(:Passage) RETURN count(*) AS n"), 1);
+    assert_eq!(database.count("MATCH (d:Document) WHERE d.id IS NULL RETURN count(d) AS n"), 1);
+
+    let other = Cli::new();
+    other.write("other/a.txt", "Another text about another place.");
+    other.json(&["index", "other"]);
+    other.refuses(&["publish", "--neo4j", &database.uri], "input", &["none of its 2 documents is in this one"]);
+    assert_eq!(database.count("MATCH (p:Passage)-[:PART_OF]->(:Document) RETURN count(DISTINCT p) AS n"), 2);
+}
+
+#[test]
+fn a_schema_or_format_that_was_changed_is_refused() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    let publish = ["publish", "--neo4j", &database.uri];
+    database.rows("DROP CONSTRAINT cairn_passage");
+    database.rows("DROP INDEX passage_text");
+    cli.refuses(&publish, "corrupt", &["cairn_passage, passage_text", "hint: make them again"]);
+    database.rows("MATCH (m:Migration {number: 2}) SET m.checksum = 'other'");
+    cli.refuses(&publish, "incompatible", &["another migration `0002-full-text`"]);
+    database.rows("MATCH (m:Migration {number: 2}) DELETE m");
+    database.rows("CREATE (:Migration {id: '0099-new', number: 99, checksum: 'x'})");
+    cli.refuses(&publish, "incompatible", &["the migration `0099-new`"]);
+    database.rows("MATCH (m:Migration {number: 99}) DELETE m");
+    database.rows("MATCH (i:Index) SET i.format = 2");
+    cli.refuses(&publish, "incompatible", &["format 2"]);
+}
+
+#[test]
+fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    cli.json(&["index", "--re-embed", "--embedder", "none"]);
+    cli.refuses(
+        &["publish", "--neo4j", &database.uri],
+        "incompatible",
+        &["its vectors are from `static-256i8, 256 values`", "--re-embed"],
+    );
+    cli.json(&["publish", "--neo4j", &database.uri, "--re-embed"]);
+    assert_whole(&cli, &database);
+    assert_eq!(database.count("MATCH (n) WHERE n.embedding IS NOT NULL RETURN count(n) AS n"), 0);
+    cli.json(&["index", "--re-embed", "--embedder", "builtin"]);
+    cli.json(&["publish", "--neo4j", &database.uri, "--re-embed"]);
+    assert_whole(&cli, &database);
+    assert!(database.count("MATCH (p:Passage) WHERE p.embedding IS NOT NULL RETURN count(p) AS n") > 0);
+    let online = "SHOW INDEXES YIELD name, state WHERE name = 'passage_embedding' RETURN count(*) AS n";
+    assert_eq!(database.count(online), 1);
+}
+
+#[test]
+fn a_second_publisher_waits_its_turn() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    published(&cli, &database);
+    cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
+    cli.json(&["index", "notes"]);
+    let publish = ["publish", "--neo4j", &database.uri];
+    database.rows("MATCH (l:Publisher) SET l.owner = 'x', l.shown = 'on `mars`', l.expires = timestamp() + 60000");
+    cli.refuses(&publish, "busy", &["another publisher is at work", "on `mars`"]);
+    database.rows("MATCH (l:Publisher) SET l.expires = 0");
+    cli.json(&publish);
+    assert_whole(&cli, &database);
+}
+
+#[test]
+fn changes_that_are_in_no_version_are_not_published() {
+    let cli = indexed();
+    let mut writer = cairn::Workspace::open(cli.folder().join(".cairn")).unwrap().writer().unwrap();
+    let document = writer.records().documents().unwrap()[0].id;
+    writer.records().remove_documents(&[document]).unwrap();
+    drop(writer);
+    cli.refuses(&["publish", "--neo4j", "bolt://localhost"], "input", &["changes that are in no version"]);
+}
+
+#[test]
+fn a_wrong_password_and_a_database_that_takes_no_writes_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(PASSWORD);
+    fs::write(&file, "correct-horse\n").unwrap();
+    let Some(mut server) = server(home.path(), "dbms.security.auth_max_failed_attempts=0") else { return };
+    let cli = indexed();
+    let uri = server.uri();
+    cli.refuses(&["publish", "--neo4j", &uri], "input", &["refuses the user or the password", "hint: give them with"]);
+    let mut command = cli.command(["publish", "--neo4j", &uri, "-vvv"]);
+    let said = command.env("CAIRN_NEO4J_PASSWORD", "wrong-horse").output().unwrap();
+    let stderr = String::from_utf8(said.stderr).unwrap();
+    assert!(stderr.contains("refuses the user or the password") && !stderr.contains("wrong-horse"), "{stderr}");
+    let file = file.to_str().unwrap();
+    let said = when_up(&|| cli.run(["publish", "--neo4j", &uri, "--password-file", file, "-vvv"])).succeeded();
+    assert!(!format!("{said:?}").contains("correct-horse"));
+
+    // A database that was killed has to write before it can be read.
+    server.stop();
+    server.resume_with("server.databases.default_to_read_only=true");
+    let export = || cli.run(["export", "--canonical", "--neo4j", &uri, "--password-file", file]);
+    let exported = when_up(&export).succeeded().stdout;
+    assert!(exported == cli.canonical(".cairn"));
+    cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
+    cli.json(&["index", "notes"]);
+    cli.refuses(&["publish", "--neo4j", &uri, "--password-file", file], "io", &["takes no writes"]);
+}
+
+#[test]
+fn a_batch_that_is_too_large_for_the_server_is_halved() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(server) = server(home.path(), "db.memory.transaction.max=2m") else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    let said = cli.run(["publish", "--neo4j", &server.uri(), "-vv"]).succeeded();
+    assert!(said.stderr.contains("a batch is sent in parts"), "{}", said.stderr);
+    let exported = cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
+    assert!(exported == cli.canonical(".cairn"));
+}
+
+/// Runs a command until the database is up, which it is some time after its server answers.
+fn when_up(command: &dyn Fn() -> Said) -> Said {
+    let began = Instant::now();
+    loop {
+        let said = command();
+        if said.status != Some(10) || began.elapsed() > Duration::from_mins(1) {
+            return said;
+        }
+    }
+}

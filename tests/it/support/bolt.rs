@@ -1,0 +1,187 @@
+//! Bolt without Neo4j: a peer that answers what it is told to, and a proxy that cuts a connection at a message.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+const HELLO: u8 = 0x01;
+const RUN: u8 = 0x10;
+const PULL: u8 = 0x3F;
+const SUCCESS: u8 = 0x70;
+const RECORD: u8 = 0x71;
+const FAILURE: u8 = 0x7F;
+
+/// What a peer answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// A server of this version.
+    Version(&'static str),
+    /// A server that refuses every statement with this code.
+    Refuses(&'static str),
+    /// A server that closes the connection when a statement comes.
+    Closes,
+}
+
+/// Starts a peer and returns its address. It lives as long as this process.
+pub(crate) fn peer(answer: Answer) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let answer = answer.clone();
+            thread::spawn(move || serve(&mut stream.unwrap(), &answer));
+        }
+    });
+    format!("bolt://{address}")
+}
+
+fn serve(stream: &mut TcpStream, answer: &Answer) -> Option<()> {
+    stream.read_exact(&mut [0; 20]).ok()?;
+    stream.write_all(&[0, 0, 4, 4]).ok()?;
+    while let Some(message) = message(stream) {
+        let reply = match (message[1], answer) {
+            (RUN, Answer::Closes) => return None,
+            (RUN, Answer::Refuses(code)) => failure(code),
+            (RUN, Answer::Version(_)) => structure(SUCCESS, &map(&[("fields", &list(&[text("version")]))])),
+            (PULL, Answer::Version(version)) => {
+                send(stream, &structure(RECORD, &list(&[text(version)])))?;
+                structure(SUCCESS, &map(&[]))
+            }
+            (HELLO, _) => structure(SUCCESS, &map(&[("server", &text("Neo4j/5.0.0"))])),
+            _ => structure(SUCCESS, &map(&[])),
+        };
+        send(stream, &reply)?;
+    }
+    None
+}
+
+/// Reads a message: chunks, each with its length, up to one of length nothing.
+fn message(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut message = Vec::new();
+    loop {
+        let mut length = [0; 2];
+        stream.read_exact(&mut length).ok()?;
+        let length = u16::from_be_bytes(length) as usize;
+        if length == 0 {
+            return Some(message);
+        }
+        let start = message.len();
+        message.resize(start + length, 0);
+        stream.read_exact(&mut message[start..]).ok()?;
+    }
+}
+
+fn send(stream: &mut TcpStream, message: &[u8]) -> Option<()> {
+    let mut framed = Vec::new();
+    for chunk in message.chunks(usize::from(u16::MAX)) {
+        framed.extend((chunk.len() as u16).to_be_bytes());
+        framed.extend(chunk);
+    }
+    framed.extend([0, 0]);
+    stream.write_all(&framed).ok()
+}
+
+fn structure(tag: u8, field: &[u8]) -> Vec<u8> {
+    [&[0xB1, tag], field].concat()
+}
+
+fn failure(code: &str) -> Vec<u8> {
+    structure(FAILURE, &map(&[("code", &text(code)), ("message", &text("as the test says"))]))
+}
+
+fn map(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut bytes = vec![0xA0 + entries.len() as u8];
+    for (key, value) in entries {
+        bytes.extend([&text(key)[..], *value].concat());
+    }
+    bytes
+}
+
+fn list(items: &[Vec<u8>]) -> Vec<u8> {
+    [&[0x90 + items.len() as u8][..], &items.concat()].concat()
+}
+
+fn text(text: &str) -> Vec<u8> {
+    [&[0xD0, text.len() as u8], text.as_bytes()].concat()
+}
+
+/// A proxy before a server, which cuts one connection.
+pub(crate) struct Proxy {
+    pub(crate) uri: String,
+    seen: Arc<AtomicUsize>,
+}
+
+/// Where a connection is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Before the message reaches the server.
+    Before,
+    /// After it did, before its answer is back.
+    After,
+}
+
+impl Proxy {
+    /// Starts a proxy that cuts the connection of message `number`, counted over all connections.
+    pub(crate) fn start(server: &str, number: usize, cut: Cut) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let uri = format!("bolt://{}", listener.local_addr().unwrap());
+        let server = server.trim_start_matches("bolt://").to_owned();
+        let seen = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&seen);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let count = Arc::clone(&count);
+                let (mut down, mut up) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                let answers = thread::spawn(move || {
+                    let _copied = std::io::copy(&mut down, &mut up);
+                    let _closed = up.shutdown(Shutdown::Both);
+                });
+                thread::spawn(move || {
+                    pass(&mut &client, &mut &server, &count, (number, cut), answers);
+                    let _closed = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+                });
+            }
+        });
+        Self { uri, seen }
+    }
+
+    /// Returns how many messages went through.
+    pub(crate) fn seen(&self) -> usize {
+        self.seen.load(Ordering::SeqCst)
+    }
+}
+
+/// Passes messages on until the connection ends or is to be cut.
+fn pass(
+    client: &mut &TcpStream,
+    server: &mut &TcpStream,
+    count: &AtomicUsize,
+    (number, cut): (usize, Cut),
+    answers: thread::JoinHandle<()>,
+) -> Option<()> {
+    let mut greeting = [0; 20];
+    client.read_exact(&mut greeting).ok()?;
+    server.write_all(&greeting).ok()?;
+    let mut client = client.try_clone().ok()?;
+    let mut server = server.try_clone().ok()?;
+    while let Some(message) = message(&mut client) {
+        let is_last = count.fetch_add(1, Ordering::SeqCst) == number;
+        if is_last && cut == Cut::Before {
+            return None;
+        }
+        if is_last {
+            // Nothing of the answer is to come back.
+            client.shutdown(Shutdown::Both).ok()?;
+        }
+        send(&mut server, &message)?;
+        if is_last {
+            // The server has done it when its answer has nowhere to go. Then its side is closed too.
+            let _answered = answers.join();
+            return None;
+        }
+    }
+    None
+}

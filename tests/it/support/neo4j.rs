@@ -1,0 +1,242 @@
+//! A real Neo4j for the tests: the one that `CAIRN_TEST_NEO4J_URI` names, or one that is fetched and started once a run
+//! and ends with it, however that ends.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn::neo4j::{Session, Target};
+use neo4rs::{ConfigBuilder, Graph, Query, Row};
+use tempfile::TempDir;
+
+use super::{block_on, left_out};
+
+/// How long a server may take to answer after it was started.
+const START_MAX: Duration = Duration::from_mins(3);
+/// How often it is asked meanwhile.
+const POLL: Duration = Duration::from_millis(200);
+
+/// The file in a server's folder with its password, where it is to ask for one.
+pub(crate) const PASSWORD: &str = "password";
+
+/// A server of our own.
+pub(crate) struct Server {
+    home: PathBuf,
+    bolt: u16,
+    http: u16,
+    settings: String,
+    running: Option<Running>,
+}
+
+/// A server that runs. Whoever keeps it alive ends it when the pipe is closed: by us, or by the end of this process.
+struct Running {
+    java: String,
+    keeper: Child,
+    pipe: ChildStdin,
+}
+
+impl Server {
+    /// Starts a server whose data lie in `home`.
+    pub(crate) fn start(home: &Path, settings: &str) -> Option<Self> {
+        let [bolt, http] = free_ports();
+        let home = home.to_owned();
+        let mut server = Self { home, bolt, http, settings: settings.to_owned(), running: None };
+        jars()?;
+        server.resume();
+        Some(server)
+    }
+
+    /// Starts it again on the same data and waits until it answers.
+    pub(crate) fn resume(&mut self) {
+        let script = script();
+        let lib = jars().unwrap();
+        let keep = r#""$0" run "$1" "$2" "$3" "$4" >"$2/server.log" 2>&1 & echo $!
+            read -r how; [ "$how" = stop ] && kill $! && wait $!; kill -9 $! 2>/dev/null"#;
+        fs::create_dir_all(&self.home).unwrap();
+        let password = self.home.join(PASSWORD);
+        let mut keeper = Command::new("bash");
+        if password.exists() {
+            keeper.env("NEO4J_PASSWORD_FILE", password);
+        }
+        let mut keeper = keeper
+            .args(["-c", keep])
+            .args([&script, &lib, &self.home])
+            .args([self.bolt.to_string(), self.http.to_string()])
+            .env("NEO4J_HEAP", "768m")
+            .env("NEO4J_PAGECACHE", "256m")
+            .env("NEO4J_SETTINGS", &self.settings)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pipe = keeper.stdin.take().unwrap();
+        let mut java = String::new();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut java).unwrap();
+        self.running = Some(Running { java: java.trim().to_owned(), keeper, pipe });
+        self.wait();
+    }
+
+    /// Starts it again with other settings.
+    pub(crate) fn resume_with(&mut self, settings: &str) {
+        settings.clone_into(&mut self.settings);
+        self.resume();
+    }
+
+    fn wait(&self) {
+        let began = Instant::now();
+        let target = Target::parse(&self.uri()).unwrap();
+        while let Err(error) = block_on(Session::connect(&target)) {
+            // A server that asks for a password answers too.
+            if error.kind() == cairn::ErrorKind::Input {
+                return;
+            }
+            let log = || fs::read_to_string(self.home.join("server.log")).unwrap_or_default();
+            assert!(began.elapsed() < START_MAX, "Neo4j does not start: {error}\n{}", log());
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        let mut running = self.running.take().unwrap();
+        let status = Command::new("kill").args(["-9", &running.java]).status().unwrap();
+        assert!(status.success());
+        drop(running.pipe);
+        running.keeper.wait().unwrap();
+    }
+
+    /// Ends it as an operator would.
+    pub(crate) fn stop(&mut self) {
+        let mut running = self.running.take().unwrap();
+        running.pipe.write_all(b"stop\n").unwrap();
+        running.keeper.wait().unwrap();
+    }
+
+    pub(crate) fn uri(&self) -> String {
+        format!("bolt://127.0.0.1:{}", self.bolt)
+    }
+}
+
+/// Returns `neo4j-admin` on the data in `home`, whose server must be stopped.
+pub(crate) fn admin(home: &Path) -> Command {
+    let mut command = Command::new(script());
+    command.arg("admin").arg(jars().unwrap()).arg(home);
+    command
+}
+
+fn free_ports() -> [u16; 2] {
+    // Both are held until both are known, so that they differ.
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|listener| listener.local_addr().unwrap().port())
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/setup_neo4j.sh")
+}
+
+/// Returns the folder with Neo4j's jars, fetched where they are not there yet; says what is left out where they cannot
+/// be had, unless `CAIRN_REQUIRE_NEO4J` says that they must.
+fn jars() -> Option<PathBuf> {
+    static JARS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let fetch = || {
+        let lib = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("neo4j/lib");
+        fs::create_dir_all(lib.parent().unwrap()).unwrap();
+        let fetched = Command::new(script()).arg("fetch").arg(&lib).output();
+        let java = Command::new("java").arg("-version").output().is_ok_and(|it| it.status.success());
+        let why = match fetched {
+            Ok(output) if output.status.success() && java => return Some(lib),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "Neo4j is required and cannot be had: {why}");
+        None
+    };
+    JARS.get_or_init(fetch).clone()
+}
+
+/// A database, empty, and nobody else's while this value lives.
+pub(crate) struct Database {
+    pub(crate) uri: String,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// Returns an empty database; none, and says so, where there is no server.
+pub(crate) fn database() -> Option<Database> {
+    static TURN: Mutex<()> = Mutex::new(());
+    static SERVER: OnceLock<Option<(Server, TempDir)>> = OnceLock::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let uri = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
+        uri
+    } else {
+        let start = || {
+            let home = TempDir::new().unwrap();
+            Server::start(home.path(), "").map(|server| (server, home))
+        };
+        let Some((server, _)) = SERVER.get_or_init(start) else {
+            left_out("it needs Neo4j: Java 17 and Maven, or `CAIRN_TEST_NEO4J_URI`");
+            return None;
+        };
+        server.uri()
+    };
+    let database = Database { uri, _turn: turn };
+    database.clear();
+    Some(database)
+}
+
+/// Returns a server of our own that a test may kill; none, and says so, where there is none to be had.
+pub(crate) fn server(home: &Path, settings: &str) -> Option<Server> {
+    let server = Server::start(home, settings);
+    if server.is_none() {
+        left_out("it needs Neo4j: Java 17 and Maven");
+    }
+    server
+}
+
+impl Database {
+    /// Returns the rows of a statement.
+    #[track_caller]
+    pub(crate) fn rows(&self, text: &str) -> Vec<Row> {
+        rows(&self.uri, text)
+    }
+
+    /// Returns the number that a statement returns as `n`.
+    #[track_caller]
+    pub(crate) fn count(&self, text: &str) -> i64 {
+        self.rows(text)[0].get("n").unwrap()
+    }
+
+    /// Empties it, schema and all.
+    fn clear(&self) {
+        self.rows("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS");
+        for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
+            for row in self.rows(&format!("{list} YIELD name, type WHERE type <> 'LOOKUP' RETURN name")) {
+                let name: String = row.get("name").unwrap();
+                self.rows(&format!("DROP {kind} {name} IF EXISTS"));
+            }
+        }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        Target::parse(&self.uri).unwrap()
+    }
+}
+
+/// Returns the rows of a statement that is run on its own.
+#[track_caller]
+pub(crate) fn rows(uri: &str, text: &str) -> Vec<Row> {
+    // A connection belongs to the runtime that it was made in.
+    block_on(async {
+        let config = ConfigBuilder::default().uri(uri).user("neo4j").password("").build().unwrap();
+        let mut stream = Graph::connect(config).unwrap().execute(Query::new(text.to_owned())).await.unwrap();
+        let mut rows = Vec::new();
+        while let Some(row) = stream.next().await.unwrap() {
+            rows.push(row);
+        }
+        rows
+    })
+}
