@@ -7,7 +7,7 @@ use neo4rs::Row;
 use super::session::Session;
 use super::statement::{Statement, cypher, split};
 use crate::domain::DatabaseError;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How often the state of indexes is looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -40,10 +40,7 @@ impl Migration {
 
     /// Returns the names of the constraints and indexes that it makes.
     fn names(self) -> impl Iterator<Item = &'static str> {
-        split(self.text).filter_map(|statement| {
-            let mut words = statement.split_whitespace().skip_while(|word| *word != "CONSTRAINT" && *word != "INDEX");
-            words.nth(1)
-        })
+        split(self.text).filter_map(made_by)
     }
 }
 
@@ -153,11 +150,40 @@ pub(super) async fn drop_vectors(session: &Session) -> Result<()> {
     session.rows(&statement).await.map(drop)
 }
 
+fn is_name_taken(error: &Error) -> bool {
+    let Error::Database { source: DatabaseError::Statement { code, .. }, .. } = error else { return false };
+    code.ends_with("Schema.IndexWithNameAlreadyExists")
+}
+
+/// Drops what a server leaves that is killed while it makes a constraint: the constraint's index, on its own and in the
+/// way of the next attempt. Returns whether there was one.
+async fn drop_leftover(session: &Session, text: &'static str) -> Result<bool> {
+    let Some(name) = made_by(text).filter(|_| text.starts_with("CREATE CONSTRAINT")) else { return Ok(false) };
+    let read = Statement::new("read the schema", cypher!("read/index-without-constraint")).with("name", name);
+    if session.rows(&read).await?.is_empty() {
+        return Ok(false);
+    }
+    tracing::debug!(name, "an index without its constraint is dropped");
+    let drop = Statement::new("drop an index without its constraint", cypher!("migrate/drop-index"));
+    session.rows(&drop.with("name", name)).await?;
+    Ok(true)
+}
+
+/// Returns the name of the constraint or index that a statement makes.
+fn made_by(statement: &'static str) -> Option<&'static str> {
+    let mut words = statement.split_whitespace().skip_while(|word| *word != "CONSTRAINT" && *word != "INDEX");
+    words.nth(1)
+}
+
 async fn apply(session: &Session, migration: &Migration, dimension: usize) -> Result<()> {
     // Schema and data do not change in one transaction; what is made twice is made once.
     for text in split(migration.text) {
         let statement = Statement::new("make the constraints and indexes", text)
             .with("dimension", (dimension as u64).cast_signed());
+        let Err(error) = session.rows(&statement).await else { continue };
+        if !(is_name_taken(&error) && drop_leftover(session, text).await?) {
+            return Err(error);
+        }
         session.rows(&statement).await?;
     }
     let statement = Statement::new("note the migration", cypher!("write/migration"))

@@ -118,3 +118,16 @@ fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
         edit(&cli, &mut random);
     }
 }
+
+#[test]
+fn an_index_without_its_constraint_is_no_obstacle() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    // What a server leaves that is killed while it makes the constraint.
+    database.rows("CREATE INDEX cairn_unit FOR (n:Unit) ON (n.id, n.since)");
+    cli.json(&["publish", "--neo4j", &database.uri]);
+    assert_whole(&cli, &database);
+    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_unit' RETURN count(*) AS n"), 1);
+}

@@ -1,0 +1,2 @@
+SHOW INDEXES YIELD name, owningConstraint WHERE name = $name AND owningConstraint IS NULL
+RETURN name
