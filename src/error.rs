@@ -72,6 +72,14 @@ pub enum Error {
         /// What would do.
         reason: String,
     },
+    /// The file with settings cannot be used.
+    #[error("the settings in `{}` cannot be used: {reason}", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A file of questions, or a run, cannot be used.
     #[error("`{}`, line {line}: {reason}", path.display())]
     Line {
@@ -214,6 +222,7 @@ impl Error {
             | Self::Question { .. }
             | Self::Option { .. }
             | Self::Line { .. }
+            | Self::Settings { .. }
             | Self::Runtime { .. }
             | Self::Model { .. }
             | Self::Unfinished { .. }
@@ -238,6 +247,9 @@ impl Error {
             Self::MissingPath { .. } => Some("check the path; nothing was changed"),
             Self::NoDocuments { .. } => {
                 Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
+            }
+            Self::Settings { .. } => {
+                Some("correct the file, or name another with `--config FILE`; nothing was changed")
             }
             Self::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
             Self::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),

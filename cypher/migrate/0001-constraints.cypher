@@ -7,6 +7,7 @@ CREATE CONSTRAINT cairn_unit IF NOT EXISTS FOR (n:Unit) REQUIRE (n.id, n.since) 
 CREATE CONSTRAINT cairn_passage IF NOT EXISTS FOR (n:Passage) REQUIRE (n.id, n.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_question IF NOT EXISTS FOR (n:Question) REQUIRE (n.id, n.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_entity IF NOT EXISTS FOR (n:Entity) REQUIRE (n.id, n.since) IS UNIQUE;
+CREATE CONSTRAINT cairn_lexicon IF NOT EXISTS FOR (n:Lexicon) REQUIRE (n.id, n.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_part_of IF NOT EXISTS FOR ()-[r:PART_OF]-() REQUIRE (r.id, r.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_next IF NOT EXISTS FOR ()-[r:NEXT]-() REQUIRE (r.id, r.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_answered_by IF NOT EXISTS FOR ()-[r:ANSWERED_BY]-() REQUIRE (r.id, r.since) IS UNIQUE;

@@ -18,6 +18,9 @@ pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(super) command: Command,
+    /// File with settings [default: `CAIRN_CONFIG`, or `cairn.toml` if it is there].
+    #[arg(long, global = true, value_name = "FILE", display_order = 899)]
+    pub(super) config: Option<PathBuf>,
     /// Show the log; twice for more.
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 900)]
     pub(super) verbose: u8,
@@ -148,7 +151,7 @@ pub(super) struct FindArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
-    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
@@ -181,6 +184,9 @@ pub(super) struct SearchArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
+    /// Search in Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// `cairn ask`.
@@ -197,6 +203,9 @@ pub(super) struct AskArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
+    /// Answer from Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
@@ -208,7 +217,7 @@ pub(super) struct AskArgs {
     pub(super) browser: String,
 }
 
-/// Which Neo4j, and who asks. What is not given is read from the environment.
+/// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DatabaseArgs {
     /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default: `CAIRN_NEO4J_URI`].
@@ -228,7 +237,8 @@ pub(super) struct LoginArgs {
     /// User [default: `CAIRN_NEO4J_USER`, or `neo4j`].
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
-    /// File whose first line is the password [default: `CAIRN_NEO4J_PASSWORD`, or an empty one].
+    /// File whose first line is the password [default: `CAIRN_NEO4J_PASSWORD_FILE`, or what
+    /// `CAIRN_NEO4J_PASSWORD` says].
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
 }

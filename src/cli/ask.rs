@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::show::Names;
-use super::{Done, Surroundings, explain, open_to_search, show};
+use super::{Done, SearchPlace, Surroundings, explain, open_to_search, show};
 use crate::domain::{AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
@@ -17,9 +17,9 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args.find)?;
-    let index = surroundings.index(args.place.index);
-    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
+    let mut options = options(&args.find, surroundings)?;
+    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let engine = open_to_search(place, surroundings, &mut options).await?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
         return surroundings.print_json(&result);
@@ -33,9 +33,9 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
-    let mut search = options(&args.find)?;
-    let index = surroundings.index(args.place.index);
-    let engine = open_to_search(&index, &args.models, surroundings, &mut search)?;
+    let mut search = options(&args.find, surroundings)?;
+    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let engine = open_to_search(place, surroundings, &mut search).await?;
     let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
     if args.place.json {
@@ -50,13 +50,14 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         explain::ledger(screen, &ledger, &names)?;
     }
     if args.cypher {
-        let uri = surroundings.environment.database.uri.as_deref().unwrap_or(NEO4J_DEFAULT);
+        let uri = surroundings.settings.neo4j.uri.as_deref().unwrap_or(NEO4J_DEFAULT);
         let query = answer_cypher(&answer);
         screen.line(format!("\n{query}\n"))?;
         screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
     }
     if answer.kind == AnswerKind::Nothing {
-        let search = surroundings.next.command(&format!("search {:?}", answer.question), &index);
+        let search =
+            surroundings.next.command(&format!("search {:?}", answer.question), &surroundings.index(args.place.index));
         screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
     } else {
         screen.note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
@@ -65,7 +66,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
 }
 
 /// Turns what was typed into options.
-pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
+pub(super) fn options(args: &FindArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
         strategy: args.strategy.parse()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
@@ -73,7 +74,7 @@ pub(super) fn options(args: &FindArgs) -> Result<SearchOptions> {
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         rerank: None,
-        weights: weights(args.weights.as_deref())?,
+        weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
     };
     options.check()?;
@@ -85,7 +86,8 @@ pub(super) fn ranker(name: Option<&str>) -> Result<Option<TrailRanker>> {
     name.map(str::parse).transpose()
 }
 
-/// Reads the weights of `trail`, where a file is given.
-pub(super) fn weights(path: Option<&Path>) -> Result<Option<Arc<WeightSet>>> {
+/// Reads the weights of `trail`, where a file is given or set.
+pub(super) fn weights(asked: Option<&Path>, surroundings: &Surroundings) -> Result<Option<Arc<WeightSet>>> {
+    let path = asked.or(surroundings.settings.weights.as_deref());
     path.map(|path| read_weights(path).map(Arc::new)).transpose()
 }

@@ -1,4 +1,4 @@
-//! Which database is meant, and who asks: flags, then the environment.
+//! Which database is meant, and who asks: flags, then the environment, then the file with settings.
 
 use std::fs;
 use std::path::Path;
@@ -10,23 +10,23 @@ use crate::neo4j::{Secret, Target};
 
 /// Returns the database that is meant.
 pub(super) fn target(args: &DatabaseArgs, surroundings: &Surroundings) -> Result<Target> {
-    let environment = &surroundings.environment.database;
-    let Some(uri) = args.neo4j.as_ref().or(environment.uri.as_ref()) else {
+    let settings = &surroundings.settings.neo4j;
+    let Some(uri) = args.neo4j.as_ref().or(settings.uri.as_ref()) else {
         return Err(Error::Option {
             option: "database",
             value: String::new(),
-            reason: "name one with `--neo4j URI` or `CAIRN_NEO4J_URI`".to_owned(),
+            reason: "name one with `--neo4j URI`, `CAIRN_NEO4J_URI` or `neo4j.uri` in cairn.toml".to_owned(),
         });
     };
     let mut target = Target::parse(uri)?;
     let login = &args.login;
-    target.database = login.database.clone().or_else(|| environment.name.clone());
-    if let Some(user) = login.user.as_ref().or(environment.user.as_ref()) {
+    target.database = login.database.clone().or_else(|| settings.name.clone());
+    if let Some(user) = login.user.as_ref().or(settings.user.as_ref()) {
         target.user.clone_from(user);
     }
-    target.password = match &login.password_file {
+    target.password = match login.password_file.as_ref().or(settings.password_file.as_ref()) {
         Some(path) => password(path)?,
-        None => Secret::new(environment.password.clone().unwrap_or_default()),
+        None => Secret::new(settings.password.clone().unwrap_or_default()),
     };
     Ok(target)
 }

@@ -55,8 +55,13 @@ pub(super) async fn run(args: &DoctorArgs, surroundings: &Surroundings) -> Done 
     let path = surroundings.index(args.place.index.clone());
     let (workspace, index) = index(&path, surroundings);
     let workspace = workspace.as_ref();
-    let checks =
-        [program(), index, embedder(workspace, args, surroundings).await, runtime(workspace, args, surroundings)];
+    let checks = [
+        program(),
+        settings(surroundings),
+        index,
+        embedder(workspace, args, surroundings).await,
+        runtime(workspace, args, surroundings),
+    ];
     if args.place.json {
         surroundings.print_json(&json!({ "checks": checks }))?;
     } else {
@@ -85,6 +90,17 @@ fn program() -> Check {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let detail = format!("cairn {} on {cores} cores", env!("CARGO_PKG_VERSION"));
     Check::works("program", detail)
+}
+
+/// Says which file was read; one that cannot be used ends any command before this.
+fn settings(surroundings: &Surroundings) -> Check {
+    match &surroundings.settings.file {
+        Some(path) => Check::works("settings", format!("from {}", path.display())),
+        None => Check {
+            state: State::Absent,
+            ..Check::works("settings", "no cairn.toml here; flags and environment are used".to_owned())
+        },
+    }
 }
 
 /// Opens the last version, which checks every file against what was written.
@@ -129,7 +145,7 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
 /// Looks for the library that runs local models.
 fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
     let remembered = workspace.and_then(|workspace| workspace.model_place().ok().flatten());
-    let given = args.models.onnx_runtime.clone().or_else(|| surroundings.environment.onnx_runtime.clone());
+    let given = args.models.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone());
     let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
     let folder = model_folder(args, surroundings).or_else(|| remembered.as_ref().map(|place| place.folder.clone()));
     let runtime = given.or_else(|| remembered.and_then(|place| place.runtime));
@@ -149,7 +165,7 @@ fn uses_model(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &S
 
 /// Returns the folder of the model that was asked for.
 fn model_folder(args: &DoctorArgs, surroundings: &Surroundings) -> Option<PathBuf> {
-    let asked = args.models.embedder.as_deref().or(surroundings.environment.embedder.as_deref())?;
+    let asked = args.models.embedder.as_deref().or(surroundings.settings.embedder.as_deref())?;
     match asked.parse() {
         Ok(EmbedderChoice::Onnx(folder)) => Some(folder),
         _ => None,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::ask::{ranker, weights};
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
-use super::{Done, Failure, Surroundings, open, open_to_search};
+use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search};
 use crate::error::{Error, Result};
 use crate::eval::{self, Collection, FitOptions, NamedResult, read_questions, read_run};
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
@@ -26,10 +26,10 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 }
 
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args)?;
+    let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let index = surroundings.index(args.place.index);
-    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
+    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -41,10 +41,10 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 }
 
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args)?;
+    let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let index = surroundings.index(args.place.index);
-    let engine = open_to_search(&index, &args.models, surroundings, &mut options)?;
+    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -55,12 +55,12 @@ async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     show(surroundings, &report.to_string())
 }
 
-fn options(args: &EvalRetrievalArgs) -> Result<SearchOptions> {
+fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
         n_hop: args.n_hop,
-        weights: weights(args.weights.as_deref())?,
+        weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         ..SearchOptions::default()
     };
@@ -85,7 +85,7 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
     let options = SearchOptions {
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
-        weights: weights(args.weights.as_deref())?,
+        weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         ..SearchOptions::default()
     };

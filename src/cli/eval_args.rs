@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{ModelArgs, PlaceArgs, SearchModelArgs};
+use super::args::{DatabaseArgs, ModelArgs, PlaceArgs, SearchModelArgs};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -57,7 +57,7 @@ pub(super) struct EvalRetrievalArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
-    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
@@ -66,6 +66,9 @@ pub(super) struct EvalRetrievalArgs {
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    /// Answer from Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// `cairn eval compare`.
@@ -103,7 +106,7 @@ pub(super) struct EvalSweepArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Weights of `trail`, as `cairn eval fit` writes them [default: the program's own].
+    /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].

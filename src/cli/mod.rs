@@ -22,18 +22,21 @@ mod status;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Parser as _;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::config::Environment;
+use crate::config::Settings;
 use crate::domain::Cancellation;
 use crate::error::{Error, ErrorKind};
+use crate::neo4j::DatabaseGraph;
 use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
+use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
-use args::{Cli, Command, ModelArgs, SearchModelArgs};
+use args::{Cli, Command, DatabaseArgs, ModelArgs, SearchModelArgs};
 use next::Next;
 use screen::Screen;
 
@@ -62,7 +65,7 @@ type Done = Result<(), Failure>;
 
 /// What every command has at hand.
 struct Surroundings {
-    environment: Environment,
+    settings: Settings,
     screen: Screen,
     next: Next,
     /// Asked for by Ctrl-C.
@@ -80,8 +83,11 @@ pub fn main() -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    let environment = Environment::read();
-    let screen = Screen::new(environment.no_color);
+    let (settings, refused) = match Settings::read(cli.config.as_deref()) {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), Some(error)),
+    };
+    let screen = Screen::new(settings.no_color);
     log_to_stderr(cli.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -90,8 +96,11 @@ pub fn main() -> u8 {
             return 9;
         }
     };
-    let next = Next::new(environment.index(None));
-    let surroundings = Surroundings { environment, screen, next, cancellation: Cancellation::default() };
+    let next = Next::new(settings.index(None));
+    let surroundings = Surroundings { settings, screen, next, cancellation: Cancellation::default() };
+    if let Some(error) = refused {
+        return report(&surroundings, &error, wants_json(&cli.command));
+    }
     let status = runtime.block_on(run_until_interrupted(cli.command, &surroundings));
     // Work that was told to stop now is not waited for: killed at any moment, an index stays readable.
     runtime.shutdown_background();
@@ -233,7 +242,7 @@ fn log_to_stderr(verbose: u8) {
 
 impl Surroundings {
     fn index(&self, asked: Option<PathBuf>) -> PathBuf {
-        self.environment.index(asked)
+        self.settings.index(asked)
     }
 
     fn print_json(&self, value: &impl Serialize) -> Done {
@@ -248,17 +257,30 @@ fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<
     QueryEngine::open(&workspace, models::for_index(&workspace, models, surroundings)?)
 }
 
-/// Opens an index, and gives `options` what is said of the reranker.
-fn open_to_search(
-    path: &Path,
-    models: &SearchModelArgs,
+/// Where a search reads, and with which models.
+struct SearchPlace<'a> {
+    index: Option<PathBuf>,
+    database: &'a DatabaseArgs,
+    models: &'a SearchModelArgs,
+}
+
+/// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
+async fn open_to_search(
+    place: SearchPlace<'_>,
     surroundings: &Surroundings,
     options: &mut SearchOptions,
 ) -> Result<QueryEngine, Error> {
-    let workspace = Workspace::open(path)?;
-    let performers = models::for_index(&workspace, &models.models, surroundings)?;
-    let (reranker, count) = models::reranker(models, surroundings)?;
+    let (reranker, count) = models::reranker(place.models, surroundings)?;
     options.rerank = count;
     options.check()?;
+    let models = &place.models.models;
+    // A database that is only set is for publishing: a search reads the index here unless one is named.
+    if place.database.neo4j.is_some() {
+        let source = DatabaseGraph::open(&database::target(place.database, surroundings)?).await?;
+        let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
+        return QueryEngine::over_source(Arc::new(source), Performers { reranker, ..performers });
+    }
+    let workspace = Workspace::open(surroundings.index(place.index))?;
+    let performers = models::for_index(&workspace, models, surroundings)?;
     QueryEngine::open(&workspace, Performers { reranker, ..performers })
 }

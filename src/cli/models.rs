@@ -15,40 +15,49 @@ const RERANK_DEFAULT: usize = 20;
 
 /// Returns the performers for a new index.
 pub(super) fn for_new_index(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
-    let asked = args.embedder.as_deref().or(surroundings.environment.embedder.as_deref());
+    let asked = args.embedder.as_deref().or(surroundings.settings.embedder.as_deref());
     let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
     performers(choice, runtime(args, surroundings), surroundings)
 }
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
 pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
+    for_embedder(&workspace.embedder()?, workspace.model_place()?, args, surroundings)
+}
+
+/// Returns the performers for an index that is pinned to an embedder, whose model lay at `remembered` when the index was
+/// made: with the embedder that was asked for, or else with this one.
+pub(super) fn for_embedder(
+    pinned: &str,
+    remembered: Option<ModelPlace>,
+    args: &ModelArgs,
+    surroundings: &Surroundings,
+) -> Result<Performers> {
     if let Some(asked) = &args.embedder {
         return performers(asked.parse()?, runtime(args, surroundings), surroundings);
     }
-    let pinned = workspace.embedder()?;
-    match pinned.as_str() {
+    match pinned {
         StaticTable::NAME => Ok(Performers::built_in()),
         NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        name if OnnxEmbedder::is_name(name) => local_model(workspace, name, args, surroundings),
+        name if OnnxEmbedder::is_name(name) => local_model(name, remembered, args, surroundings),
         // One that this program does not have: the index says so when it is opened with ours.
         _ => Ok(Performers::built_in()),
     }
 }
 
-/// Looks for the model that an index is pinned to where it was when the index was made, then where the environment
-/// says.
+/// Looks for the model that an index is pinned to where it was when the index was made, then where the settings say.
 fn local_model(
-    workspace: &Workspace,
     pinned: &str,
+    remembered: Option<ModelPlace>,
     args: &ModelArgs,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
     let given = runtime(args, surroundings);
-    let remembered = workspace.model_place()?.map(|place| ModelPlace {
+    let remembered = remembered.map(|place| ModelPlace {
         runtime: given.clone().or(place.runtime.filter(|library| library.is_file())),
         ..place
     });
-    let named = match surroundings.environment.embedder.as_deref().map(str::parse) {
+    let named = match surroundings.settings.embedder.as_deref().map(str::parse) {
         Some(Ok(EmbedderChoice::Onnx(folder))) => Some(ModelPlace { folder, runtime: given }),
         _ => None,
     };
@@ -66,7 +75,7 @@ fn local_model(
 }
 
 fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
-    args.onnx_runtime.clone().or_else(|| surroundings.environment.onnx_runtime.clone())
+    args.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone())
 }
 
 #[cfg_attr(not(feature = "hub"), expect(unused_variables, reason = "only downloads need a place"))]
@@ -77,9 +86,7 @@ fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &S
         EmbedderChoice::Without => Ok(Performers::without_embedder()),
         EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder, runtime }),
         #[cfg(feature = "hub")]
-        EmbedderChoice::Hub(name) => {
-            local(&crate::embed::hub::fetch(&name, &surroundings.environment.models, runtime)?)
-        }
+        EmbedderChoice::Hub(name) => local(&crate::embed::hub::fetch(&name, &surroundings.settings.models(), runtime)?),
     }
 }
 

@@ -1,110 +1,164 @@
-//! What the surroundings say: the only place that reads the environment.
+//! What the surroundings say: the environment, and the file `cairn.toml`. The only place that reads either.
+//!
+//! A flag goes before the environment, that before the file, and that before the default.
+
+mod file;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
 
 /// The folder of an index where nothing else is said.
 pub const INDEX_DEFAULT: &str = ".cairn";
 
-/// What the environment says.
+/// What the environment and the file say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Environment {
-    /// `CAIRN_INDEX`: the folder of the index.
+pub struct Settings {
+    /// The file that was read.
+    pub file: Option<PathBuf>,
+    /// `CAIRN_INDEX`, `index`: the folder of the index.
     pub index: Option<PathBuf>,
-    /// `CAIRN_EMBEDDER`: the embedder of a new index, and where the model of an older one lies.
+    /// `CAIRN_EMBEDDER`, `embedder`: the embedder of a new index, and where the model of an older one lies.
     pub embedder: Option<String>,
-    /// `CAIRN_ONNX_RUNTIME`: the library that runs local models.
+    /// `CAIRN_WEIGHTS`, `weights`: the weights of `trail`.
+    pub weights: Option<PathBuf>,
+    /// `CAIRN_ONNX_RUNTIME`, `onnx_runtime`: the library that runs local models.
     pub onnx_runtime: Option<PathBuf>,
-    /// `CAIRN_MODELS`: where models that were downloaded lie; `models` in the user's folder for caches, or else here.
-    pub models: PathBuf,
-    /// `CAIRN_NEO4J_URI`, `_DATABASE`, `_USER`, `_PASSWORD`: the database that an index is published to.
-    pub database: Database,
+    /// `CAIRN_MODELS`, `models`: where models that were downloaded lie.
+    pub models: Option<PathBuf>,
+    /// The database that an index is published to.
+    pub neo4j: Database,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
 
-/// What the environment says of the database that an index is published to.
+/// What is said of the database that an index is published to.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Database {
-    /// Where it is.
+    /// `CAIRN_NEO4J_URI`, `neo4j.uri`: where it is.
     pub uri: Option<String>,
-    /// Its name.
+    /// `CAIRN_NEO4J_DATABASE`, `neo4j.database`: its name.
     pub name: Option<String>,
-    /// Who asks.
+    /// `CAIRN_NEO4J_USER`, `neo4j.user`: who asks.
     pub user: Option<String>,
-    /// The password; an empty one is none.
+    /// `CAIRN_NEO4J_PASSWORD`: the password; an empty one is none.
     pub password: Option<String>,
+    /// `CAIRN_NEO4J_PASSWORD_FILE`, `neo4j.password_file`: the file whose first line is the password.
+    pub password_file: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Database {
     /// Leaves the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { uri, name, user, password: _ } = self;
-        f.debug_struct("Database").field("uri", uri).field("name", name).field("user", user).finish_non_exhaustive()
+        let Self { uri, name, user, password: _, password_file } = self;
+        f.debug_struct("Database")
+            .field("uri", uri)
+            .field("name", name)
+            .field("user", user)
+            .field("password_file", password_file)
+            .finish_non_exhaustive()
     }
 }
 
-impl Environment {
-    /// Reads the environment of this process.
-    #[must_use]
-    pub fn read() -> Self {
-        Self::of(&|name| std::env::var_os(name))
+impl Settings {
+    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names, or else `cairn.toml` in
+    /// the current folder, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Settings`](crate::Error::Settings) if the file says what is no setting, [`Error::Io`](crate::Error::Io) if it cannot be read.
+    pub fn read(asked: Option<&Path>) -> Result<Self> {
+        let variable = |name: &str| std::env::var_os(name);
+        let named = asked.map(Path::to_owned).or_else(|| set(&variable, "CAIRN_CONFIG").map(PathBuf::from));
+        let usual = || Some(PathBuf::from(file::NAME)).filter(|path| path.exists());
+        let file = named.or_else(usual).map(|path| file::read(&path)).transpose()?;
+        Ok(Self::of(&variable, file.unwrap_or_default()))
     }
 
-    fn of(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let text = |name| set(name).map(|value| value.to_string_lossy().into_owned());
+    /// Returns what the environment says, and what the file says of the rest.
+    fn of(variable: &dyn Fn(&str) -> Option<OsString>, file: Self) -> Self {
+        let path = |name| set(variable, name).map(PathBuf::from);
+        let text = |name| set(variable, name).map(|value| value.to_string_lossy().into_owned());
+        let password = text("CAIRN_NEO4J_PASSWORD");
+        // A password in the environment goes before a file that the file names.
+        let usual_file = if password.is_some() { None } else { file.neo4j.password_file };
         Self {
-            index: set("CAIRN_INDEX").map(PathBuf::from),
-            embedder: text("CAIRN_EMBEDDER"),
-            onnx_runtime: set("CAIRN_ONNX_RUNTIME").map(PathBuf::from),
-            models: models(&set),
-            database: Database {
-                uri: text("CAIRN_NEO4J_URI"),
-                name: text("CAIRN_NEO4J_DATABASE"),
-                user: text("CAIRN_NEO4J_USER"),
-                password: text("CAIRN_NEO4J_PASSWORD"),
+            file: file.file,
+            index: path("CAIRN_INDEX").or(file.index),
+            embedder: text("CAIRN_EMBEDDER").or(file.embedder),
+            weights: path("CAIRN_WEIGHTS").or(file.weights),
+            onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(file.onnx_runtime),
+            models: path("CAIRN_MODELS").or(file.models).or_else(|| caches(variable)),
+            neo4j: Database {
+                uri: text("CAIRN_NEO4J_URI").or(file.neo4j.uri),
+                name: text("CAIRN_NEO4J_DATABASE").or(file.neo4j.name),
+                user: text("CAIRN_NEO4J_USER").or(file.neo4j.user),
+                password,
+                password_file: path("CAIRN_NEO4J_PASSWORD_FILE").or(usual_file),
             },
-            no_color: set("NO_COLOR").is_some(),
+            no_color: set(variable, "NO_COLOR").is_some(),
         }
     }
 
-    /// Returns the folder of the index: what was asked for, or the environment's, or `.cairn`.
+    /// Returns the folder of the index: what was asked for, or what is set, or `.cairn`.
     #[must_use]
     pub fn index(&self, asked: Option<PathBuf>) -> PathBuf {
         asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
     }
+
+    /// Returns where models that were downloaded lie: what is set, or `models` in the user's folder for caches, or else
+    /// here.
+    #[must_use]
+    pub fn models(&self) -> PathBuf {
+        self.models.clone().unwrap_or_else(|| PathBuf::from("models"))
+    }
 }
 
-fn models(set: &dyn Fn(&'static str) -> Option<OsString>) -> PathBuf {
-    let named = set("CAIRN_MODELS").map(PathBuf::from);
-    let caches =
-        || set("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
-    named.or_else(|| Some(caches()?.join("cairn/models"))).unwrap_or_else(|| PathBuf::from("models"))
+/// Returns a variable that says something.
+fn set(variable: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
+    variable(name).filter(|value| !value.is_empty())
+}
+
+fn caches(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = set(variable, "XDG_CACHE_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(set(variable, "HOME")?).join(".cache")));
+    Some(folder?.join("cairn/models"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_flag_goes_before_the_environment_and_that_before_the_default() {
-        let environment = Environment::of(&|name| (name == "CAIRN_INDEX").then(|| OsString::from("there")));
-        assert_eq!(environment.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
-        assert_eq!(environment.index(None), PathBuf::from("there"));
-        assert_eq!(Environment::of(&|_| None).index(None), PathBuf::from(INDEX_DEFAULT));
+    fn of(says: &'static [(&str, &str)], file: Settings) -> Settings {
+        let variable = |name: &str| says.iter().find(|it| it.0 == name).map(|it| OsString::from(it.1));
+        Settings::of(&variable, file)
     }
 
     #[test]
-    fn a_password_is_not_shown() {
-        let environment = Environment::of(&|name| (name == "CAIRN_NEO4J_PASSWORD").then(|| OsString::from("hush")));
-        assert_eq!(environment.database.password.as_deref(), Some("hush"));
-        assert!(!format!("{environment:?}").contains("hush"));
+    fn a_flag_goes_before_the_environment_that_before_the_file_and_that_before_the_default() {
+        let file = Settings { index: Some(PathBuf::from("in-file")), ..Settings::default() };
+        let settings = of(&[("CAIRN_INDEX", "there")], file.clone());
+        assert_eq!(settings.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
+        assert_eq!(settings.index(None), PathBuf::from("there"));
+        assert_eq!(of(&[], file).index(None), PathBuf::from("in-file"));
+        assert_eq!(of(&[], Settings::default()).index(None), PathBuf::from(INDEX_DEFAULT));
+    }
+
+    #[test]
+    fn a_password_is_not_shown_and_goes_before_a_file_of_the_file() {
+        let neo4j = Database { password_file: Some(PathBuf::from("secret")), ..Database::default() };
+        let file = Settings { neo4j, ..Settings::default() };
+        let settings = of(&[("CAIRN_NEO4J_PASSWORD", "hush")], file.clone());
+        assert_eq!(settings.neo4j.password.as_deref(), Some("hush"));
+        assert_eq!(settings.neo4j.password_file, None);
+        assert!(!format!("{settings:?}").contains("hush"));
+        assert_eq!(of(&[], file).neo4j.password_file, Some(PathBuf::from("secret")));
     }
 
     #[test]
     fn an_empty_variable_says_nothing() {
-        let environment = Environment::of(&|_| Some(OsString::new()));
-        assert_eq!(environment, Environment { models: PathBuf::from("models"), ..Environment::default() });
+        let settings = Settings::of(&|_| Some(OsString::new()), Settings::default());
+        assert_eq!(settings, Settings::default());
     }
 }

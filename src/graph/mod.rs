@@ -1,6 +1,7 @@
 //! Pure algorithms over the graph: no I/O, no clock; seeds and order are arguments.
 
 pub mod cells;
+pub mod elements;
 pub mod hop;
 pub mod matching;
 pub mod mentions;

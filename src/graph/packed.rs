@@ -54,14 +54,20 @@ macro_rules! packed {
                 PassageGraph { $($field: &self.$field,)* }
             }
 
-            /// Returns every array as bytes, by name, in a fixed order.
+            /// See [`PassageGraph::sections`].
             #[must_use]
             pub fn sections(&self) -> Vec<(&'static str, &[u8])> {
-                vec![$(($name, bytemuck::cast_slice(&self.$field)),)*]
+                self.view().sections()
             }
         }
 
         impl<'a> PassageGraph<'a> {
+            /// Returns every array as bytes, by name, in a fixed order.
+            #[must_use]
+            pub fn sections(&self) -> Vec<(&'static str, &'a [u8])> {
+                vec![$(($name, bytemuck::cast_slice(self.$field)),)*]
+            }
+
             /// Returns the arrays that lie in `section(name)`, without copying.
             ///
             /// # Errors

@@ -9,6 +9,9 @@ use super::scan::{dot, dots};
 /// Rows that one thread compares at a time.
 const ROWS_PER_TASK: usize = 4_096;
 
+/// In [`Vectors::rows`]: this item has no vector here.
+pub const NO_ROW: u32 = u32::MAX;
+
 /// Rows of unit vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Vectors<'a> {
@@ -18,6 +21,8 @@ pub struct Vectors<'a> {
     pub scales: &'a [f32],
     /// `dimension` codes a row.
     pub codes: &'a [i8],
+    /// The row of each item, or [`NO_ROW`], where only some items have one; else item `i` has row `i`.
+    pub rows: Option<&'a [u32]>,
 }
 
 /// Rows of unit vectors in 8 bits, owned.
@@ -47,10 +52,29 @@ impl QuantizedVectors {
         self.codes.extend(values.iter().map(|value| (value / scale).round() as i8));
     }
 
+    /// Appends a row as it is kept: a scale in four bytes, the least first, and `dimension` codes.
+    pub fn push_bytes(&mut self, row: &[u8]) {
+        let (scale, codes) = row.split_at(size_of::<f32>());
+        let mut bytes = [0; size_of::<f32>()];
+        bytes.copy_from_slice(scale);
+        self.scales.push(f32::from_le_bytes(bytes));
+        self.codes.extend(codes.iter().map(|code| code.cast_signed()));
+    }
+
     /// Appends a row of other vectors of the same dimension, as it is.
     pub fn push_row(&mut self, other: &Vectors<'_>, row: u32) {
         self.scales.push(other.scales[row as usize]);
         self.codes.extend_from_slice(other.codes(row));
+    }
+
+    /// Returns the values of a row; none without an embedder.
+    #[must_use]
+    pub fn values(&self, row: u32) -> Vec<f32> {
+        let view = self.view();
+        if view.is_empty() {
+            return Vec::new();
+        }
+        view.codes(row).iter().map(|code| f32::from(*code) * self.scales[row as usize]).collect()
     }
 
     /// Returns how many rows there are.
@@ -68,21 +92,26 @@ impl QuantizedVectors {
     /// Returns the vectors as a reader sees them.
     #[must_use]
     pub fn view(&self) -> Vectors<'_> {
-        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes }
+        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, rows: None }
     }
 }
 
 impl<'a> Vectors<'a> {
-    /// Returns how many rows there are.
+    /// Returns how many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.scales.len()
+        self.rows.map_or(self.scales.len(), <[u32]>::len)
     }
 
     /// Returns whether there is nothing to compare.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.scales.is_empty() || self.dimension == 0
+        self.len() == 0 || self.dimension == 0
+    }
+
+    /// Returns the row of an item; none where it has no vector here.
+    fn row(&self, item: u32) -> Option<u32> {
+        self.rows.map_or(Some(item), |rows| Some(rows[item as usize]).filter(|row| *row != NO_ROW))
     }
 
     /// Returns the codes of one row.
@@ -92,12 +121,14 @@ impl<'a> Vectors<'a> {
         &self.codes[start..start + self.dimension]
     }
 
-    /// Returns the cosine of a row of these and a row of `other`, of the same dimension; 0 without an embedder.
+    /// Returns the cosine of an item of these and one of `other`, of the same dimension; 0 without an embedder, and
+    /// where one has no vector here.
     #[must_use]
-    pub fn cosine(&self, row: u32, other: &Vectors<'_>, other_row: u32) -> f32 {
+    pub fn cosine(&self, item: u32, other: &Vectors<'_>, other_item: u32) -> f32 {
         if self.dimension == 0 {
             return 0.0;
         }
+        let (Some(row), Some(other_row)) = (self.row(item), other.row(other_item)) else { return 0.0 };
         let product = dot(self.codes(row), other.codes(other_row)) as f32;
         product * self.scales[row as usize] * other.scales[other_row as usize]
     }
@@ -115,14 +146,14 @@ impl<'a> Vectors<'a> {
         cosines.extend(sums.iter().zip(&other.scales[rows]).map(|(sum, other)| *sum as f32 * scale * other));
     }
 
-    /// Returns the cosine of every row with row 0 of `query`; empty without an embedder.
+    /// Returns the cosine of every item with row 0 of `query`, 0 where it has no vector here; empty without an embedder.
     #[must_use]
     pub fn cosines(&self, query: &Vectors<'_>) -> Vec<f32> {
         if self.is_empty() || query.is_empty() {
             return Vec::new();
         }
         let (codes, scale) = (query.codes(0), query.scales[0]);
-        let mut cosines = vec![0.0; self.len()];
+        let mut cosines = vec![0.0; self.scales.len()];
         let rows = cosines.par_chunks_mut(ROWS_PER_TASK).zip(self.scales.par_chunks(ROWS_PER_TASK));
         let rows = rows.zip(self.codes.par_chunks(ROWS_PER_TASK * self.dimension));
         rows.for_each_init(Vec::new, |sums, ((cosines, scales), rows)| {
@@ -131,13 +162,29 @@ impl<'a> Vectors<'a> {
                 *cosine = *sum as f32 * row * scale;
             }
         });
-        cosines
+        let Some(items) = self.rows else { return cosines };
+        items.iter().map(|row| cosines.get(*row as usize).copied().unwrap_or(0.0)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_without_a_vector_is_close_to_nothing() {
+        let mut vectors = QuantizedVectors::new(2);
+        vectors.push(&[0.6, 0.8]);
+        let (dense, rows) = (vectors.view(), [NO_ROW, 0]);
+        let some = Vectors { rows: Some(&rows), ..dense };
+        assert_eq!(some.len(), 2);
+        assert_eq!(some.cosines(&dense), [0.0, dense.cosines(&dense)[0]]);
+        assert_eq!(some.cosine(0, &dense, 0).to_bits(), 0);
+        assert_eq!(some.cosine(1, &dense, 0).to_bits(), dense.cosine(0, &dense, 0).to_bits());
+        let none = [NO_ROW; 3];
+        let nothing = Vectors { dimension: 2, rows: Some(&none), ..Vectors::default() };
+        assert_eq!(nothing.cosines(&dense), [0.0; 3]);
+    }
 
     #[test]
     fn a_cosine_in_eight_bits_is_close_to_the_exact_one() {

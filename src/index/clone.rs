@@ -102,23 +102,15 @@ fn unpack(units: &[DocumentUnit], kept: &[Vec<u8>], dimension: usize) -> Option<
             [(&mut all.passages, unit.passages.len()), (&mut all.sentences, sentences), (&mut all.incoming, incoming)];
         for (field, count) in fields {
             for _ in 0..count {
-                push(field, rows.next()?);
+                field.push_bytes(rows.next()?);
             }
         }
-        rows.by_ref().for_each(|row| push(&mut all.outgoing, row));
+        rows.by_ref().for_each(|row| all.outgoing.push_bytes(row));
         if !rows.remainder().is_empty() {
             return None;
         }
     }
     Some(all)
-}
-
-fn push(vectors: &mut QuantizedVectors, row: &[u8]) {
-    let (scale, codes) = row.split_at(4);
-    let mut bytes = [0; 4];
-    bytes.copy_from_slice(scale);
-    vectors.scales.push(f32::from_le_bytes(bytes));
-    vectors.codes.extend(codes.iter().map(|code| code.cast_signed()));
 }
 
 /// The embedder of a clone, which has nothing to embed: its model need not be at hand.

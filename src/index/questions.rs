@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::domain::PseudoQuery;
+use crate::graph::elements::{pack_passage_keywords, rows};
 use crate::graph::matching::{MatchOptions, PassageEdge, Questions, edges, match_questions};
 use crate::graph::packed::{PackedGraph, back_to_back, row};
 use crate::graph::vectors::QuantizedVectors;
@@ -105,43 +106,9 @@ pub(super) fn pack_edges(
     packed.outgoing_sentence = outgoing.sentences();
     packed.outgoing_keywords.clone_from(&outgoing.keywords);
     packed.outgoing_keyword.clone_from(&outgoing.keyword);
-    pack_passage_keywords(&incoming, packed);
     pack_incoming(incoming, packed);
+    pack_passage_keywords(packed);
     (edges, cut)
-}
-
-/// Returns compressed rows over `count` owners from the ascending owner of each item.
-fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
-    let mut rows = vec![0; count + 1];
-    owners.for_each(|owner| rows[owner as usize + 1] += 1);
-    for i in 0..count {
-        rows[i + 1] += rows[i];
-    }
-    rows
-}
-
-/// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
-fn pack_passage_keywords(incoming: &Side<'_>, packed: &mut PackedGraph) {
-    let view = packed.view();
-    let of_entity: Vec<u32> = (0..view.entity_name_ends.len() as u32)
-        .map(|entity| view.keyword(view.entity_name(entity)).unwrap_or_default())
-        .collect();
-    let answered = rows(incoming.passage.iter().copied(), view.passage_count());
-    let (mut ends, mut all) = (vec![0], Vec::new());
-    for passage in 0..view.passage_count() as u32 {
-        let document = view.passage_document[passage as usize];
-        let own = &view.own_entity[row(view.document_own, document)];
-        let mentioned = &view.mention_entity[row(view.passage_mentions, passage)];
-        let mut keywords: Vec<u32> = own.iter().chain(mentioned).map(|entity| of_entity[*entity as usize]).collect();
-        for question in row(&answered, passage) {
-            keywords.extend_from_slice(&incoming.keyword[row(&incoming.keywords, question as u32)]);
-        }
-        keywords.sort_unstable();
-        keywords.dedup();
-        all.extend(keywords);
-        ends.push(all.len() as u32);
-    }
-    (packed.passage_keywords, packed.passage_keyword) = (ends, all);
 }
 
 fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use neo4rs::{BoltMap, Row};
+use neo4rs::{BoltMap, BoltType, Row};
 
 use super::element::unhex;
 use super::export::{read_document, read_passage, read_question};
@@ -44,7 +44,7 @@ pub async fn download(session: &Session) -> Result<Download> {
         let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
         let mut parts = Parts::default();
         parts.read(session, reading).await?;
-        let (units, vectors) = parts.assemble().map_err(|reason| session.damaged(reason))?;
+        let (units, vectors) = parts.assemble(state.dimension).map_err(|reason| session.damaged(reason))?;
         let IndexState { embedder, dimension, settings, counts, .. } = state;
         Ok(Download { pin: WorkspaceOptions { embedder, dimension }, settings, counts, units, vectors })
     })
@@ -64,6 +64,15 @@ struct Marker {
 /// Adds what a row is; none where it has not all that it should.
 type Add = fn(&mut Parts, &Row) -> Option<()>;
 
+/// Returns the bytes of a property; none where it holds something else.
+fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
+    match property {
+        Some(BoltType::Bytes(bytes)) => Some(bytes.value.to_vec()),
+        Some(BoltType::Null(_)) | None => Some(Vec::new()),
+        Some(_) => None,
+    }
+}
+
 /// All that was read, by what it belongs to.
 #[derive(Default)]
 struct Parts {
@@ -71,16 +80,19 @@ struct Parts {
     documents: BTreeMap<(String, DocumentId), Document>,
     markers: BTreeMap<DocumentId, Marker>,
     passages: BTreeMap<DocumentId, Vec<PassageUnit>>,
+    /// Those of each passage and of its sentences.
+    passage_vectors: BTreeMap<PassageId, Vec<u8>>,
     /// In-coming before out-coming ones, each in their order.
     questions: BTreeMap<PassageId, BTreeMap<(QuestionKind, i64), PseudoQuery>>,
 }
 
 impl Parts {
     async fn read(&mut self, session: &Session, reading: &Reading<'_>) -> Result<()> {
-        let parts: [(&'static str, Add); 5] = [
+        let parts: [(&'static str, Add); 6] = [
             (cypher!("read/documents"), Self::add_document),
             (cypher!("read/units"), Self::add_marker),
             (cypher!("read/passages"), Self::add_passage),
+            (cypher!("read/vectors"), Self::add_passage_vectors),
             (cypher!("read/incoming"), |parts, row| parts.add_question(row, QuestionKind::Incoming)),
             (cypher!("read/outgoing"), |parts, row| parts.add_question(row, QuestionKind::Outgoing)),
         ];
@@ -110,11 +122,7 @@ impl Parts {
     fn add_marker(&mut self, row: &Row) -> Option<()> {
         let properties: BoltMap = row.get("properties").ok()?;
         let text = |name: &str| properties.get::<String>(name).ok();
-        let vectors = match properties.value.get("vectors") {
-            Some(neo4rs::BoltType::Bytes(bytes)) => bytes.value.to_vec(),
-            Some(_) => return None,
-            None => Vec::new(),
-        };
+        let vectors = bytes(properties.value.get("vectors"))?;
         let marker = Marker {
             root: text("root")?,
             content: *blake3::Hash::from_hex(text("content")?).ok()?.as_bytes(),
@@ -133,6 +141,12 @@ impl Parts {
         Some(())
     }
 
+    fn add_passage_vectors(&mut self, row: &Row) -> Option<()> {
+        let (id, vectors): (String, BoltType) = (row.get("id").ok()?, row.get("vectors").ok()?);
+        self.passage_vectors.insert(PassageId::from_bytes(unhex(&id)?), bytes(Some(&vectors))?);
+        Some(())
+    }
+
     fn add_question(&mut self, row: &Row, kind: QuestionKind) -> Option<()> {
         let question = read_question(row, kind)?;
         let place = row.get::<BoltMap>("properties").ok()?.get("place").ok()?;
@@ -141,18 +155,23 @@ impl Parts {
     }
 
     /// Puts together what belongs together.
-    fn assemble(mut self) -> Result<(Vec<DocumentUnit>, Vec<Vec<u8>>), String> {
+    fn assemble(mut self, dimension: usize) -> Result<(Vec<DocumentUnit>, Vec<Vec<u8>>), String> {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {
             let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
             let Marker { root, content, fingerprint, text, vectors } = marker;
+            let (mut own, mut of_sentences) = (Vec::new(), Vec::new());
             let mut passages = self.passages.remove(&id).unwrap_or_default();
             passages.sort_by_key(|it| it.passage.ordinal);
             for unit in &mut passages {
+                let vectors = self.passage_vectors.remove(&unit.passage.id).unwrap_or_default();
+                let (passage, sentences) = vectors.split_at(vectors.len().min(dimension + size_of::<f32>()));
+                own.extend_from_slice(passage);
+                of_sentences.extend_from_slice(sentences);
                 unit.questions = self.questions.remove(&unit.passage.id).unwrap_or_default().into_values().collect();
             }
             units.push(DocumentUnit { root, content, fingerprint, document: Document { text, ..document }, passages });
-            all_vectors.push(vectors);
+            all_vectors.push([own, of_sentences, vectors].concat());
         }
         Ok((units, all_vectors))
     }

@@ -16,6 +16,7 @@ pub(super) enum Kind {
     Incoming,
     Outgoing,
     Entity,
+    Lexicon,
     PartOf,
     Next,
     AnsweredBy,
@@ -46,13 +47,14 @@ macro_rules! texts {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Document,
         Self::Unit,
         Self::Passage,
         Self::Incoming,
         Self::Outgoing,
         Self::Entity,
+        Self::Lexicon,
         Self::PartOf,
         Self::Next,
         Self::AnsweredBy,
@@ -64,7 +66,13 @@ impl Kind {
     /// Returns the kinds of the nodes that a relationship goes from and to.
     pub(super) const fn ends(self) -> Option<(Self, Self)> {
         match self {
-            Self::Document | Self::Unit | Self::Passage | Self::Incoming | Self::Outgoing | Self::Entity => None,
+            Self::Document
+            | Self::Unit
+            | Self::Passage
+            | Self::Incoming
+            | Self::Outgoing
+            | Self::Entity
+            | Self::Lexicon => None,
             Self::PartOf => Some((Self::Passage, Self::Document)),
             Self::Next | Self::LeadsTo => Some((Self::Passage, Self::Passage)),
             Self::AnsweredBy => Some((Self::Incoming, Self::Passage)),
@@ -82,6 +90,7 @@ impl Kind {
             Self::Incoming => "Incoming",
             Self::Outgoing => "Outgoing",
             Self::Entity => "Entity",
+            Self::Lexicon => "Lexicon",
             Self::PartOf => "PART_OF",
             Self::Next => "NEXT",
             Self::AnsweredBy => "ANSWERED_BY",
@@ -99,6 +108,7 @@ impl Kind {
             Self::Incoming => texts!("incoming"),
             Self::Outgoing => texts!("outgoing"),
             Self::Entity => texts!("entity"),
+            Self::Lexicon => texts!("lexicon"),
             Self::PartOf => texts!("part-of"),
             Self::Next => texts!("next"),
             Self::AnsweredBy => texts!("answered-by"),
@@ -124,6 +134,9 @@ pub(super) enum Value {
 
 /// The name of the one property that is a vector.
 pub(super) const EMBEDDING: &str = "embedding";
+
+/// In the words around a mention: a word that says nothing.
+pub(super) const NO_WORD: &str = "_";
 
 /// Properties by name.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -36,7 +36,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
     fs::create_dir_all(out).map_err(Error::io("make", out))?;
-    let source = Source::new(&snapshot, records);
+    let source = Source::new(&snapshot, records)?;
     let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
     for kind in Kind::ALL {
         let name = format!("{}.csv", kind.name().to_lowercase());

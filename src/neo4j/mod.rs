@@ -7,6 +7,7 @@
 //! All Cypher is in files under `cypher/`; values are parameters. Only `session` talks to the driver.
 
 mod batch;
+mod cache;
 mod check;
 mod download;
 mod element;
@@ -26,6 +27,7 @@ mod state;
 mod statement;
 mod target;
 
+pub use cache::DatabaseGraph;
 pub use check::{CheckReport, Finding, check};
 pub use download::{Download, download};
 pub use export::canonical_lines;

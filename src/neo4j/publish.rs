@@ -147,7 +147,7 @@ async fn run(
     if renews_vectors {
         migrate::drop_vectors(&session).await?;
     }
-    let source = Source::new(&snapshot, records);
+    let source = Source::new(&snapshot, records)?;
     let source_hash = source_hash(&snapshot, records)?;
     let mut run = Run { session, lease, source, source_hash, manifest, options, repairs, done: 0, total: 0 };
     let report = run.run(&snapshot, began).await;

@@ -26,7 +26,24 @@ pub(super) struct Reading<'a> {
     pub(super) version: i64,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// Begins to read the version that is current now; [`Self::end`] says whether what was read is whole.
+    pub(super) async fn begin(session: &'a Session) -> Result<Self> {
+        Ok(Self { session, version: version(session).await? })
+    }
+
+    /// Returns what was read, or none where it is to be read again: another version was switched to meanwhile.
+    pub(super) async fn end<T>(self, found: Result<T>, attempt: u32) -> Result<Option<T>> {
+        if version(self.session).await? == self.version {
+            return found.map(Some);
+        }
+        if attempt == ATTEMPTS_MAX {
+            return Err(self.session.error(DatabaseError::Changing { attempts: attempt }));
+        }
+        tokio::time::sleep(PAUSE * attempt).await;
+        Ok(None)
+    }
+
     /// Calls `visit` with every row of a statement that is filtered by version.
     pub(super) async fn rows(&self, action: &'static str, text: &'static str, visit: Visit<'_>) -> Result<()> {
         let statement = Statement::new(action, text).with("version", self.version);
@@ -41,20 +58,16 @@ pub(super) async fn read_whole<T>(
 ) -> Result<(IndexVersion, T)> {
     let mut attempt = 0;
     loop {
-        let version = version(session).await?;
-        let found = read(&Reading { session, version }).await;
-        if self::version(session).await? == version {
-            return Ok((IndexVersion(version.cast_unsigned()), found?));
-        }
         attempt += 1;
-        if attempt == ATTEMPTS_MAX {
-            return Err(session.error(DatabaseError::Changing { attempts: attempt }));
+        let reading = Reading::begin(session).await?;
+        let (version, found) = (IndexVersion(reading.version.cast_unsigned()), read(&reading).await);
+        if let Some(found) = reading.end(found, attempt).await? {
+            return Ok((version, found));
         }
-        tokio::time::sleep(PAUSE * attempt).await;
     }
 }
 
-async fn version(session: &Session) -> Result<i64> {
+pub(super) async fn version(session: &Session) -> Result<i64> {
     let locked = session.rows(&Statement::new("read the version", cypher!("read/version"))).await;
     let rows = match locked {
         Err(Error::Database { source: DatabaseError::ReadOnly { .. }, .. }) => {

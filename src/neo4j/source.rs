@@ -1,9 +1,8 @@
 //! A version of a workspace as nodes and relationships.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::element::{EMBEDDING, Element, Key, Kind, Properties, Value};
+use super::element::{EMBEDDING, Element, Key, Kind, NO_WORD, Properties, Value};
 use crate::domain::{EdgeId, EntityId, QuestionId, Span};
 use crate::error::{Error, Result};
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, entity_flag, row, text_at};
@@ -12,6 +11,10 @@ use crate::workspace::{DocumentUnit, Records, Snapshot};
 
 /// Characters of a passage that name it.
 const NAME_CHARACTERS: usize = 60;
+/// What the keys of the lexicon's parts are made of.
+const LEXICON: &[u8] = b"lexicon";
+/// Terms in a part of the lexicon, about.
+const LEXICON_TERMS: usize = 1_024;
 /// The stage that units are of.
 const STAGE: &str = "passages";
 
@@ -28,10 +31,15 @@ pub(super) struct Source<'a> {
     edge_from: Vec<u32>,
     /// Names that a passage bears, and how, in the order of passages.
     names: Vec<(u32, u32, u32)>,
+    /// Terms with how many passages and sentences have each, in parts.
+    lexicon: Vec<Vec<(String, u32, u32)>>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records) -> Self {
+    /// # Errors
+    ///
+    /// If the version cannot be read.
+    pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records) -> Result<Self> {
         let graph = snapshot.graph();
         let passages = 0..graph.passage_count() as u32;
         let document = |passage: u32| graph.passage_document.get(passage as usize);
@@ -56,7 +64,8 @@ impl<'a> Source<'a> {
             names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
         }
         names.sort_unstable();
-        Self { snapshot, records, graph, followed, mentions, edge_from, names }
+        let lexicon = lexicon(snapshot)?;
+        Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon })
     }
 
     /// Returns how many elements of a kind there are.
@@ -67,6 +76,7 @@ impl<'a> Source<'a> {
             Kind::Incoming | Kind::AnsweredBy => self.graph.incoming_passage.len(),
             Kind::Outgoing | Kind::Asks => self.snapshot.outgoing_passages().len(),
             Kind::Entity => self.graph.entity_documents.len(),
+            Kind::Lexicon => self.lexicon.len(),
             Kind::Next => self.followed.len(),
             Kind::LeadsTo => self.edge_from.len(),
             Kind::MentionedIn => self.mentions.len(),
@@ -83,6 +93,7 @@ impl<'a> Source<'a> {
             Kind::Incoming => self.incoming(number),
             Kind::Outgoing => self.outgoing(number),
             Kind::Entity => self.entity(number),
+            Kind::Lexicon => self.lexicon_part(number),
             Kind::PartOf => {
                 let document = self.document_key(self.graph.passage_document[number as usize])?;
                 relationship(kind, self.passage_key(number), document)
@@ -143,24 +154,29 @@ impl<'a> Source<'a> {
         properties.put_text("root", root);
         properties.put_text("fingerprint", fingerprint);
         properties.put_text("text", whole.text);
-        properties.put("vectors", Value::Bytes(self.vectors_of(number)));
+        properties.put("vectors", Value::Bytes(self.question_vectors(number)));
         Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
     }
 
-    /// Returns the vectors of a document as the workspace keeps them: of its passages, sentences and questions, each a
-    /// scale and its codes.
-    fn vectors_of(&self, document: u32) -> Vec<u8> {
+    /// Returns the vectors of a passage and of its sentences as the workspace keeps them, each a scale and its codes.
+    fn passage_vectors(&self, passage: u32) -> Vec<u8> {
+        let [of_passages, of_sentences] =
+            [VectorField::Passage, VectorField::Sentence].map(|it| self.snapshot.vectors(it));
+        let mut bytes = Vec::new();
+        add_vectors(&of_passages, passage as usize..passage as usize + 1, &mut bytes);
+        add_vectors(&of_sentences, row(self.graph.passage_sentences, passage), &mut bytes);
+        bytes
+    }
+
+    /// Returns the vectors of a document's questions, in-coming before out-coming ones.
+    fn question_vectors(&self, document: u32) -> Vec<u8> {
         let graph = &self.graph;
         let passages = row(graph.document_passages, document);
         let within = |rows: &[u32]| rows[passages.start] as usize..rows[passages.end] as usize;
         let asks = self.snapshot.outgoing_passages();
         let asked = |passage: usize| asks.partition_point(|it| (*it as usize) < passage);
-        let [of_passages, of_sentences, of_incoming] =
-            [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| self.snapshot.vectors(it));
         let mut bytes = Vec::new();
-        add_vectors(&of_passages, passages.clone(), &mut bytes);
-        add_vectors(&of_sentences, within(graph.passage_sentences), &mut bytes);
-        add_vectors(&of_incoming, within(graph.passage_incoming), &mut bytes);
+        add_vectors(&self.snapshot.vectors(VectorField::Incoming), within(graph.passage_incoming), &mut bytes);
         add_vectors(&self.snapshot.outgoing_vectors(), asked(passages.start)..asked(passages.end), &mut bytes);
         bytes
     }
@@ -190,6 +206,7 @@ impl<'a> Source<'a> {
         let lengths = &graph.sentence_length[row(graph.passage_sentences, number)];
         properties.put("sentenceLengths", Value::Integers(lengths.iter().copied().map(i64::from).collect()));
         properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Passage), number));
+        properties.put("vectors", Value::Bytes(self.passage_vectors(number)));
         Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
     }
 
@@ -233,7 +250,18 @@ impl<'a> Source<'a> {
         properties.put("layer", Value::Integer(0));
         properties.put("df", integer(self.graph.entity_documents[number as usize]));
         properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
+        properties.put("lowerInQuestion", Value::Flag(flags & entity_flag::LOWER_IN_QUESTION != 0));
         Element { key: *EntityId::of(&[name.as_bytes()]).as_bytes(), ends: None, properties }
+    }
+
+    fn lexicon_part(&self, number: u32) -> Element {
+        let part = &self.lexicon[number as usize];
+        let mut properties = Properties::default();
+        properties.put_text("name", format!("terms, part {number}"));
+        properties.put("terms", Value::Texts(part.iter().map(|it| it.0.clone()).collect()));
+        properties.put("passages", Value::Integers(part.iter().map(|it| it.1.into()).collect()));
+        properties.put("sentences", Value::Integers(part.iter().map(|it| it.2.into()).collect()));
+        Element { key: *EntityId::of(&[LEXICON, &number.to_le_bytes()]).as_bytes(), ends: None, properties }
     }
 
     fn edge(&self, number: u32) -> Element {
@@ -264,23 +292,34 @@ impl<'a> Source<'a> {
         element
     }
 
-    /// Returns the words around a mention: those before it, the nearest first, a bar, those after it.
+    /// Returns the words around a mention: those before it, the nearest first, a bar, those after it; a word that says
+    /// nothing is [`NO_WORD`].
     fn cues(&self, mention: usize) -> String {
         let graph = &self.graph;
-        let cues = &graph.mention_cues[mention * CUES..(mention + 1) * CUES];
-        let mut text = String::new();
-        for (place, cue) in cues.iter().enumerate() {
-            if place == CUES_BEFORE {
-                text.push_str("| ");
-            }
-            if *cue != NO_CUE {
-                // Writing to a string cannot fail.
-                let _written = write!(text, "{} ", text_at(graph.cue_ends, graph.cue_prefixes, *cue));
-            }
-        }
-        text.truncate(text.trim_end().len());
-        text
+        let word = |cue: &u32| match *cue {
+            NO_CUE => NO_WORD,
+            cue => text_at(graph.cue_ends, graph.cue_prefixes, cue),
+        };
+        let words = |cues: &[u32]| {
+            let count = cues.iter().rposition(|cue| *cue != NO_CUE).map_or(0, |last| last + 1);
+            cues[..count].iter().map(word).collect::<Vec<_>>().join(" ")
+        };
+        let (before, after) = graph.mention_cues[mention * CUES..(mention + 1) * CUES].split_at(CUES_BEFORE);
+        format!("{} | {}", words(before), words(after)).trim().to_owned()
     }
+}
+
+/// Returns the terms of a version in parts: a term stays in its part as long as there are about as many terms.
+fn lexicon(snapshot: &Snapshot) -> Result<Vec<Vec<(String, u32, u32)>>> {
+    let mut terms = Vec::new();
+    snapshot.each_term(&mut |term, passages, sentences| terms.push((term.to_owned(), passages, sentences)))?;
+    let mut parts = vec![Vec::new(); terms.len().div_ceil(LEXICON_TERMS).next_power_of_two()];
+    for term in terms {
+        let hash = blake3::hash(term.0.as_bytes());
+        let part = usize::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % parts.len();
+        parts[part].push(term);
+    }
+    Ok(parts)
 }
 
 fn relationship(kind: Kind, from: Key, to: Key) -> Element {

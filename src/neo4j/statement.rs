@@ -5,7 +5,7 @@ use neo4rs::{BoltList, BoltMap, BoltString, BoltType, Query};
 /// Returns the text of a file under `cypher/`.
 macro_rules! cypher {
     ($name:expr) => {
-        include_str!(concat!("../../cypher/", $name, ".cypher"))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cypher/", $name, ".cypher"))
     };
 }
 pub(super) use cypher;

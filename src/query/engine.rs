@@ -7,20 +7,22 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
-use super::evidence::gather;
+use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
 use super::filter;
 use super::options::{SearchOptions, StrategyKind};
-use super::question::{AskedQuestion, checked};
+use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
-use super::strategies::{Found, Query, strategy};
-use crate::domain::{Answer, AnswerKind, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
+use super::strategies::{Found, Query, on_cpu, strategy};
+use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
+use crate::neo4j::{DatabaseGraph, Target};
 use crate::skill::Performers;
-use crate::store::GraphReader;
+use crate::store::{GraphReader, GraphSource, Wanted};
 use crate::telemetry;
+use crate::text::is_stop_word;
 use crate::workspace::Workspace;
 
 /// What a question may be told, beside how to search.
@@ -90,10 +92,39 @@ impl SearchResult {
 /// ```
 #[derive(Clone)]
 pub struct QueryEngine {
-    reader: Arc<dyn GraphReader>,
+    source: Source,
     embedder: Arc<dyn Embedder>,
     reranker: Option<Arc<dyn Reranker>>,
 }
+
+/// Where an engine reads.
+#[derive(Clone)]
+enum Source {
+    /// A store that holds all of one version.
+    Whole(Arc<dyn GraphReader>),
+    /// One that has to be asked, and may go on to another version.
+    Asked(Arc<dyn GraphSource>),
+}
+
+impl Source {
+    fn reader(&self) -> Arc<dyn GraphReader> {
+        match self {
+            Self::Whole(reader) => Arc::clone(reader),
+            Self::Asked(source) => source.reader(),
+        }
+    }
+
+    /// Returns the version that is current, as far as it can be told without a question.
+    async fn current(&self) -> Result<Arc<dyn GraphReader>> {
+        match self {
+            Self::Whole(reader) => Ok(Arc::clone(reader)),
+            Self::Asked(source) => source.refresh().await,
+        }
+    }
+}
+
+/// How often a question is asked again because another version was published meanwhile.
+const ATTEMPTS_MAX: u32 = 4;
 
 impl QueryEngine {
     /// Opens the last finished version of a workspace. The engine goes on reading that version while later ones appear.
@@ -112,29 +143,59 @@ impl QueryEngine {
     ///
     /// [`Error::Embedder`] if the index was made with another embedder.
     pub fn over(reader: Arc<dyn GraphReader>, performers: Performers) -> Result<Self> {
+        Self::of(Source::Whole(reader), performers)
+    }
+
+    /// Answers from an index that was published to Neo4j, without a workspace. The structure of the graph is read now and
+    /// kept in memory; texts come from the database as questions need them. When another version is published, the next
+    /// question is answered from that. The engine belongs to the runtime that it is opened in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Database`] if there is no index or it cannot be read, [`Error::Embedder`] if it was made with another
+    /// embedder.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is changed.
+    pub async fn open_neo4j(target: &Target, performers: Performers) -> Result<Self> {
+        Self::over_source(Arc::new(DatabaseGraph::open(target).await?), performers)
+    }
+
+    /// Answers from any store that has to be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Embedder`] if the index was made with another embedder.
+    pub fn over_source(source: Arc<dyn GraphSource>, performers: Performers) -> Result<Self> {
+        Self::of(Source::Asked(source), performers)
+    }
+
+    fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker } = performers;
+        let reader = source.reader();
         if reader.embedder() != embedder.name() {
             return Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() });
         }
-        Ok(Self { reader, embedder, reranker })
+        Ok(Self { source, embedder, reranker })
     }
 
     /// Returns the version that is read.
     #[must_use]
     pub fn version(&self) -> IndexVersion {
-        self.reader.version()
+        self.source.reader().version()
     }
 
     /// Returns how much it holds.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.reader.counts()
+        self.source.reader().counts()
     }
 
     /// Returns the name of the embedder that made the vectors.
     #[must_use]
     pub fn embedder(&self) -> &str {
-        self.reader.embedder()
+        self.embedder.name()
     }
 
     /// Returns the identity of the corpus: equal for the same passages, whatever the version and the embedder.
@@ -144,8 +205,9 @@ impl QueryEngine {
     /// O(passages · log passages) time.
     #[must_use]
     pub fn corpus(&self) -> CorpusId {
-        let count = self.reader.graph().passage_count() as u32;
-        let mut passages: Vec<_> = (0..count).map(|passage| self.reader.passage_id(passage)).collect();
+        let reader = self.source.reader();
+        let count = reader.graph().passage_count() as u32;
+        let mut passages: Vec<_> = (0..count).map(|passage| reader.passage_id(passage)).collect();
         passages.sort_unstable();
         let parts: Vec<&[u8]> = passages.iter().map(|passage| passage.as_bytes().as_slice()).collect();
         CorpusId::of(&parts)
@@ -163,14 +225,14 @@ impl QueryEngine {
     /// Dropping the future loses the search and nothing else.
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.strategy.name());
-        let (query, found) = self.find(query, options).instrument(span).await?;
-        let hits = hits(&query, &found)?;
+        let finish = |_: &Query, _: &Found, hits: Vec<Hit>| Ok(hits);
+        let (query, found, hits) = self.find(query, options, finish).instrument(span).await?;
         Ok(SearchResult {
             query: query.question.text.clone(),
             strategy: self.resolved(options.strategy).to_string(),
-            version: self.version(),
+            version: query.reader.version(),
             hits,
-            ledger: found.ledger,
+            ledger: found.ledger.clone(),
         })
     }
 
@@ -185,24 +247,59 @@ impl QueryEngine {
     /// Dropping the future loses the answer and nothing else.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.search.strategy.name());
-        let (query, found) = self.find(question, &options.search).instrument(span).await?;
-        let hits = hits(&query, &found)?;
-        let extracted = extract::answer(&query, &found, &hits, options.citations_max)?;
-        let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(&query, &found)? };
-        Ok(Answer {
-            question: query.question.text.clone(),
-            kind: extracted.kind,
-            text: extracted.text,
-            guess,
-            citations: extracted.citations,
-            hits,
-            strategy: self.resolved(options.search.strategy).to_string(),
-            version: self.version(),
-            ledger: found.ledger,
-        })
+        let (citations_max, strategy) = (options.citations_max, self.resolved(options.search.strategy).to_string());
+        let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
+            let extracted = extract::answer(query, found, &hits, citations_max)?;
+            let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(query, found)? };
+            Ok(Answer {
+                question: query.question.text.clone(),
+                kind: extracted.kind,
+                text: extracted.text,
+                guess,
+                citations: extracted.citations,
+                hits,
+                strategy: strategy.clone(),
+                version: query.reader.version(),
+                ledger: found.ledger.clone(),
+            })
+        };
+        let (_, _, answer) = self.find(question, &options.search, finish).instrument(span).await?;
+        Ok(answer)
     }
 
-    async fn find(&self, question: &str, options: &SearchOptions) -> Result<(Arc<Query>, Found)> {
+    /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of
+    /// one; `finish` makes of the passages what is asked for, where waiting holds up no other task.
+    async fn find<T: Send + 'static>(
+        &self,
+        question: &str,
+        options: &SearchOptions,
+        finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
+    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let found = self.find_once(question, options, finish.clone()).await;
+            let is_last = attempt == ATTEMPTS_MAX;
+            match found {
+                Err(Error::Database { source: DatabaseError::Changing { .. }, .. }) if !is_last => {}
+                Ok((query, ..)) if !is_last && !self.is_current(&query).await? => {}
+                Ok((query, ..)) if is_last && !self.is_current(&query).await? => return Err(changing(attempt)),
+                found => return found,
+            }
+        }
+    }
+
+    /// Returns whether what a query read is of the version that is current now.
+    async fn is_current(&self, query: &Query) -> Result<bool> {
+        Ok(self.source.current().await?.version() == query.reader.version())
+    }
+
+    async fn find_once<T: Send + 'static>(
+        &self,
+        question: &str,
+        options: &SearchOptions,
+        finish: impl FnOnce(&Query, &Found, Vec<Hit>) -> Result<T> + Send + 'static,
+    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
         let reranker = rerank::requested(self.reranker.as_deref(), options)?;
         let query = self.query(question, options).await?;
         let kind = self.resolved(options.strategy);
@@ -211,7 +308,13 @@ impl QueryEngine {
             rerank::apply(reranker, &query, &mut found, options.top_k).await?;
         }
         tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
-        Ok((query, found))
+        let found = Arc::new(found);
+        let ranked = Arc::clone(&found);
+        let finished = on_cpu(&query, move |query| {
+            let hits = hits(query, &ranked)?;
+            finish(query, &ranked, hits)
+        });
+        Ok((Arc::clone(&query), found, finished.await?))
     }
 
     /// Returns a question with all that it says about this version, before any strategy is asked.
@@ -226,11 +329,12 @@ impl QueryEngine {
     pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
-        let asked = AskedQuestion::parse(question, self.reader.graph(), self.embedder.as_ref()).await?;
-        let (reader, embedder) = (Arc::clone(&self.reader), Arc::clone(&self.embedder));
+        let structure = self.source.current().await?;
+        let asked = AskedQuestion::parse(question, structure.graph(), self.embedder.as_ref()).await?;
+        let (asked, allowed, reader) = self.reader_for(asked, structure, options).await?;
+        let embedder = Arc::clone(&self.embedder);
         let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
         let prepare = move || {
-            let allowed = filter::allowed(reader.as_ref(), &options.filters)?;
             let gathered = gather(reader.as_ref(), &asked, allowed)?;
             Ok(Query {
                 reader,
@@ -246,6 +350,36 @@ impl QueryEngine {
         Ok(Arc::new(prepared?))
     }
 
+    /// Returns the store that a question is asked of, and which of its passages may be shown.
+    async fn reader_for(
+        &self,
+        asked: AskedQuestion,
+        structure: Arc<dyn GraphReader>,
+        options: &SearchOptions,
+    ) -> Result<(AskedQuestion, Option<Vec<bool>>, Arc<dyn GraphReader>)> {
+        let (filtered, filters) = (Arc::clone(&structure), options.filters.clone());
+        let allowed = if filters.is_empty() {
+            None
+        } else {
+            let allowed = tokio::task::spawn_blocking(move || filter::allowed(filtered.as_ref(), &filters)).await;
+            allowed.map_err(|error| Error::Internal(error.to_string()))??
+        };
+        let Source::Asked(source) = &self.source else { return Ok((asked, allowed, structure)) };
+        let graph = structure.graph();
+        let words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
+        let named: Vec<u32> = by_title.into_keys().chain(by_lead.into_keys()).collect();
+        let wanted = Wanted {
+            words: &words,
+            vector: &asked.vector.values(0),
+            keywords: &asked.keywords(graph),
+            named: &named,
+            allowed: allowed.as_deref(),
+        };
+        let reader = source.excerpt(structure.version(), wanted).await?;
+        Ok((asked, allowed, reader))
+    }
+
     /// Returns what the documents of `passages` are called: a ledger names passages by their ids, also those that were
     /// dropped. An id that the version does not hold is left out.
     ///
@@ -255,10 +389,11 @@ impl QueryEngine {
     ///
     /// If the store cannot be read.
     pub fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
-        let graph = self.reader.graph();
-        let numbered = (0..graph.passage_count() as u32).map(|number| (number, self.reader.passage_id(number)));
+        let reader = self.source.reader();
+        let graph = reader.graph();
+        let numbered = (0..graph.passage_count() as u32).map(|number| (number, reader.passage_id(number)));
         let name = |(number, id): (u32, PassageId)| {
-            let document = self.reader.document(graph.passage_document[number as usize])?;
+            let document = reader.document(graph.passage_document[number as usize])?;
             Ok((id, document.title.unwrap_or(document.source_id)))
         };
         numbered.filter(|(_, id)| passages.contains(id)).map(name).collect()
@@ -271,7 +406,14 @@ impl QueryEngine {
     }
 }
 
+/// Returns that versions are published faster than one question is answered.
+fn changing(attempts: u32) -> Error {
+    Error::Database { server: "the server".to_owned(), source: DatabaseError::Changing { attempts } }
+}
+
 fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {
+    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
+    query.reader.prepare(&passages)?;
     let graph = query.reader.graph();
     let hit = |(&(passage, score), rank): (&(u32, f32), u32)| {
         let shown = query.reader.passage(passage)?;

@@ -12,7 +12,7 @@ use crate::store::{GraphReader, TextField, VectorField};
 use crate::text::{cue, cue_of_stem, related, stem};
 
 /// Documents that may bear a name of the question for it to say anything.
-const NAMED_BEARERS_MAX: usize = 30;
+pub(super) const NAMED_BEARERS_MAX: usize = 30;
 /// Worth of a word that is related to one of the question, beside the word itself.
 const RELATED_WORTH: f32 = 0.8;
 /// Passages whose best sentences one thread finds at a time.

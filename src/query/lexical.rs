@@ -59,14 +59,16 @@ pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String
     for (number, (term, count)) in terms.iter().enumerate() {
         postings.clear();
         reader.postings(field, term, &mut |text, frequency| postings.push((text, frequency)))?;
-        let worth = idf(lengths.len(), postings.len()) * count * (K1 + 1.0);
+        // Of a store that has to be asked, not all that have a term are at hand.
+        let frequency = reader.frequency(field, term)?;
+        let worth = idf(lengths.len(), frequency) * count * (K1 + 1.0);
         for &(text, frequency) in &postings {
             let text = text as usize;
             let norm = K1 * (1.0 - B + B * lengths[text] as f32 / average.max(1e-9));
             scores.bm25[text] += worth * frequency as f32 / (frequency as f32 + norm);
             scores.terms[text] |= 1 << number;
         }
-        scores.frequencies.push(postings.len());
+        scores.frequencies.push(frequency);
     }
     Ok(scores)
 }

@@ -1,7 +1,9 @@
 //! Reranking: what a strategy found, judged again by a model that reads question and passage together.
 
+use std::sync::Arc;
+
 use super::options::SearchOptions;
-use super::strategies::{Found, Query};
+use super::strategies::{Found, Query, on_cpu};
 use crate::embed::{Reranker, Titled, passage_text};
 use crate::error::{Error, Result};
 use crate::graph::top;
@@ -31,8 +33,13 @@ pub(super) fn requested<'a>(
 /// # Errors
 ///
 /// If the store cannot be read or the reranker fails.
-pub(super) async fn apply(reranker: &dyn Reranker, query: &Query, found: &mut Found, top_k: usize) -> Result<()> {
-    let texts = found.ranked.iter().map(|(passage, _)| text(query, *passage)).collect::<Result<Vec<String>>>()?;
+pub(super) async fn apply(reranker: &dyn Reranker, query: &Arc<Query>, found: &mut Found, top_k: usize) -> Result<()> {
+    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
+    let texts = on_cpu(query, move |query| {
+        query.reader.prepare(&passages)?;
+        passages.iter().map(|passage| text(query, *passage)).collect::<Result<Vec<String>>>()
+    });
+    let texts = texts.await?;
     let scores = reranker.score(&query.question.text, &texts).await?;
     if scores.len() != texts.len() {
         let (name, actual, due) = (reranker.name(), scores.len(), texts.len());

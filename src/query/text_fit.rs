@@ -19,6 +19,7 @@ const NAME_SHARE: f32 = 0.4;
 /// If the store cannot be read.
 pub(super) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
     let asked = Asked::of(query);
+    query.reader.prepare(passages)?;
     let mut names = Names { query, worth: asked.worth.clone() };
     passages.iter().map(|passage| fit(query, &asked, &mut names, *passage)).collect()
 }

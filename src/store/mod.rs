@@ -1,5 +1,9 @@
 //! What a store offers to a query: one version of an index, read from wherever it lies.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, Span};
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
@@ -88,11 +92,21 @@ pub trait GraphReader: Send + Sync {
     /// If the store cannot be read.
     fn frequency(&self, field: TextField, term: &str) -> Result<usize>;
 
-    /// Returns what is shown of a passage.
+    /// Makes ready what is shown of `passages`, all in one answer where a store has to ask for it. Called where waiting
+    /// holds up no other task.
     ///
     /// # Errors
     ///
     /// If the store cannot be read.
+    fn prepare(&self, #[expect(unused_variables, reason = "named for the docs")] passages: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns what is shown of a passage.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or has to ask and the passage was not made ready.
     fn passage(&self, passage: u32) -> Result<PassageText>;
 
     /// Returns the identity of a passage.
@@ -110,4 +124,59 @@ pub trait GraphReader: Send + Sync {
 
     /// Returns the text of an out-coming question.
     fn outgoing(&self, question: u32) -> &str;
+}
+
+/// What a question needs of a store that has to be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its folded words, without stop words.
+    pub words: &'a [String],
+    /// Its vector; empty without an embedder.
+    pub vector: &'a [f32],
+    /// Its keywords, as the version numbers them.
+    pub keywords: &'a [u32],
+    /// Passages of documents that it names.
+    pub named: &'a [u32],
+    /// Which passages may be shown, by number; all where there is no filter.
+    pub allowed: Option<&'a [bool]>,
+}
+
+impl Wanted<'_> {
+    /// Returns whether a passage may be shown.
+    #[must_use]
+    pub fn admits(&self, passage: u32) -> bool {
+        self.allowed.is_none_or(|allowed| allowed[passage as usize])
+    }
+}
+
+/// A store to come.
+pub type Excerpting<'a> = Pin<Box<dyn Future<Output = Result<Arc<dyn GraphReader>>> + Send + 'a>>;
+
+/// A store that has to be asked: it holds the structure of a version, and brings for each question an excerpt with the
+/// texts and vectors that the question needs.
+pub trait GraphSource: Send + Sync {
+    /// Returns the structure that was read last. Its passages have no text, its vectors are empty.
+    fn reader(&self) -> Arc<dyn GraphReader>;
+
+    /// Returns the structure of the version that is current now.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    fn refresh(&self) -> Excerpting<'_>;
+
+    /// Returns the part of `version` that a question needs.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or holds another version by now.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    fn excerpt<'a>(&'a self, version: IndexVersion, wanted: Wanted<'a>) -> Excerpting<'a>;
 }

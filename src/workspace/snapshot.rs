@@ -104,6 +104,20 @@ impl Snapshot {
         self.vectors.outgoing()
     }
 
+    /// Calls `visit` with every term of the version, how many passages have it, and how many sentences.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the files cannot be read.
+    pub fn each_term(&self, visit: &mut dyn FnMut(&str, u32, u32)) -> Result<()> {
+        let mut terms = Vec::new();
+        self.passage_terms.each_term(&mut |term, passages| terms.push((term.to_owned(), passages)))?;
+        for (term, passages) in terms {
+            visit(&term, passages, self.sentence_terms.frequency(&term)? as u32);
+        }
+        Ok(())
+    }
+
     /// Returns the passage of each out-coming question, by ordinal.
     #[must_use]
     pub fn outgoing_passages(&self) -> &[u32] {

@@ -102,6 +102,15 @@ impl TextIndex {
         Ok(())
     }
 
+    /// Calls `visit` with every term and how many texts have it, in the order of the terms' bytes.
+    pub(super) fn each_term(&self, visit: &mut dyn FnMut(&str, u32)) -> Result<()> {
+        let mut terms = self.terms.terms().stream().map_err(Error::io("read", &self.path))?;
+        while let Some((term, info)) = terms.next() {
+            visit(std::str::from_utf8(term).unwrap_or_default(), info.doc_freq);
+        }
+        Ok(())
+    }
+
     /// Returns how many texts have `term`.
     pub(super) fn frequency(&self, term: &str) -> Result<usize> {
         let found = self.terms.doc_freq(&Term::from_field_text(self.field, term));
@@ -139,6 +148,9 @@ mod tests {
         assert_eq!(postings(&index, "river"), [(0, 1), (2, 1)]);
         assert_eq!(["river", "absent"].map(|term| index.frequency(term).unwrap()), [2, 0]);
         assert_eq!(postings(&index, "東京"), [(3, 1)]);
+        let mut terms = Vec::new();
+        index.each_term(&mut |term, count| terms.push((term.to_owned(), count))).unwrap();
+        assert_eq!(terms, [("bridg", 2), ("river", 2), ("été", 1), ("東京", 1)].map(|it| (it.0.to_owned(), it.1)));
         for missing in ["", "absent", "bridg river", "a:b OR ("] {
             assert_eq!(postings(&index, missing), [], "{missing}");
         }

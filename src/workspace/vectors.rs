@@ -88,6 +88,7 @@ impl VectorsFile {
             dimension: self.dimension,
             scales: self.sections.items(scales.clone()),
             codes: self.sections.items(codes.clone()),
+            rows: None,
         }
     }
 }

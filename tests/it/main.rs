@@ -16,5 +16,6 @@ mod printed;
 mod processes;
 mod ranking;
 mod schemas;
+mod settings;
 mod support;
 mod tidy;

@@ -1,5 +1,6 @@
 //! Publishing to a real Neo4j: what is there afterwards, what it refuses, and what no interruption can spoil.
 
+mod answering;
 mod cuts;
 mod going_back;
 mod kills;

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::find::{Mention, PassageMentions};
 use super::{NamedDocument, Names};
 use crate::domain::Span;
+use crate::graph::elements::{Interned, pack_own, postings};
 use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
-use crate::graph::trail::BEARERS_MAX;
 use crate::text::{NameKind, is_stop_word};
 
 /// Numbers documents, passages and sentences.
@@ -21,28 +21,6 @@ pub(super) fn structure(documents: &[NamedDocument<'_>], packed: &mut PackedGrap
             packed.passage_sentences.push(packed.sentence_passage.len() as u32);
         }
         packed.document_passages.push(packed.passage_document.len() as u32);
-    }
-}
-
-/// Texts numbered in order of appearance.
-#[derive(Default)]
-struct Interned(FxHashMap<String, u32>);
-
-impl Interned {
-    fn number(&mut self, text: String) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(text).or_insert(next)
-    }
-
-    /// Returns the texts in their own order, and the place there of each number.
-    fn sorted(self) -> (Vec<String>, Vec<u32>) {
-        let mut texts: Vec<(String, u32)> = self.0.into_iter().collect();
-        texts.sort_unstable();
-        let mut places = vec![0; texts.len()];
-        for ((_, number), place) in texts.iter().zip(0..) {
-            places[*number as usize] = place;
-        }
-        (texts.into_iter().map(|it| it.0).collect(), places)
     }
 }
 
@@ -73,12 +51,18 @@ impl Found {
     /// Adds the mentions of the next passage.
     pub(super) fn add(&mut self, found: PassageMentions) {
         let keys: Vec<u32> = found.keys.into_iter().map(|key| self.keys.number(key)).collect();
-        let cues: Vec<u32> = found.cues.into_iter().map(|cue| self.cues.number(cue)).collect();
-        self.mentions.extend(found.mentions.into_iter().map(|mention| Mention {
-            key: keys[mention.key as usize],
-            cues: mention.cues.map(|cue| if cue == NO_CUE { NO_CUE } else { cues[cue as usize] }),
-            ..mention
-        }));
+        // Of the words of a passage, those around mentions.
+        let mut cues = vec![NO_CUE; found.cues.len()];
+        for mention in found.mentions {
+            let numbered = mention.cues.map(|cue| {
+                let Some(number) = cues.get_mut(cue as usize) else { return NO_CUE };
+                if *number == NO_CUE {
+                    *number = self.cues.number(found.cues[cue as usize].clone());
+                }
+                *number
+            });
+            self.mentions.push(Mention { key: keys[mention.key as usize], cues: numbered, ..mention });
+        }
         for key in found.lower {
             *self.lower.entry(key).or_default() += 1;
         }
@@ -120,27 +104,16 @@ fn flags(names: &Names, lower: &FxHashMap<String, u32>, entities: &[String], pac
 }
 
 fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
-    let documents = packed.document_passages.len() - 1;
-    let mut own: Vec<Vec<u32>> = vec![Vec::new(); documents];
     packed.entity_bearers.push(0);
-    for (entity, key) in entities.iter().enumerate() {
-        let bearers = names.bearers.get(key).map_or(&[][..], Vec::as_slice);
-        for &(document, kind) in bearers {
+    for key in entities {
+        for &(document, kind) in names.bearers.get(key).map_or(&[][..], Vec::as_slice) {
             packed.bearer_document.push(document);
             packed.bearer_passage.push(packed.document_passages[document as usize]);
             packed.bearer_kind.push(number_of(kind));
-            if bearers.len() <= BEARERS_MAX && !matches!(kind, NameKind::BeforeComma | NameKind::First) {
-                own[document as usize].push(entity as u32);
-            }
         }
         packed.entity_bearers.push(packed.bearer_document.len() as u32);
     }
-    packed.document_own.push(0);
-    for mut names in own {
-        names.dedup();
-        packed.own_entity.extend(names);
-        packed.document_own.push(packed.own_entity.len() as u32);
-    }
+    pack_own(packed);
 }
 
 const fn number_of(kind: NameKind) -> u32 {
@@ -167,35 +140,4 @@ fn rows_of_mentions(mut mentions: Vec<Mention>, ends: &[u32], packed: &mut Packe
         }
     }
     mentions.iter().map(|mention| mention.span).collect()
-}
-
-/// Inverts the mentions: entity → mentions by ascending passage, and documents.
-fn postings(entities: usize, packed: &mut PackedGraph) {
-    let mut starts = vec![0u32; entities + 1];
-    for &entity in &packed.mention_entity {
-        starts[entity as usize + 1] += 1;
-    }
-    for i in 0..entities {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts.clone();
-    packed.posting_mention = vec![0; packed.mention_entity.len()];
-    packed.posting_passage = vec![0; packed.mention_entity.len()];
-    packed.entity_documents = vec![0; entities];
-    let mut last_document = vec![u32::MAX; entities];
-    for passage in 0..packed.passage_document.len() as u32 {
-        let document = packed.passage_document[passage as usize];
-        for mention in row(&packed.passage_mentions, passage) {
-            let entity = packed.mention_entity[mention] as usize;
-            let slot = next[entity] as usize;
-            packed.posting_mention[slot] = mention as u32;
-            packed.posting_passage[slot] = passage;
-            next[entity] += 1;
-            if last_document[entity] != document {
-                last_document[entity] = document;
-                packed.entity_documents[entity] += 1;
-            }
-        }
-    }
-    packed.entity_mentions = starts;
 }

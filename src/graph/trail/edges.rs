@@ -105,6 +105,31 @@ struct Residual {
     whole: f32,
 }
 
+/// Calls `visit` with the passages that names and mentions of `from` lead to, whatever the question; a passage may come
+/// several times. Where an entity leads to the question's best passages only, it is left out.
+pub fn each_neighbor(graph: PassageGraph<'_>, from: u32, visit: &mut impl FnMut(u32)) {
+    let own = &graph.own_entity[row(graph.document_own, graph.passage_document[from as usize])];
+    let mentioned = &graph.mention_entity[row(graph.passage_mentions, from)];
+    for (entity, is_own) in own.iter().map(|it| (*it, true)).chain(mentioned.iter().map(|it| (*it, false))) {
+        let bearers = row(graph.entity_bearers, entity);
+        if !is_own && bearers.len() <= BEARERS_MAX {
+            for bearer in bearers {
+                let passages = row(graph.document_passages, graph.bearer_document[bearer]);
+                if passages.len() <= NAMED_PASSAGES_MAX {
+                    passages.for_each(|passage| visit(passage as u32));
+                } else {
+                    visit(graph.bearer_passage[bearer]);
+                }
+            }
+        }
+        let postings = row(graph.entity_mentions, entity);
+        let is_rare = graph.entity_documents[entity as usize] <= SHARED_DOCUMENTS_MAX;
+        if is_rare && postings.len() <= SHARED_MENTIONS_MAX {
+            graph.posting_passage[postings].iter().for_each(|passage| visit(*passage));
+        }
+    }
+}
+
 impl Judge<'_> {
     /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were
     /// judged.

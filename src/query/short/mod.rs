@@ -103,8 +103,10 @@ impl Asked<'_> {
     /// Returns the beginning of a document.
     fn text(&self, document: u32) -> Result<String> {
         let passages = row(self.graph.document_passages, document).take(PASSAGES_READ);
+        let passages: Vec<u32> = passages.map(|passage| passage as u32).collect();
+        self.query.reader.prepare(&passages)?;
         let texts: Result<Vec<String>> =
-            passages.map(|passage| Ok(self.query.reader.passage(passage as u32)?.text)).collect();
+            passages.iter().map(|passage| Ok(self.query.reader.passage(*passage)?.text)).collect();
         Ok(texts?.join("\n"))
     }
 

@@ -80,7 +80,7 @@ pub fn strategy(kind: StrategyKind) -> &'static dyn Strategy {
 }
 
 /// Runs what only computes where it does not hold up other tasks.
-async fn on_cpu<T: Send + 'static>(
+pub(in crate::query) async fn on_cpu<T: Send + 'static>(
     query: &Arc<Query>,
     compute: impl FnOnce(&Query) -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -1,0 +1,3 @@
+MATCH (e:Entity)-[r:MENTIONED_IN]->(p:Passage)
+WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+RETURN e.id AS entity, p.id AS passage, r.sentences AS sentences, r.cues AS cues

@@ -1,0 +1,127 @@
+//! `cairn.toml`: settings that stay with a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Database, Settings};
+use crate::error::{Error, Result};
+
+/// The file that is read where none is named.
+pub(super) const NAME: &str = "cairn.toml";
+
+/// What a local model is named by, before its folder.
+const LOCAL_MODEL: &str = "onnx:";
+
+/// What the file may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    index: Option<PathBuf>,
+    embedder: Option<String>,
+    weights: Option<PathBuf>,
+    onnx_runtime: Option<PathBuf>,
+    models: Option<PathBuf>,
+    #[serde(default)]
+    neo4j: Neo4j,
+}
+
+/// What it may say of the database.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Neo4j {
+    uri: Option<String>,
+    database: Option<String>,
+    user: Option<String>,
+    password_file: Option<PathBuf>,
+    /// Only to be refused with a reason.
+    password: Option<serde::de::IgnoredAny>,
+}
+
+/// Reads a file; paths in it are meant from its folder.
+pub(super) fn read(path: &Path) -> Result<Settings> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let refuse = |reason: String| Error::Settings { path: path.to_owned(), reason };
+    let file: File = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
+    if file.neo4j.password.is_some() {
+        return Err(refuse("a password does not belong there: name a file with `password_file`".to_owned()));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let from_folder = |path: PathBuf| folder.join(path);
+    let embedder = file.embedder.map(|embedder| match embedder.strip_prefix(LOCAL_MODEL) {
+        Some(model) => format!("{LOCAL_MODEL}{}", folder.join(model).display()),
+        None => embedder,
+    });
+    Ok(Settings {
+        file: Some(path.to_owned()),
+        index: file.index.map(from_folder),
+        embedder,
+        weights: file.weights.map(from_folder),
+        onnx_runtime: file.onnx_runtime.map(from_folder),
+        models: file.models.map(from_folder),
+        neo4j: Database {
+            uri: file.neo4j.uri,
+            name: file.neo4j.database,
+            user: file.neo4j.user,
+            password: None,
+            password_file: file.neo4j.password_file.map(from_folder),
+        },
+        no_color: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Settings> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        fs::write(&path, text).unwrap();
+        let mut settings = read(&path)?;
+        let cut = |path: PathBuf| path.strip_prefix(folder.path()).map_or(path.clone(), Path::to_owned);
+        settings.file = settings.file.map(cut);
+        settings.index = settings.index.map(cut);
+        settings.weights = settings.weights.map(cut);
+        settings.neo4j.password_file = settings.neo4j.password_file.map(cut);
+        let place = format!("{}/", folder.path().display());
+        settings.embedder = settings.embedder.map(|it| it.replace(&place, "FOLDER/"));
+        Ok(settings)
+    }
+
+    #[test]
+    fn paths_are_meant_from_the_folder_of_the_file() {
+        let settings = read_text(
+            "index = \"notes.cairn\"\nembedder = \"onnx:model\"\nweights = \"/w.json\"\n\
+             [neo4j]\nuri = \"bolt://h\"\ndatabase = \"d\"\nuser = \"u\"\npassword_file = \"secret\"",
+        );
+        let path = |path: &str| Some(PathBuf::from(path));
+        let neo4j = Database {
+            uri: Some("bolt://h".to_owned()),
+            name: Some("d".to_owned()),
+            user: Some("u".to_owned()),
+            password: None,
+            password_file: path("secret"),
+        };
+        let expected = Settings {
+            file: path(NAME),
+            index: path("notes.cairn"),
+            embedder: Some("onnx:FOLDER/model".to_owned()),
+            weights: path("/w.json"),
+            neo4j,
+            ..Settings::default()
+        };
+        assert_eq!(settings.unwrap(), expected);
+        assert_eq!(read_text("embedder = \"none\"").unwrap().embedder.as_deref(), Some("none"));
+    }
+
+    #[test]
+    fn what_is_misspelt_or_secret_is_refused() {
+        let said = |text| read_text(text).unwrap_err().to_string();
+        assert!(said("indx = \"x\"").contains("indx"), "{}", said("indx = \"x\""));
+        assert!(said("index = 3").contains("line 1"), "{}", said("index = 3"));
+        assert!(said("[neo4j]\npassword = \"hush\"").contains("password_file"));
+        assert!(!said("[neo4j]\npassword = \"hush\"").contains("hush"));
+    }
+}

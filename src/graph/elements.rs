@@ -1,0 +1,352 @@
+//! The elements of a version, as a database holds them, laid out as the flat arrays that an index of the same elements
+//! has: array by array the same.
+
+use rustc_hash::FxHashMap;
+
+use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
+use super::trail::BEARERS_MAX;
+
+/// Texts numbered in order of appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Interned(FxHashMap<String, u32>);
+
+impl Interned {
+    /// Returns the number of a text.
+    pub fn number(&mut self, text: String) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(text).or_insert(next)
+    }
+
+    /// Returns the texts in their own order, and the place there of each number.
+    #[must_use]
+    pub fn sorted(self) -> (Vec<String>, Vec<u32>) {
+        let mut texts: Vec<(String, u32)> = self.0.into_iter().collect();
+        texts.sort_unstable();
+        let mut places = vec![0; texts.len()];
+        for ((_, number), place) in texts.iter().zip(0..) {
+            places[*number as usize] = place;
+        }
+        (texts.into_iter().map(|it| it.0).collect(), places)
+    }
+}
+
+/// A passage.
+#[derive(Debug, Clone, Default)]
+pub struct PassageElement {
+    /// Its document, by number.
+    pub document: u32,
+    /// Terms in its lexical field.
+    pub length: u32,
+    /// Terms in the lexical field of each of its sentences.
+    pub sentence_lengths: Vec<u32>,
+    /// The names that its document bears and it speaks for, by number in [`Elements::entities`], and how.
+    pub names: Vec<(u32, u32)>,
+}
+
+/// A question of either side.
+#[derive(Debug, Clone, Default)]
+pub struct QuestionElement {
+    /// Its passage.
+    pub passage: u32,
+    /// The sentence there that it was made from.
+    pub sentence: u32,
+    /// Its keywords, by number in [`Elements::keywords`].
+    pub keywords: Vec<u32>,
+}
+
+/// A mention.
+#[derive(Debug, Clone, Copy)]
+pub struct MentionElement {
+    /// Its passage.
+    pub passage: u32,
+    /// The entity, by number in [`Elements::entities`].
+    pub entity: u32,
+    /// The sentence, within the passage.
+    pub sentence: u32,
+    /// The words around it, by number in [`Elements::cues`]; [`NO_CUE`] pads.
+    pub cues: [u32; CUES],
+}
+
+/// A question edge.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeElement {
+    /// Where it leaves.
+    pub from: u32,
+    /// Where it leads.
+    pub to: u32,
+    /// Its in-coming question.
+    pub incoming: u32,
+    /// Its out-coming question.
+    pub outgoing: u32,
+    /// SIM of the two.
+    pub similarity: f32,
+}
+
+/// All elements of a version. Passages stand document by document, questions passage by passage; the order of the
+/// others is that of nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Elements {
+    /// How many documents there are.
+    pub documents: u32,
+    /// The passages.
+    pub passages: Vec<PassageElement>,
+    /// Folded names of entities.
+    pub entities: Interned,
+    /// Bits of [`entity_flag`], by the number of the entity.
+    pub entity_flags: Vec<u32>,
+    /// Keywords of questions.
+    pub keywords: Interned,
+    /// Stem prefixes of the words around mentions.
+    pub cues: Interned,
+    /// The mentions.
+    pub mentions: Vec<MentionElement>,
+    /// The in-coming questions.
+    pub incoming: Vec<QuestionElement>,
+    /// The out-coming questions.
+    pub outgoing: Vec<QuestionElement>,
+    /// The edges.
+    pub edges: Vec<EdgeElement>,
+}
+
+/// Returns the bits of an entity.
+#[must_use]
+pub const fn flags(single_in_question: bool, lower_in_question: bool) -> u32 {
+    (if single_in_question { entity_flag::SINGLE_IN_QUESTION } else { 0 })
+        | (if lower_in_question { entity_flag::LOWER_IN_QUESTION } else { 0 })
+}
+
+impl Elements {
+    /// Lays everything out.
+    ///
+    /// Numbers of passages, questions, entities, keywords and cues must be of what is there.
+    ///
+    /// Complexity: n log n in the elements.
+    #[must_use]
+    pub fn pack(mut self) -> PackedGraph {
+        let mut packed = PackedGraph::default();
+        let (entities, places) = std::mem::take(&mut self.entities).sorted();
+        (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
+        packed.entity_flags = vec![0; entities.len()];
+        for (place, flags) in places.iter().zip(&self.entity_flags) {
+            packed.entity_flags[*place as usize] = *flags;
+        }
+        self.pack_passages(&mut packed);
+        self.pack_bearers(&places, &mut packed);
+        self.pack_mentions(&places, &mut packed);
+        postings(entities.len(), &mut packed);
+        self.pack_questions(&entities, &mut packed);
+        self.pack_edges(&mut packed);
+        pack_passage_keywords(&mut packed);
+        packed
+    }
+
+    fn pack_passages(&self, packed: &mut PackedGraph) {
+        packed.document_passages = rows(self.passages.iter().map(|it| it.document), self.documents as usize);
+        packed.passage_sentences.push(0);
+        for (passage, number) in self.passages.iter().zip(0..) {
+            packed.passage_document.push(passage.document);
+            packed.passage_length.push(passage.length);
+            packed.sentence_length.extend_from_slice(&passage.sentence_lengths);
+            packed.sentence_passage.extend(passage.sentence_lengths.iter().map(|_| number));
+            packed.passage_sentences.push(packed.sentence_passage.len() as u32);
+        }
+    }
+
+    fn pack_bearers(&self, places: &[u32], packed: &mut PackedGraph) {
+        let mut bearers: Vec<(u32, u32, u32)> = Vec::new();
+        for (passage, number) in self.passages.iter().zip(0..) {
+            bearers.extend(passage.names.iter().map(|(entity, kind)| (places[*entity as usize], number, *kind)));
+        }
+        bearers.sort_unstable();
+        packed.entity_bearers = rows(bearers.iter().map(|it| it.0), packed.entity_flags.len());
+        for (_, passage, kind) in bearers {
+            packed.bearer_document.push(packed.passage_document[passage as usize]);
+            packed.bearer_passage.push(passage);
+            packed.bearer_kind.push(kind);
+        }
+        pack_own(packed);
+    }
+
+    fn pack_mentions(&mut self, places: &[u32], packed: &mut PackedGraph) {
+        let (cues, cue_places) = std::mem::take(&mut self.cues).sorted();
+        (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
+        let place = |cue: u32| if cue == NO_CUE { NO_CUE } else { cue_places[cue as usize] };
+        let mut mentions = std::mem::take(&mut self.mentions);
+        for mention in &mut mentions {
+            mention.entity = places[mention.entity as usize];
+        }
+        mentions.sort_by_key(|it| (it.passage, it.entity, it.sentence));
+        packed.passage_mentions = rows(mentions.iter().map(|it| it.passage), self.passages.len());
+        for mention in &mentions {
+            packed.mention_entity.push(mention.entity);
+            packed.mention_sentence.push(packed.passage_sentences[mention.passage as usize] + mention.sentence);
+            packed.mention_cues.extend(mention.cues.map(place));
+        }
+    }
+
+    /// Numbers the keywords of questions and the names of entities together.
+    fn pack_questions(&mut self, entities: &[String], packed: &mut PackedGraph) {
+        let mut keywords = std::mem::take(&mut self.keywords);
+        for entity in entities {
+            keywords.number(entity.clone());
+        }
+        let (texts, places) = keywords.sorted();
+        (packed.keyword_ends, packed.keyword_texts) = back_to_back(&texts);
+        let of = |questions: &[QuestionElement]| {
+            let (mut ends, mut all) = (vec![0], Vec::new());
+            for question in questions {
+                let mut own: Vec<u32> = question.keywords.iter().map(|it| places[*it as usize]).collect();
+                own.sort_unstable();
+                all.extend(own);
+                ends.push(all.len() as u32);
+            }
+            (ends, all, questions.iter().map(|it| it.sentence).collect())
+        };
+        (packed.incoming_keywords, packed.incoming_keyword, packed.incoming_sentence) = of(&self.incoming);
+        (packed.outgoing_keywords, packed.outgoing_keyword, packed.outgoing_sentence) = of(&self.outgoing);
+        packed.incoming_passage = self.incoming.iter().map(|it| it.passage).collect();
+        packed.passage_incoming = rows(packed.incoming_passage.iter().copied(), self.passages.len());
+    }
+
+    fn pack_edges(&mut self, packed: &mut PackedGraph) {
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.sort_unstable_by(|a, b| {
+            let numbers = |it: &EdgeElement| (it.to, it.outgoing, it.incoming);
+            let better = b.similarity.total_cmp(&a.similarity).then_with(|| numbers(a).cmp(&numbers(b)));
+            a.from.cmp(&b.from).then(better)
+        });
+        packed.passage_edges = rows(edges.iter().map(|it| it.from), self.passages.len());
+        packed.edge_keywords.push(0);
+        for edge in edges {
+            packed.edge_target.push(edge.to);
+            packed.edge_incoming.push(edge.incoming);
+            packed.edge_outgoing.push(edge.outgoing);
+            packed.edge_similarity.push(edge.similarity);
+            let mut both = packed.outgoing_keyword[row(&packed.outgoing_keywords, edge.outgoing)].to_vec();
+            both.extend_from_slice(&packed.incoming_keyword[row(&packed.incoming_keywords, edge.incoming)]);
+            both.sort_unstable();
+            both.dedup();
+            packed.edge_keyword.extend(both);
+            packed.edge_keywords.push(packed.edge_keyword.len() as u32);
+        }
+    }
+}
+
+/// Returns compressed rows over `count` owners from the ascending owner of each item.
+pub fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
+    let mut rows = vec![0; count + 1];
+    owners.for_each(|owner| rows[owner as usize + 1] += 1);
+    for i in 0..count {
+        rows[i + 1] += rows[i];
+    }
+    rows
+}
+
+/// Lays out the names of each document from the bearers of each name: those that few enough bear, and not by a part of a
+/// title or a first capital alone.
+pub(super) fn pack_own(packed: &mut PackedGraph) {
+    let documents = packed.document_passages.len() - 1;
+    let mut own: Vec<Vec<u32>> = vec![Vec::new(); documents];
+    for entity in 0..packed.entity_bearers.len() as u32 - 1 {
+        let bearers = row(&packed.entity_bearers, entity);
+        if bearers.len() > BEARERS_MAX {
+            continue;
+        }
+        for bearer in bearers {
+            if !matches!(packed.bearer_kind[bearer], name_kind::BEFORE_COMMA | name_kind::FIRST) {
+                own[packed.bearer_document[bearer] as usize].push(entity);
+            }
+        }
+    }
+    packed.document_own.push(0);
+    for mut names in own {
+        names.dedup();
+        packed.own_entity.extend(names);
+        packed.document_own.push(packed.own_entity.len() as u32);
+    }
+}
+
+/// Inverts the mentions: entity → mentions by ascending passage, and documents.
+pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
+    let mut starts = vec![0u32; entities + 1];
+    for &entity in &packed.mention_entity {
+        starts[entity as usize + 1] += 1;
+    }
+    for i in 0..entities {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    packed.posting_mention = vec![0; packed.mention_entity.len()];
+    packed.posting_passage = vec![0; packed.mention_entity.len()];
+    packed.entity_documents = vec![0; entities];
+    let mut last_document = vec![u32::MAX; entities];
+    for passage in 0..packed.passage_document.len() as u32 {
+        let document = packed.passage_document[passage as usize];
+        for mention in row(&packed.passage_mentions, passage) {
+            let entity = packed.mention_entity[mention] as usize;
+            let slot = next[entity] as usize;
+            packed.posting_mention[slot] = mention as u32;
+            packed.posting_passage[slot] = passage;
+            next[entity] += 1;
+            if last_document[entity] != document {
+                last_document[entity] = document;
+                packed.entity_documents[entity] += 1;
+            }
+        }
+    }
+    packed.entity_mentions = starts;
+}
+
+/// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
+pub fn pack_passage_keywords(packed: &mut PackedGraph) {
+    let view = packed.view();
+    let of_entity: Vec<u32> = (0..view.entity_name_ends.len() as u32)
+        .map(|entity| view.keyword(view.entity_name(entity)).unwrap_or_default())
+        .collect();
+    let (mut ends, mut all) = (vec![0], Vec::new());
+    for passage in 0..view.passage_count() as u32 {
+        let document = view.passage_document[passage as usize];
+        let own = &view.own_entity[row(view.document_own, document)];
+        let mentioned = &view.mention_entity[row(view.passage_mentions, passage)];
+        let mut keywords: Vec<u32> = own.iter().chain(mentioned).map(|entity| of_entity[*entity as usize]).collect();
+        for question in row(view.passage_incoming, passage) {
+            keywords.extend_from_slice(&view.incoming_keyword[row(view.incoming_keywords, question as u32)]);
+        }
+        keywords.sort_unstable();
+        keywords.dedup();
+        all.extend(keywords);
+        ends.push(all.len() as u32);
+    }
+    (packed.passage_keywords, packed.passage_keyword) = (ends, all);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_numbered_in_their_own_order() {
+        let mut texts = Interned::default();
+        assert_eq!(["b", "a", "b"].map(|text| texts.number(text.to_owned())), [0, 1, 0]);
+        assert_eq!(texts.sorted(), (vec!["a".to_owned(), "b".to_owned()], vec![1, 0]));
+    }
+
+    #[test]
+    fn elements_in_any_order_are_laid_out_by_number() {
+        let mut elements = Elements { documents: 1, ..Elements::default() };
+        let (mill, bridge) =
+            (elements.entities.number("mill".to_owned()), elements.entities.number("bridge".to_owned()));
+        elements.entity_flags = vec![flags(true, false), flags(false, true)];
+        let passage = PassageElement { sentence_lengths: vec![3, 4], length: 7, ..PassageElement::default() };
+        elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..passage.clone() }, passage];
+        let mention = |passage, entity, sentence| MentionElement { passage, entity, sentence, cues: [NO_CUE; CUES] };
+        elements.mentions = vec![mention(1, mill, 1), mention(0, mill, 0), mention(1, bridge, 0)];
+        let packed = elements.pack();
+        let graph = packed.view();
+        assert_eq!([graph.entity("bridge"), graph.entity("mill")], [Some(0), Some(1)]);
+        assert_eq!(graph.entity_flags, [entity_flag::LOWER_IN_QUESTION, entity_flag::SINGLE_IN_QUESTION]);
+        assert_eq!((graph.mention_entity, graph.mention_sentence), (&[1, 0, 1][..], &[0, 2, 3][..]));
+        assert_eq!((graph.document_own, graph.own_entity), (&[0, 1][..], &[1][..]));
+        assert_eq!(graph.posting_passage, [1, 0, 1]);
+    }
+}

@@ -1,0 +1,164 @@
+//! A part of a version as a store: the whole structure, and texts and vectors of some passages.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+use tokio::runtime::Handle;
+
+use super::GraphCache;
+use super::fetch::{Fetched, Fetchings};
+use crate::domain::{Counts, IndexVersion, PassageId};
+use crate::error::Result;
+use crate::graph::packed::{PassageGraph, row};
+use crate::graph::vectors::{NO_ROW, QuantizedVectors};
+use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
+
+/// See [`super`].
+pub(super) struct Excerpt {
+    cache: Arc<GraphCache>,
+    /// What the question compares, by ascending number.
+    fetched: Fetchings,
+    passages: SomeVectors,
+    sentences: SomeVectors,
+    incoming: SomeVectors,
+    /// Texts that were asked for later, to be shown.
+    later: RwLock<FxHashMap<u32, Arc<Fetched>>>,
+}
+
+/// The vectors of some items.
+struct SomeVectors {
+    vectors: QuantizedVectors,
+    rows: Vec<u32>,
+}
+
+impl SomeVectors {
+    fn new(items: usize, dimension: usize) -> Self {
+        let rows = if dimension == 0 { Vec::new() } else { vec![NO_ROW; items] };
+        Self { vectors: QuantizedVectors::new(dimension), rows }
+    }
+
+    /// Gives an item the vector that is pushed next.
+    fn claim(&mut self, item: u32) {
+        self.rows[item as usize] = self.vectors.len() as u32;
+    }
+
+    fn view(&self) -> Vectors<'_> {
+        Vectors { rows: Some(&self.rows), ..self.vectors.view() }
+    }
+}
+
+impl Excerpt {
+    pub(super) fn new(cache: Arc<GraphCache>, fetched: Fetchings, questions: &[(u32, Vec<f32>)]) -> Self {
+        let (graph, dimension) = (cache.structure.graph.view(), cache.state.dimension);
+        let mut passages = SomeVectors::new(graph.passage_count(), dimension);
+        let mut sentences = SomeVectors::new(graph.sentence_count(), dimension);
+        let mut incoming = SomeVectors::new(graph.incoming_passage.len(), dimension);
+        for (passage, fetched) in &fetched {
+            // A passage of another dimension has no rows; one of no text has none either.
+            let mut rows = fetched.vectors.chunks_exact(dimension + size_of::<f32>());
+            if let Some(own) = rows.next().filter(|_| dimension > 0) {
+                passages.claim(*passage);
+                passages.vectors.push_bytes(own);
+                for (sentence, own) in row(graph.passage_sentences, *passage).zip(rows) {
+                    sentences.claim(sentence as u32);
+                    sentences.vectors.push_bytes(own);
+                }
+            }
+        }
+        for (question, vector) in questions.iter().filter(|it| it.1.len() == dimension && dimension > 0) {
+            incoming.claim(*question);
+            incoming.vectors.push(vector);
+        }
+        Self { passages, sentences, incoming, fetched, later: RwLock::default(), cache }
+    }
+
+    fn find(&self, passage: u32) -> Option<Arc<Fetched>> {
+        if let Ok(place) = self.fetched.binary_search_by_key(&passage, |it| it.0) {
+            return Some(Arc::clone(&self.fetched[place].1));
+        }
+        self.later.read().unwrap_or_else(PoisonError::into_inner).get(&passage).cloned()
+    }
+}
+
+/// Returns how often `terms`, which are in order, have `term`.
+fn count(terms: &[(String, u32)], term: &str) -> Option<u32> {
+    terms.binary_search_by(|(own, _)| own.as_str().cmp(term)).ok().map(|place| terms[place].1)
+}
+
+impl GraphReader for Excerpt {
+    fn version(&self) -> IndexVersion {
+        self.cache.version()
+    }
+
+    fn counts(&self) -> Counts {
+        self.cache.counts()
+    }
+
+    fn embedder(&self) -> &str {
+        self.cache.embedder()
+    }
+
+    fn graph(&self) -> PassageGraph<'_> {
+        self.cache.graph()
+    }
+
+    fn vectors(&self, field: VectorField) -> Vectors<'_> {
+        match field {
+            VectorField::Passage => self.passages.view(),
+            VectorField::Sentence => self.sentences.view(),
+            VectorField::Incoming => self.incoming.view(),
+        }
+    }
+
+    fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        let sentences = self.graph().passage_sentences;
+        for (passage, fetched) in &self.fetched {
+            let Some(whole) = count(&fetched.terms, term) else { continue };
+            match field {
+                TextField::Passage => visit(*passage, whole),
+                TextField::Sentence => {
+                    for (sentence, terms) in row(sentences, *passage).zip(&fetched.sentences) {
+                        if let Some(own) = count(terms, term) {
+                            visit(sentence as u32, own);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn frequency(&self, field: TextField, term: &str) -> Result<usize> {
+        self.cache.frequency(field, term)
+    }
+
+    fn prepare(&self, passages: &[u32]) -> Result<()> {
+        let missing: Vec<u32> = passages.iter().copied().filter(|passage| self.find(*passage).is_none()).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let fetched = Handle::current().block_on(self.cache.fetcher.fetch(&self.cache.structure, &missing))?;
+        self.later.write().unwrap_or_else(PoisonError::into_inner).extend(fetched);
+        Ok(())
+    }
+
+    fn passage(&self, passage: u32) -> Result<PassageText> {
+        self.find(passage).map_or_else(|| self.cache.passage(passage), |fetched| Ok(fetched.shown.clone()))
+    }
+
+    fn passage_id(&self, passage: u32) -> PassageId {
+        self.cache.passage_id(passage)
+    }
+
+    fn document(&self, document: u32) -> Result<DocumentText> {
+        self.cache.document(document)
+    }
+
+    fn incoming(&self, question: u32) -> &str {
+        self.cache.incoming(question)
+    }
+
+    fn outgoing(&self, question: u32) -> &str {
+        self.cache.outgoing(question)
+    }
+}

@@ -1,0 +1,213 @@
+//! Texts and vectors of passages, fetched in one answer and kept as long as there is room.
+
+use std::collections::hash_map::Entry as Slot;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use neo4rs::{BoltList, BoltType, Row};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::super::element::{key_row, unhex};
+use super::super::session::Session;
+use super::super::statement::{Statement, cypher};
+use super::load::Structure;
+use crate::domain::{DatabaseError, PassageId, Span};
+use crate::error::{Error, Result};
+use crate::store::PassageText;
+use crate::text::terms;
+
+/// Bytes of texts and vectors that are kept.
+const KEPT_BYTES: usize = 64 << 20;
+
+/// A passage with all that a question compares of it.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    pub(super) shown: PassageText,
+    /// Its vector and those of its sentences, each a scale and its codes.
+    pub(super) vectors: Vec<u8>,
+    /// The terms of its lexical field and how often it has each, in order.
+    pub(super) terms: Vec<(String, u32)>,
+    /// The same of each of its sentences.
+    pub(super) sentences: Vec<Vec<(String, u32)>>,
+}
+
+/// Passages with their numbers, ascending.
+pub(super) type Fetchings = Vec<(u32, Arc<Fetched>)>;
+
+/// Fetches passages of one version.
+pub(super) struct Fetcher {
+    session: Session,
+    kept: Mutex<Kept>,
+}
+
+impl Fetcher {
+    pub(super) fn new(session: Session) -> Self {
+        Self { session, kept: Mutex::default() }
+    }
+
+    /// Returns passages: those that are not kept come in one answer.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError::Changing`] if one is not there any more.
+    pub(super) async fn fetch(&self, structure: &Structure, passages: &[u32]) -> Result<Fetchings> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: FxHashMap<u32, Arc<Fetched>> = {
+            let mut kept = kept();
+            passages.iter().filter_map(|passage| Some((*passage, kept.get(*passage)?))).collect()
+        };
+        let missing: Vec<u32> = passages.iter().copied().filter(|it| !found.contains_key(it)).collect();
+        if !missing.is_empty() {
+            let rows = missing.iter().map(|passage| {
+                let (key, since) = &structure.passages[*passage as usize];
+                BoltType::Map(key_row(key, *since))
+            });
+            let rows = BoltType::List(BoltList { value: rows.collect() });
+            let statement = Statement::new("read texts", cypher!("read/texts")).with("passages", rows);
+            let rows = self.session.rows(&statement).await?;
+            let read = rows.iter().map(|row| Raw::read(structure, row)).collect::<Option<Vec<Raw>>>();
+            let damaged = || self.session.damaged("a passage has not all that it should");
+            // Taking texts apart takes longer than fetching them.
+            let taken_apart = move |raw: Vec<Raw>| raw.into_par_iter().map(Raw::take_apart).collect::<Option<Vec<_>>>();
+            let raw = read.ok_or_else(damaged)?;
+            let fetched = tokio::task::spawn_blocking(move || taken_apart(raw)).await;
+            for (passage, fetched) in fetched.map_err(|it| Error::Internal(it.to_string()))?.ok_or_else(damaged)? {
+                let fetched = Arc::new(fetched);
+                kept().put(passage, Arc::clone(&fetched));
+                found.insert(passage, fetched);
+            }
+        }
+        let one = |passage: &u32| Some((*passage, Arc::clone(found.get(passage)?)));
+        let all = passages.iter().map(one).collect::<Option<Fetchings>>();
+        all.ok_or_else(|| self.session.error(DatabaseError::Changing { attempts: 1 }))
+    }
+}
+
+/// A passage as it comes.
+struct Raw {
+    number: u32,
+    title: Option<String>,
+    shown: PassageText,
+    vectors: Vec<u8>,
+}
+
+impl Raw {
+    fn read(structure: &Structure, row: &Row) -> Option<Self> {
+        let key = unhex(row.get("id").ok()?)?;
+        let number = *structure.numbers.get(&key)?;
+        let document = &structure.documents[structure.graph.passage_document[number as usize] as usize];
+        let bounds: Vec<u32> = row.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
+        let place = |name| u32::try_from(row.get::<i64>(name).ok()?).ok();
+        let shown = PassageText {
+            passage: PassageId::from_bytes(key),
+            span: Span { start: place("start")?, end: place("end")? },
+            section: row.get::<Option<String>>("section").ok()?,
+            text: row.get("text").ok()?,
+            sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
+        };
+        let vectors = match row.get::<BoltType>("vectors").ok()? {
+            BoltType::Bytes(bytes) => bytes.value.to_vec(),
+            _ => Vec::new(),
+        };
+        Some(Self { number, title: document.title.clone(), shown, vectors })
+    }
+
+    fn take_apart(self) -> Option<(u32, Fetched)> {
+        let Self { number, title, shown, vectors } = self;
+        let title = title.as_deref().map(terms).unwrap_or_default();
+        let mut whole = [title.clone(), title.clone()].concat();
+        let mut sentences = Vec::with_capacity(shown.sentences.len());
+        for span in &shown.sentences {
+            let own = terms(shown.text.get(span.start as usize..span.end as usize)?);
+            whole.extend_from_slice(&own);
+            sentences.push(counted([title.clone(), own].concat()));
+        }
+        Some((number, Fetched { shown, vectors, terms: counted(whole), sentences }))
+    }
+}
+
+/// Returns each term once, in order, with how often it is there.
+fn counted(mut terms: Vec<String>) -> Vec<(String, u32)> {
+    terms.sort_unstable();
+    let same = terms.chunk_by(|a, b| a == b);
+    same.filter_map(|same| Some((same.first()?.clone(), same.len() as u32))).collect()
+}
+
+impl Fetched {
+    /// Returns about how much memory it takes.
+    fn bytes(&self) -> usize {
+        let terms = self.terms.len() + self.sentences.iter().map(Vec::len).sum::<usize>();
+        self.shown.text.len() + self.vectors.len() + terms * 40 + 200
+    }
+}
+
+/// What was fetched last: two generations, of which the older goes when the younger is full.
+#[derive(Default)]
+struct Kept {
+    young: FxHashMap<u32, Arc<Fetched>>,
+    old: FxHashMap<u32, Arc<Fetched>>,
+    young_bytes: usize,
+}
+
+impl Kept {
+    fn get(&mut self, passage: u32) -> Option<Arc<Fetched>> {
+        if let Some(found) = self.young.get(&passage) {
+            return Some(Arc::clone(found));
+        }
+        let found = self.old.remove(&passage)?;
+        self.put(passage, Arc::clone(&found));
+        Some(found)
+    }
+
+    fn put(&mut self, passage: u32, fetched: Arc<Fetched>) {
+        if let Slot::Vacant(slot) = self.young.entry(passage) {
+            self.young_bytes += fetched.bytes();
+            slot.insert(fetched);
+        }
+        if self.young_bytes > KEPT_BYTES / 2 {
+            self.old = mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(text: &str) -> Fetched {
+        let whole = Span { start: 0, end: text.len() as u32 };
+        let shown = PassageText {
+            passage: PassageId::of(&[text.as_bytes()]),
+            span: whole,
+            section: None,
+            text: text.to_owned(),
+            sentences: vec![whole],
+        };
+        let raw = Raw { number: 0, title: Some("Harl Mill".to_owned()), shown, vectors: Vec::new() };
+        raw.take_apart().unwrap().1
+    }
+
+    #[test]
+    fn a_title_counts_twice_in_a_passage_and_once_in_a_sentence() {
+        let passage = passage("The mill burned.");
+        let count = |terms: &[(String, u32)], term: &str| terms.iter().find(|it| it.0 == term).map(|it| it.1);
+        assert_eq!(count(&passage.terms, "mill"), Some(3));
+        assert_eq!(count(&passage.sentences[0], "mill"), Some(2));
+        assert!(passage.terms.is_sorted());
+    }
+
+    #[test]
+    fn what_is_asked_for_again_stays_when_the_older_half_goes() {
+        let mut kept = Kept::default();
+        let large = "mill ".repeat(KEPT_BYTES / 8 / 5);
+        kept.put(0, Arc::new(passage(&large)));
+        for passage_number in 1..12 {
+            assert!(kept.get(0).is_some(), "{passage_number}");
+            kept.put(passage_number, Arc::new(passage(&large)));
+        }
+        assert!(kept.get(1).is_none());
+        assert!(kept.young.len() + kept.old.len() <= 10);
+    }
+}

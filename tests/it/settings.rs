@@ -1,0 +1,56 @@
+//! Settings that stay with a folder: what `cairn.toml` says, and what goes before it.
+
+use cairn::graph::trail::{Forest, TrailWeights, VectorKind, WeightSet};
+
+use crate::support::Cli;
+
+const MILL: &str = "Harl Mill\n\nHarl Mill was built by Ada Lorne. She was born in Eaststead.";
+
+#[test]
+fn a_file_names_the_index_and_a_flag_goes_before_it() {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", MILL);
+    cli.write("cairn.toml", "index = \"kept/here.cairn\"");
+    let said = cli.run(["index", "notes"]).succeeded();
+    assert!(cli.folder().join("kept/here.cairn/cairn.db").is_file(), "{said:#?}");
+    cli.run(["search", "who built Harl Mill"]).succeeded();
+    cli.refuses(&["status", "--index", "elsewhere"], "no_index", &["elsewhere"]);
+    assert!(cli.run(["doctor"]).succeeded().stdout.contains("works   settings  from cairn.toml"));
+
+    cli.write("other/other.toml", "index = \"../kept/here.cairn\"");
+    std::fs::remove_file(cli.folder().join("cairn.toml")).unwrap();
+    cli.refuses(&["status"], "no_index", &[".cairn"]);
+    cli.run(["status", "--config", "other/other.toml"]).succeeded();
+}
+
+#[test]
+fn a_file_that_says_what_is_no_setting_is_refused() {
+    let cli = Cli::new();
+    cli.write("cairn.toml", "[neo4j]\nport = 7687");
+    cli.refuses(&["status"], "input", &["`cairn.toml` cannot be used", "line 2", "port", "hint: correct the file"]);
+    cli.write("cairn.toml", "[neo4j]\npassword = \"hush\"");
+    cli.refuses(&["status"], "input", &["password_file"]);
+    cli.refuses(&["status", "--config", "nowhere.toml"], "io", &["nowhere.toml"]);
+}
+
+#[test]
+fn weights_and_the_database_are_taken_from_the_file() {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", MILL);
+    cli.run(["index", "notes"]).succeeded();
+    let shipped = WeightSet::shipped(VectorKind::BuiltIn).unwrap();
+    let bare = |weights: &TrailWeights| TrailWeights { trees: Forest::default(), ..weights.clone() };
+    let bare = WeightSet { titled: bare(&shipped.titled), untitled: bare(&shipped.untitled) };
+    cli.write("sub/w.json", serde_json::to_string(&bare).unwrap());
+    cli.write(
+        "sub/cairn.toml",
+        "weights = \"w.json\"\n[neo4j]\nuri = \"bolt://127.0.0.1:1\"\npassword_file = \"none\"",
+    );
+    let search = ["search", "who built Harl Mill", "--trail-ranker", "boosted"];
+    cli.run(search).succeeded();
+    let with_file = [&search[..], &["--config", "sub/cairn.toml"]].concat();
+    cli.refuses(&with_file, "input", &["have no trees"]);
+    cli.refuses(&["publish", "--config", "sub/cairn.toml"], "io", &["sub/none"]);
+    cli.write("sub/none", "hush\n");
+    cli.refuses(&["publish", "--config", "sub/cairn.toml"], "unavailable", &["127.0.0.1:1"]);
+}
