@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod elements;
 pub mod hop;
+pub mod layout;
 pub mod matching;
 pub mod mentions;
 pub mod packed;
