@@ -57,6 +57,7 @@ pub mod index;
 pub mod ingest;
 pub mod neo4j;
 pub mod query;
+pub mod report;
 pub mod skill;
 pub mod store;
 pub mod telemetry;

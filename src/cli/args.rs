@@ -45,6 +45,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Write an index as sorted JSON lines, equal for equal indexes, or as files for a bulk import.
     Export(ExportArgs),
+    /// Write one HTML file about an index: what it holds, what it leaves open, answers with their ways, and the graph.
+    Report(ReportArgs),
     /// Measure on questions with known supporting documents and answers.
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -301,4 +303,27 @@ pub(super) struct ExportArgs {
     /// Where files are written.
     #[arg(value_name = "OUT", requires = "format")]
     pub(super) out: Option<PathBuf>,
+}
+
+/// `cairn report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// File to write.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    pub(super) out: PathBuf,
+    /// A question to show the answer of, with the ways that lead there; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) question: Vec<String>,
+    /// Draw the graph around what is found for this [default: the first question, or else the largest hub].
+    #[arg(long, value_name = "TEXT", conflicts_with = "document")]
+    pub(super) about: Option<String>,
+    /// Draw the graph around this document: its id or its title.
+    #[arg(long, value_name = "NAME")]
+    pub(super) document: Option<String>,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }

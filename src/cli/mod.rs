@@ -16,6 +16,7 @@ mod models;
 mod next;
 mod progress;
 mod publish;
+mod report;
 mod screen;
 mod show;
 mod status;
@@ -149,6 +150,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Clone(args) => clone::run(args, surroundings).await,
         Command::Check(args) => check::run(&args, surroundings).await,
         Command::Export(args) => export::run(&args, surroundings).await,
+        Command::Report(args) => report::run(args, surroundings).await,
         Command::Eval(command) => eval::run(command, surroundings).await,
         Command::Doctor(args) => doctor::run(&args, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
@@ -163,6 +165,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Status(args) => args.json,
         Command::Publish(args) => args.place.json,
         Command::Check(args) => args.place.json,
+        Command::Report(args) => args.place.json,
         Command::Eval(command) => command.json(),
         Command::Doctor(args) => args.place.json,
         Command::Clone(_) | Command::Export(_) | Command::Demo => false,

@@ -15,6 +15,7 @@ mod parity;
 mod printed;
 mod processes;
 mod ranking;
+mod report;
 mod schemas;
 mod settings;
 mod support;

@@ -17,11 +17,12 @@ use cairn::eval::{
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
+use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "answer",
     "answer-line",
     "check",
@@ -35,6 +36,7 @@ const NAMES: [&str; 17] = [
     "export",
     "index",
     "publish",
+    "report",
     "run-line",
     "search",
     "status",
@@ -258,6 +260,32 @@ fn publish_report() -> Value {
     json!(report)
 }
 
+/// A report in figures; its graph is around a query and a document, which no real one is.
+fn report_summary() -> Value {
+    let shown = Shown { shown: 1, total: 2 };
+    let summary = ReportSummary {
+        version: IndexVersion(1),
+        bytes: 4096,
+        counts: Counts::default(),
+        coverage: vec![Share { what: "documents with a title", has: 1, of: 2 }],
+        hubs: shown,
+        names: shown,
+        unanswered: shown,
+        left_out: LeftOut { reasons: shown, sources: shown, units_failed: 0, units_pending: 1 },
+        questions: vec![AskedSummary { question: "Who?".to_owned(), kind: AnswerKind::Nothing, quotes: 0, hits: 1 }],
+        graph: Some(GraphSummary {
+            query: Some("Who?".to_owned()),
+            document: Some("A".to_owned()),
+            passages: shown,
+            lines: shown,
+        }),
+    };
+    let mut value = json!(summary);
+    value["index"] = json!(".cairn");
+    value["out"] = json!("report.html");
+    value
+}
+
 /// For each schema, values with every field filled.
 fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
@@ -298,6 +326,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("export", export_lines()),
         ("index", vec![index]),
         ("publish", vec![publish_report()]),
+        ("report", vec![report_summary()]),
         ("run-line", vec![json!(lines[0].line(&facts()))]),
         ("search", vec![search]),
         ("status", vec![status]),
@@ -335,6 +364,9 @@ fn a_value_with_the_fewest_fields_is_valid() {
     unfinished["created_at"] = Value::Null;
     assert_valid("status", &unfinished);
     assert_valid("error", &json!({ "error": { "kind": "internal", "message": "a fault" } }));
+    let mut empty = report_summary();
+    empty["graph"] = Value::Null;
+    assert_valid("report", &empty);
     let untitled = Document::new("a", None, "");
     assert_valid("export", &json!({ "document": without_text(&untitled) }));
 }

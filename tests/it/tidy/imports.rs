@@ -4,7 +4,7 @@ use super::source::{Source, Token, tokens};
 
 /// The modules, from the core to the edges.
 #[rustfmt::skip]
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
@@ -13,7 +13,7 @@ const ORDER: [&str; 17] = [
     "skill", "workspace", "neo4j",
     // Side by side, see `APART`.
     "index", "query",
-    "eval", "config", "cli", "server",
+    "eval", "report", "config", "cli", "server",
 ];
 
 /// Two that must not use each other: one writes an index, the other reads it.

@@ -1,0 +1,127 @@
+//! Example questions: what the index answers, word for word, and the way that led there.
+
+use std::collections::BTreeMap;
+
+use super::contents::LINE_CHARS_MAX;
+use super::html::clipped;
+use super::names::{numbers, passage_name};
+use crate::domain::{Answer, AnswerKind, PassageId, Step, StepKind};
+use crate::error::Result;
+use crate::query::{AskOptions, QueryEngine};
+use crate::workspace::Snapshot;
+
+/// Characters of a quotation.
+const QUOTE_CHARS_MAX: usize = 1_000;
+/// Steps of a way.
+const STEPS_MAX: usize = 16;
+
+/// What a question got.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answered {
+    pub(super) question: String,
+    pub(super) kind: AnswerKind,
+    /// What is said where nothing was found.
+    pub(super) text: String,
+    pub(super) strategy: String,
+    pub(super) guess: Option<(String, String)>,
+    pub(super) quotes: Vec<Quote>,
+    pub(super) hits: Vec<Reached>,
+}
+
+/// A quotation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Quote {
+    pub(super) text: String,
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) way: Vec<Leg>,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Reached {
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) way: Vec<Leg>,
+}
+
+/// A step of a way.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Leg {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Along what: an entity, or else a question.
+    pub(super) along: Along,
+}
+
+/// What a step went along.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Along {
+    Question(String),
+    Name(String),
+    SharedName(String),
+}
+
+impl Along {
+    /// Returns what a step went along.
+    pub(super) fn of(step: &Step) -> Self {
+        let entity = step.entity.as_deref().map(|it| clipped(it, LINE_CHARS_MAX));
+        match (step.kind, entity) {
+            (StepKind::Name, Some(entity)) => Self::Name(entity),
+            (StepKind::SharedEntity, Some(entity)) => Self::SharedName(entity),
+            _ => Self::Question(clipped(&step.question, LINE_CHARS_MAX)),
+        }
+    }
+}
+
+/// Asks the questions as `cairn ask` does.
+pub(super) async fn ask(
+    engine: &QueryEngine,
+    snapshot: &Snapshot,
+    questions: &[String],
+    options: &AskOptions,
+) -> Result<Vec<Answered>> {
+    let mut answered = Vec::with_capacity(questions.len());
+    for question in questions {
+        let answer = engine.ask(question, options).await?;
+        answered.push(shown(snapshot, &answer)?);
+    }
+    Ok(answered)
+}
+
+fn shown(snapshot: &Snapshot, answer: &Answer) -> Result<Answered> {
+    let names = names(snapshot, answer)?;
+    let name = |passage: PassageId| names.get(&passage).cloned().unwrap_or_default();
+    let way = |path: &[Step]| -> Vec<Leg> {
+        let leg = |step: &Step| Leg { from: name(step.from), to: name(step.to), along: Along::of(step) };
+        path.iter().take(STEPS_MAX).map(leg).collect()
+    };
+    let place = |uri: &str, start, end| format!("{} {start}–{end}", clipped(uri, LINE_CHARS_MAX));
+    let quotes = answer.citations.iter().map(|it| Quote {
+        text: clipped(&it.quote, QUOTE_CHARS_MAX),
+        name: name(it.passage),
+        place: place(&it.uri, it.span.start, it.span.end),
+        way: answer.hits.iter().find(|hit| hit.passage == it.passage).map_or_else(Vec::new, |hit| way(&hit.path)),
+    });
+    let hits = answer.hits.iter().map(|it| Reached {
+        name: name(it.passage),
+        place: place(&it.uri, it.span.start, it.span.end),
+        way: way(&it.path),
+    });
+    Ok(Answered {
+        question: answer.question.clone(),
+        kind: answer.kind,
+        text: answer.text.clone(),
+        strategy: answer.strategy.clone(),
+        guess: answer.guess.as_ref().map(|it| (clipped(&it.text, LINE_CHARS_MAX), it.rule.clone())),
+        quotes: quotes.collect(),
+        hits: hits.collect(),
+    })
+}
+
+fn names(snapshot: &Snapshot, answer: &Answer) -> Result<BTreeMap<PassageId, String>> {
+    let on_ways = answer.hits.iter().flat_map(|hit| &hit.path).flat_map(|step| [step.from, step.to]);
+    let wanted: Vec<PassageId> = answer.hits.iter().map(|hit| hit.passage).chain(on_ways).collect();
+    let name = |(id, passage)| Ok((id, passage_name(snapshot, passage)?));
+    numbers(snapshot, &wanted).into_iter().map(name).collect()
+}

@@ -1,0 +1,284 @@
+//! What an index holds, how well it is joined, what it leaves open, and what was left out of it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::html::clipped;
+use super::names::{document_name, passage_name};
+use super::summary::Share;
+use super::{Listed, Shown};
+use crate::domain::{Counts, IndexVersion};
+use crate::error::Result;
+use crate::graph::packed::row;
+use crate::store::{GraphReader, VectorField};
+use crate::workspace::{Snapshot, Status};
+
+/// Passages that most edges arrive at.
+const HUBS_MAX: usize = 20;
+/// Names that most documents mention.
+const NAMES_MAX: usize = 20;
+/// Questions without an answer.
+const UNANSWERED_MAX: usize = 50;
+/// Reasons for which something was left out.
+const REASONS_MAX: usize = 20;
+/// Sources that were left out for one reason.
+const SOURCES_MAX: usize = 20;
+/// Characters of a question, of a source, of a reason.
+pub(super) const LINE_CHARS_MAX: usize = 300;
+
+/// What a report says of an index whatever is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Contents {
+    pub(super) version: IndexVersion,
+    pub(super) created_at: Option<String>,
+    pub(super) embedder: String,
+    pub(super) dimension: usize,
+    pub(super) counts: Counts,
+    pub(super) vectors: Vectors,
+    pub(super) coverage: Vec<Share>,
+    pub(super) hubs: Listed<Hub>,
+    pub(super) names: Listed<MentionedName>,
+    pub(super) unanswered: Listed<Unanswered>,
+    pub(super) left_out: Listed<Reason>,
+    /// Sources that were left out, for all reasons.
+    pub(super) sources_left_out: u64,
+    pub(super) units_failed: u64,
+    pub(super) units_pending: u64,
+    pub(super) is_changed: bool,
+}
+
+/// How many of each have a vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Vectors {
+    pub(super) passages: u64,
+    pub(super) sentences: u64,
+    pub(super) incoming: u64,
+}
+
+/// A passage at which question edges arrive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hub {
+    pub(super) passage: u32,
+    pub(super) name: String,
+    pub(super) uri: String,
+    pub(super) arriving: u64,
+    pub(super) leaving: u64,
+}
+
+/// A name that several documents mention.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MentionedName {
+    pub(super) name: String,
+    pub(super) documents: u64,
+    pub(super) mentions: u64,
+}
+
+/// An out-coming question that leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unanswered {
+    pub(super) question: String,
+    /// The first document that asks it.
+    pub(super) document: String,
+    /// Passages that ask it.
+    pub(super) passages: u64,
+}
+
+/// A reason for which sources were left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reason {
+    pub(super) reason: String,
+    pub(super) sources: Listed<String>,
+}
+
+/// Reads what is to be said of a version.
+pub(super) fn gather(snapshot: &Snapshot, status: &Status) -> Result<Contents> {
+    let joints = Joints::of(snapshot);
+    let unanswered = unanswered(snapshot, &joints)?;
+    let is_same = status.version == Some(snapshot.version());
+    let length = |field| snapshot.vectors(field).len() as u64;
+    let vectors = Vectors {
+        passages: length(VectorField::Passage),
+        sentences: length(VectorField::Sentence),
+        incoming: length(VectorField::Incoming),
+    };
+    Ok(Contents {
+        version: snapshot.version(),
+        // A run that ended meanwhile made another version.
+        created_at: status.created_at.clone().filter(|_| is_same),
+        embedder: snapshot.embedder().to_owned(),
+        dimension: status.dimension,
+        counts: snapshot.counts(),
+        vectors: if status.dimension == 0 { Vectors { passages: 0, sentences: 0, incoming: 0 } } else { vectors },
+        coverage: coverage(snapshot, &joints, status),
+        hubs: hubs(snapshot, &joints)?,
+        names: names(snapshot),
+        unanswered,
+        left_out: left_out(status),
+        sources_left_out: status.skips.len() as u64,
+        units_failed: status.units_failed,
+        units_pending: status.units_pending,
+        is_changed: status.is_changed,
+    })
+}
+
+/// What question edges join.
+struct Joints {
+    arriving: Vec<u64>,
+    leaving: Vec<u64>,
+    is_answered: Vec<bool>,
+    is_answering: Vec<bool>,
+    is_joined: Vec<bool>,
+}
+
+impl Joints {
+    fn of(snapshot: &Snapshot) -> Self {
+        let graph = snapshot.graph();
+        let counts = snapshot.counts();
+        let mut joints = Self {
+            arriving: vec![0; graph.passage_count()],
+            leaving: vec![0; graph.passage_count()],
+            is_answered: vec![false; counts.outgoing as usize],
+            is_answering: vec![false; counts.incoming as usize],
+            is_joined: vec![false; graph.document_count()],
+        };
+        for passage in 0..graph.passage_count() as u32 {
+            for edge in row(graph.passage_edges, passage) {
+                let target = graph.edge_target[edge];
+                joints.leaving[passage as usize] += 1;
+                joints.arriving[target as usize] += 1;
+                joints.is_answered[graph.edge_outgoing[edge] as usize] = true;
+                joints.is_answering[graph.edge_incoming[edge] as usize] = true;
+                let [from, to] = [passage, target].map(|it| graph.passage_document[it as usize] as usize);
+                if from != to {
+                    (joints.is_joined[from], joints.is_joined[to]) = (true, true);
+                }
+            }
+        }
+        joints
+    }
+}
+
+fn coverage(snapshot: &Snapshot, joints: &Joints, status: &Status) -> Vec<Share> {
+    let graph = snapshot.graph();
+    let counts = snapshot.counts();
+    let count = |has: &dyn Fn(u32) -> bool| (0..snapshot.passage_count()).filter(|it| has(*it)).count() as u64;
+    let mut asks = vec![false; graph.passage_count()];
+    for passage in snapshot.outgoing_passages() {
+        asks[*passage as usize] = true;
+    }
+    let true_count = |list: &[bool]| list.iter().filter(|it| **it).count() as u64;
+    let (arriving, leaving) = (&joints.arriving, &joints.leaving);
+    let vectors = if status.dimension == 0 { 0 } else { snapshot.vectors(VectorField::Passage).len() as u64 };
+    let share = |what, has, of| Share { what, has, of };
+    vec![
+        share("documents with a title", counts.titled, counts.documents),
+        share("documents joined to another by a question edge", true_count(&joints.is_joined), counts.documents),
+        share(
+            "passages that mention a name",
+            count(&|it| !row(graph.passage_mentions, it).is_empty()),
+            counts.passages,
+        ),
+        share(
+            "passages that answer a question",
+            count(&|it| !row(graph.passage_incoming, it).is_empty()),
+            counts.passages,
+        ),
+        share("passages that raise a question", count(&|it| asks[it as usize]), counts.passages),
+        share("passages that an edge leaves", count(&|it| leaving[it as usize] > 0), counts.passages),
+        share("passages that an edge arrives at", count(&|it| arriving[it as usize] > 0), counts.passages),
+        share(
+            "passages without any edge",
+            count(&|it| leaving[it as usize] == 0 && arriving[it as usize] == 0),
+            counts.passages,
+        ),
+        share("passages with a vector", vectors, counts.passages),
+        share("questions raised that lead somewhere", true_count(&joints.is_answered), counts.outgoing),
+        share("questions answered that an edge leads to", true_count(&joints.is_answering), counts.incoming),
+    ]
+}
+
+fn hubs(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Hub>> {
+    let mut passages: Vec<u32> = (0..snapshot.passage_count()).filter(|it| joints.arriving[*it as usize] > 0).collect();
+    let total = passages.len() as u64;
+    passages.sort_by_key(|it| {
+        let (arriving, leaving) = (joints.arriving[*it as usize], joints.leaving[*it as usize]);
+        (Reverse(arriving), Reverse(leaving), *it)
+    });
+    let hub = |&passage: &u32| {
+        let document = snapshot.document(snapshot.graph().passage_document[passage as usize])?;
+        Ok(Hub {
+            passage,
+            name: passage_name(snapshot, passage)?,
+            uri: clipped(&document.uri, LINE_CHARS_MAX),
+            arriving: joints.arriving[passage as usize],
+            leaving: joints.leaving[passage as usize],
+        })
+    };
+    let items = passages.iter().take(HUBS_MAX).map(hub).collect::<Result<_>>()?;
+    Ok(Listed { items, total })
+}
+
+fn names(snapshot: &Snapshot) -> Listed<MentionedName> {
+    let graph = snapshot.graph();
+    let documents = graph.entity_documents;
+    let mut entities: Vec<u32> = (0..documents.len() as u32).filter(|it| documents[*it as usize] > 1).collect();
+    let mentions = |entity: u32| row(graph.entity_mentions, entity).len() as u64;
+    entities.sort_by_key(|it| (Reverse(documents[*it as usize]), Reverse(mentions(*it)), *it));
+    let named = |&entity: &u32| MentionedName {
+        name: clipped(graph.entity_name(entity), LINE_CHARS_MAX),
+        documents: u64::from(documents[entity as usize]),
+        mentions: mentions(entity),
+    };
+    Listed { items: entities.iter().take(NAMES_MAX).map(named).collect(), total: entities.len() as u64 }
+}
+
+/// Returns the questions that lead nowhere, each once: those that most passages ask first, then as they stand.
+fn unanswered(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Unanswered>> {
+    let asked_by = snapshot.outgoing_passages();
+    let open = (0..asked_by.len() as u32).filter(|it| !joints.is_answered[*it as usize]);
+    let mut by_text: FxHashMap<&str, (u64, u32)> = FxHashMap::default();
+    for question in open {
+        by_text.entry(snapshot.outgoing(question)).or_insert((0, question)).0 += 1;
+    }
+    let total = by_text.len() as u64;
+    let mut questions: Vec<(u64, u32)> = by_text.into_values().collect();
+    questions.sort_unstable_by_key(|&(count, first)| (Reverse(count), first));
+    let item = |&(passages, first): &(u64, u32)| {
+        let document = snapshot.graph().passage_document[asked_by[first as usize] as usize];
+        Ok(Unanswered {
+            question: clipped(snapshot.outgoing(first), LINE_CHARS_MAX),
+            document: document_name(&snapshot.document(document)?),
+            passages,
+        })
+    };
+    let items = questions.iter().take(UNANSWERED_MAX).map(item).collect::<Result<_>>()?;
+    Ok(Listed { items, total })
+}
+
+fn left_out(status: &Status) -> Listed<Reason> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for skip in &status.skips {
+        by_reason.entry(&skip.reason).or_default().push(&skip.source);
+    }
+    let mut reasons: Vec<_> = by_reason.into_iter().collect();
+    reasons.sort_by_key(|(reason, sources)| (Reverse(sources.len()), *reason));
+    let reason = |(reason, sources): (&str, Vec<&str>)| Reason {
+        reason: clipped(reason, LINE_CHARS_MAX),
+        sources: Listed {
+            items: sources.iter().take(SOURCES_MAX).map(|it| clipped(it, LINE_CHARS_MAX)).collect(),
+            total: sources.len() as u64,
+        },
+    };
+    let total = reasons.len() as u64;
+    Listed { items: reasons.into_iter().take(REASONS_MAX).map(reason).collect(), total }
+}
+
+impl Contents {
+    /// Returns how much of what was left out is named.
+    pub(super) fn sources_shown(&self) -> Shown {
+        let shown = self.left_out.items.iter().map(|it| it.sources.items.len() as u64).sum();
+        Shown { shown, total: self.sources_left_out }
+    }
+}

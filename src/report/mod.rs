@@ -1,0 +1,132 @@
+//! One HTML file about an index, which opens without a network: what it holds, how well it is joined, what it leaves
+//! open, what was left out, answers to example questions with their ways, and a graph to look around in.
+//!
+//! The file is made of the version, its records and what was asked, and of nothing else: equal input gives an equal
+//! file. Every list in it has a limit and says how much there is beyond it.
+
+mod answers;
+mod around;
+mod contents;
+mod html;
+mod names;
+mod page;
+mod summary;
+
+use std::sync::Arc;
+
+pub use summary::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
+
+use crate::error::{Error, Result};
+use crate::query::{AskOptions, QueryEngine, SearchOptions};
+use crate::skill::Performers;
+use crate::store::GraphReader;
+use crate::workspace::Workspace;
+
+/// Example questions of a report at most.
+pub const QUESTIONS_MAX: usize = 20;
+
+/// What the graph of a report is drawn around.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// What a search finds.
+    Query(String),
+    /// A document, by the id that its source gives it, by its title, or by its id in the index.
+    Document(String),
+}
+
+/// What a report is to show beside what every report does.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReportOptions {
+    /// Example questions, [`QUESTIONS_MAX`] at most.
+    pub questions: Vec<String>,
+    /// What the graph is drawn around; the first question where none is given, or else the largest hub.
+    pub about: Option<About>,
+    /// How to search.
+    pub search: SearchOptions,
+}
+
+/// A report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The file.
+    pub page: String,
+    /// What is in it, in figures.
+    pub summary: ReportSummary,
+}
+
+/// Part of a list, and how long it is in all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Listed<T> {
+    items: Vec<T>,
+    total: u64,
+}
+
+impl<T> Listed<T> {
+    /// Keeps the first `count` of all.
+    fn first(mut all: Vec<T>, count: usize) -> Self {
+        let total = all.len() as u64;
+        all.truncate(count);
+        Self { items: all, total }
+    }
+
+    fn shown(&self) -> Shown {
+        Shown { shown: self.items.len() as u64, total: self.total }
+    }
+}
+
+/// Makes a report on the last finished version of an index. `performers` is called where something is to be asked, so
+/// that an index whose model is not at hand can be reported on.
+///
+/// # Errors
+///
+/// [`Error::NoIndex`] if no run has finished yet, [`Error::Option`] for too many questions or a document that is not
+/// there, and whatever asking fails with.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the report and nothing else.
+pub async fn report(
+    workspace: &Workspace,
+    performers: impl FnOnce() -> Result<Performers>,
+    options: &ReportOptions,
+) -> Result<Report> {
+    if options.questions.len() > QUESTIONS_MAX {
+        let reason = format!("a report has {QUESTIONS_MAX} at most");
+        return Err(Error::Option {
+            option: "number of questions",
+            value: options.questions.len().to_string(),
+            reason,
+        });
+    }
+    let snapshot = Arc::new(workspace.snapshot()?);
+    let status = workspace.status()?;
+    let about = match &options.about {
+        Some(About::Document(name)) => Err(around::document(snapshot.as_ref(), name)?),
+        Some(About::Query(query)) => Ok(Some(query)),
+        None => Ok(options.questions.first()),
+    };
+    let is_asked = !options.questions.is_empty() || matches!(about, Ok(Some(_)));
+    let engine = if is_asked {
+        let reader = Arc::clone(&snapshot) as Arc<dyn GraphReader>;
+        Some(QueryEngine::over(reader, performers()?)?)
+    } else {
+        None
+    };
+    let contents = contents::gather(snapshot.as_ref(), &status)?;
+    let (mut answers, mut around) = (Vec::new(), None);
+    if let Some(engine) = &engine {
+        let asking = AskOptions { search: options.search.clone(), ..AskOptions::default() };
+        answers = answers::ask(engine, snapshot.as_ref(), &options.questions, &asking).await?;
+        if let Ok(Some(query)) = about {
+            around = Some(around::of_query(engine, snapshot.as_ref(), query, &options.search).await?);
+        }
+    }
+    let around = match (around, about) {
+        (Some(around), _) => Some(around),
+        (None, Err(document)) => Some(around::of_document(snapshot.as_ref(), document)?),
+        (None, Ok(_)) => around::of_largest_hub(snapshot.as_ref(), &contents.hubs)?,
+    };
+    let page = page::page(&contents, &answers, around.as_ref())?;
+    let summary = summary::summary(&contents, &answers, around.as_ref(), &page);
+    Ok(Report { page, summary })
+}
