@@ -2,6 +2,7 @@
 //! the way to the large data.
 
 pub(crate) mod bolt;
+pub(crate) mod browser;
 pub(crate) mod corpus;
 mod library;
 pub(crate) mod neo4j;
