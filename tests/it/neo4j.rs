@@ -5,6 +5,7 @@ mod cuts;
 mod going_back;
 mod kills;
 mod readers;
+mod graphrag;
 mod refusals;
 
 use std::fs;

@@ -153,8 +153,14 @@ fn jars() -> Option<PathBuf> {
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         };
-        assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "Neo4j is required and cannot be had: {why}");
+        require(&why);
         None
+/// Fails where `CAIRN_REQUIRE_NEO4J` says that nothing about Neo4j may be left out.
+#[track_caller]
+pub(crate) fn require(why: &str) {
+    assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "it is required and cannot be had: {why}");
+}
+
     };
     JARS.get_or_init(fetch).clone()
 }
