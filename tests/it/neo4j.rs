@@ -7,6 +7,7 @@ mod kills;
 mod readers;
 mod graphrag;
 mod refusals;
+mod shown;
 
 use std::fs;
 

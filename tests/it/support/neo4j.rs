@@ -134,6 +134,17 @@ fn free_ports() -> [u16; 2] {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
+/// Returns `cypher-shell` for a database; none, and says so, where there is no Java.
+pub(crate) fn shell(uri: &str) -> Option<Command> {
+    let Some(lib) = jars() else {
+        left_out("it needs cypher-shell: Java 17 and Maven");
+        return None;
+    };
+    let mut command = Command::new(script());
+    command.arg("shell").arg(lib).args(["-a", uri, "--format", "plain", "--fail-fast"]);
+    Some(command)
+}
+
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/setup_neo4j.sh")
