@@ -307,11 +307,12 @@ impl Error {
 const fn database_kind(error: &DatabaseError) -> ErrorKind {
     match error {
         DatabaseError::Address { .. }
+        | DatabaseError::Certificate { .. }
         | DatabaseError::Password { .. }
         | DatabaseError::NoDatabase { .. }
         | DatabaseError::Foreign { .. }
         | DatabaseError::OtherIndex { .. } => ErrorKind::Input,
-        DatabaseError::Unreachable { .. } => ErrorKind::Unavailable,
+        DatabaseError::Unreachable { .. } | DatabaseError::Encryption { .. } => ErrorKind::Unavailable,
         DatabaseError::NoIndex => ErrorKind::NoIndex,
         DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,
         DatabaseError::TooOld { .. } | DatabaseError::Format { .. } | DatabaseError::Embedder { .. } => {

@@ -8,6 +8,7 @@ mod readers;
 mod graphrag;
 mod refusals;
 mod shown;
+mod tls;
 
 use std::fs;
 

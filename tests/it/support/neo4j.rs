@@ -24,6 +24,9 @@ const POLL: Duration = Duration::from_millis(200);
 /// The file in a server's folder with its password, where it is to ask for one.
 pub(crate) const PASSWORD: &str = "password";
 
+/// The setting of a server that takes no connection without encryption.
+pub(crate) const ENCRYPTED: &str = "server.bolt.tls_level=REQUIRED";
+
 /// A server of our own.
 pub(crate) struct Server {
     home: PathBuf,
@@ -117,8 +120,10 @@ impl Server {
         running.keeper.wait().unwrap();
     }
 
+    /// Returns its address, of a scheme that it takes.
     pub(crate) fn uri(&self) -> String {
-        format!("bolt://127.0.0.1:{}", self.bolt)
+        let scheme = if self.settings.contains(ENCRYPTED) { "bolt+ssc" } else { "bolt" };
+        format!("{scheme}://127.0.0.1:{}", self.bolt)
     }
 }
 
