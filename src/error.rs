@@ -319,9 +319,11 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
             ErrorKind::Incompatible
         }
         DatabaseError::Schema { .. } | DatabaseError::Damaged { .. } => ErrorKind::Corrupt,
-        DatabaseError::ReadOnly { .. } | DatabaseError::Memory { .. } | DatabaseError::Statement { .. } => {
-            ErrorKind::Io
-        }
+        DatabaseError::ReadOnly { .. }
+        | DatabaseError::Memory { .. }
+        | DatabaseError::Unfilled { .. }
+        | DatabaseError::Fault { .. }
+        | DatabaseError::Statement { .. } => ErrorKind::Io,
     }
 }
 

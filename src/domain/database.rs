@@ -91,6 +91,12 @@ pub enum DatabaseError {
         /// Their names.
         names: String,
     },
+    /// The server could not fill indexes.
+    #[error("the graph is published, but indexes could not be filled: {names}")]
+    Unfilled {
+        /// Their names.
+        names: String,
+    },
     /// Another process publishes to the database.
     #[error("another publisher is at work in the database: {owner}")]
     Publishing {
@@ -117,6 +123,16 @@ pub enum DatabaseError {
     Damaged {
         /// What is wrong with it.
         reason: String,
+    },
+    /// The server had a fault of its own.
+    #[error("it had a fault of its own when it was to {action}: {code}: {message}")]
+    Fault {
+        /// What was tried.
+        action: &'static str,
+        /// The server's code of the error.
+        code: String,
+        /// What the server said.
+        message: String,
     },
     /// The server refused a statement.
     #[error("it refused to {action}: {code}: {message}")]
@@ -180,6 +196,15 @@ impl DatabaseError {
                  command again: it goes on where this one stopped"
             }
             Self::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
+            Self::Unfilled { .. } => {
+                "see whether the server's disk is full, which its own log says, make space, then run the same command \
+                 again: it makes them anew"
+            }
+            Self::Fault { .. } => {
+                "see whether its disk is full, which its own log says, make space and start it again, then run the \
+                 same command again: it goes on where this one stopped, and readers see the last version that was \
+                 published whole"
+            }
             Self::Statement { .. } => {
                 "run the same command again: it goes on where this one stopped; the server's own log says more"
             }

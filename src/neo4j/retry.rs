@@ -68,6 +68,9 @@ pub(super) fn meaning(error: &DriverError, action: &'static str, database: Optio
                 | "Neo.ClientError.Statement.AccessMode" => DatabaseError::ReadOnly { reason: message() },
                 code if code.ends_with("OutOfMemoryError") => DatabaseError::Memory { reason: message() },
                 "Neo.TransientError.General.DatabaseUnavailable" => DatabaseError::Unreachable { reason: message() },
+                code if code.starts_with("Neo.DatabaseError.") => {
+                    DatabaseError::Fault { action, code: code.to_owned(), message: message() }
+                }
                 code => DatabaseError::Statement { action, code: code.to_owned(), message: message() },
             }
         }

@@ -2,6 +2,7 @@
 
 mod answering;
 mod cuts;
+mod disk;
 mod going_back;
 mod kills;
 mod readers;

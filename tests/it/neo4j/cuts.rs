@@ -33,7 +33,11 @@ fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
     let code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError";
     refuses(Answer::Refuses(code), "io", &["too little memory", "hint: give the server more"]);
     let code = "Neo.DatabaseError.General.UnknownError";
-    refuses(Answer::Refuses(code), "io", &["it refused to say its version", code]);
+    refuses(
+        Answer::Refuses(code),
+        "io",
+        &["it had a fault of its own when it was to say its version", code, "disk is full"],
+    );
 }
 
 /// Wherever a connection is cut, publishing goes on by itself; what is there afterwards is what was to be there, once.
