@@ -1,12 +1,13 @@
 //! Publishing to a real Neo4j: what is there afterwards, what it refuses, and what no interruption can spoil.
 
 mod answering;
+mod browser;
 mod cuts;
 mod disk;
 mod going_back;
+mod graphrag;
 mod kills;
 mod readers;
-mod graphrag;
 mod refusals;
 mod shown;
 mod tls;

@@ -69,8 +69,8 @@ pub(crate) struct Browser {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// A chromedriver that runs. Whoever keeps it alive ends it and the browsers that it started when the pipe is closed: by
-/// us, or by the end of this process.
+/// A chromedriver that runs. Whoever keeps it alive ends it and the browsers that it started when the pipe is closed:
+/// by us, or by the end of this process.
 struct Driver {
     port: u16,
     keeper: Child,
@@ -332,7 +332,8 @@ fn a_browser_shows_a_page_takes_keys_and_tells_what_went_wrong() {
     let folder = TempDir::new().unwrap();
     let page = folder.path().join("page.html");
     let text = "<!doctype html><meta name=viewport content=\"width=device-width\"><title>A page</title>
-        <input><button>B</button><script>document.querySelector('button').onclick = () => { throw new Error('a fault'); };
+        <input><button>B</button><script>
+        document.querySelector('button').onclick = () => { throw new Error('a fault'); };
         setTimeout(() => { document.title = 'late'; }, 300);</script>";
     fs::write(&page, text).unwrap();
 

@@ -134,11 +134,6 @@ pub(crate) fn admin(home: &Path) -> Command {
     command
 }
 
-fn free_ports() -> [u16; 2] {
-    // Both are held until both are known, so that they differ.
-    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port())
-}
 /// Returns `cypher-shell` for a database; none, and says so, where there is no Java.
 pub(crate) fn shell(uri: &str) -> Option<Command> {
     let Some(lib) = jars() else {
@@ -150,9 +145,20 @@ pub(crate) fn shell(uri: &str) -> Option<Command> {
     Some(command)
 }
 
+fn free_ports() -> [u16; 2] {
+    // Both are held until both are known, so that they differ.
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|listener| listener.local_addr().unwrap().port())
+}
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/setup_neo4j.sh")
+}
+
+/// Fails where `CAIRN_REQUIRE_NEO4J` says that nothing about Neo4j may be left out.
+#[track_caller]
+pub(crate) fn require(why: &str) {
+    assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "it is required and cannot be had: {why}");
 }
 
 /// Returns the folder with Neo4j's jars, fetched where they are not there yet; says what is left out where they cannot
@@ -171,12 +177,6 @@ fn jars() -> Option<PathBuf> {
         };
         require(&why);
         None
-/// Fails where `CAIRN_REQUIRE_NEO4J` says that nothing about Neo4j may be left out.
-#[track_caller]
-pub(crate) fn require(why: &str) {
-    assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "it is required and cannot be had: {why}");
-}
-
     };
     JARS.get_or_init(fetch).clone()
 }
@@ -184,6 +184,8 @@ pub(crate) fn require(why: &str) {
 /// A database, empty, and nobody else's while this value lives.
 pub(crate) struct Database {
     pub(crate) uri: String,
+    /// Where the server's own pages are, if that is known.
+    pub(crate) pages: Option<String>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -192,8 +194,8 @@ pub(crate) fn database() -> Option<Database> {
     static TURN: Mutex<()> = Mutex::new(());
     static SERVER: OnceLock<Option<(Server, TempDir)>> = OnceLock::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let uri = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
-        uri
+    let (uri, pages) = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
+        (uri, None)
     } else {
         let start = || {
             let home = TempDir::new().unwrap();
@@ -203,9 +205,9 @@ pub(crate) fn database() -> Option<Database> {
             left_out("it needs Neo4j: Java 17 and Maven, or `CAIRN_TEST_NEO4J_URI`");
             return None;
         };
-        server.uri()
+        (server.uri(), Some(format!("http://127.0.0.1:{}", server.http)))
     };
-    let database = Database { uri, _turn: turn };
+    let database = Database { uri, pages, _turn: turn };
     database.clear();
     Some(database)
 }
