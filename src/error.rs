@@ -307,20 +307,23 @@ impl Error {
 const fn database_kind(error: &DatabaseError) -> ErrorKind {
     match error {
         DatabaseError::Address { .. }
+        | DatabaseError::Certificate { .. }
         | DatabaseError::Password { .. }
         | DatabaseError::NoDatabase { .. }
         | DatabaseError::Foreign { .. }
         | DatabaseError::OtherIndex { .. } => ErrorKind::Input,
-        DatabaseError::Unreachable { .. } => ErrorKind::Unavailable,
+        DatabaseError::Unreachable { .. } | DatabaseError::Encryption { .. } => ErrorKind::Unavailable,
         DatabaseError::NoIndex => ErrorKind::NoIndex,
         DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,
         DatabaseError::TooOld { .. } | DatabaseError::Format { .. } | DatabaseError::Embedder { .. } => {
             ErrorKind::Incompatible
         }
         DatabaseError::Schema { .. } | DatabaseError::Damaged { .. } => ErrorKind::Corrupt,
-        DatabaseError::ReadOnly { .. } | DatabaseError::Memory { .. } | DatabaseError::Statement { .. } => {
-            ErrorKind::Io
-        }
+        DatabaseError::ReadOnly { .. }
+        | DatabaseError::Memory { .. }
+        | DatabaseError::Unfilled { .. }
+        | DatabaseError::Fault { .. }
+        | DatabaseError::Statement { .. } => ErrorKind::Io,
     }
 }
 

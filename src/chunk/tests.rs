@@ -137,9 +137,9 @@ proptest! {
     }
 
     #[test]
-    fn an_edit_leaves_passages_farther_off_as_they_were(
-        paragraphs in prop::collection::vec(paragraph(), 40..=40),
-        at in 10usize..30,
+    fn an_edit_leaves_passages_far_off_as_they_were(
+        paragraphs in prop::collection::vec(paragraph(), 80..=80),
+        at in 10usize..70,
     ) {
         let before = divided(&paragraphs.join("\n\n"), 120, PassageUnit::Structure);
         let mut edited = paragraphs.clone();
@@ -147,7 +147,7 @@ proptest! {
         let after = divided(&edited.join("\n\n"), 120, PassageUnit::Structure);
         let place = paragraphs[..at].iter().map(|it| it.len() + 2).sum::<usize>();
         let edited_at = before.iter().position(|it| place < it.span.range().end).unwrap();
-        for (index, passage) in before.iter().enumerate().filter(|(index, _)| index.abs_diff(edited_at) > 3) {
+        for (index, passage) in before.iter().enumerate().filter(|(index, _)| index.abs_diff(edited_at) > 8) {
             let is_kept = after.iter().any(|it| it.id == passage.id);
             prop_assert!(is_kept, "passage {} changed, edit at {}", index, edited_at);
         }

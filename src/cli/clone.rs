@@ -2,6 +2,7 @@
 
 use super::args::{CloneArgs, DatabaseArgs};
 use super::{Done, Surroundings, database};
+use crate::embed::OnnxEmbedder;
 use crate::index;
 use crate::neo4j::Session;
 
@@ -11,12 +12,19 @@ pub(super) async fn run(args: CloneArgs, surroundings: &Surroundings) -> Done {
     let database = DatabaseArgs { neo4j: Some(uri), login };
     let session = Session::connect(&database::target(&database, surroundings)?).await?;
     let (workspace, version) = index::clone(&session, &dir).await?;
-    let counts = workspace.status()?.counts;
+    let status = workspace.status()?;
+    let counts = status.counts;
     let screen = &surroundings.screen;
     screen.note(format!(
         "{} documents, {} passages, {} question edges, version {version}",
         counts.documents, counts.passages, counts.edges
     ));
+    // Where a model lies is a matter of each machine, and not in the database.
+    if OnnxEmbedder::is_name(&status.embedder) {
+        let next = surroundings.next.command("index PATH --embedder onnx:DIR", &dir);
+        screen.note(format!("its vectors are from the model `{}`\nsay once where that is: {next}", status.embedder));
+        return Ok(());
+    }
     screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", &dir)));
     Ok(())
 }

@@ -16,6 +16,18 @@ pub enum DatabaseError {
         /// What the last attempt met.
         reason: String,
     },
+    /// The certificate that the server shows is not to be trusted.
+    #[error("its certificate is not trusted: {reason}")]
+    Certificate {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Whoever answers there does not speak as was asked: encrypted, or not.
+    #[error("it cannot be reached: it ends the connection at the first word: {reason}")]
+    Encryption {
+        /// What the attempt met.
+        reason: String,
+    },
     /// User or password are wrong.
     #[error("it refuses the user or the password: {reason}")]
     Password {
@@ -79,6 +91,12 @@ pub enum DatabaseError {
         /// Their names.
         names: String,
     },
+    /// The server could not fill indexes.
+    #[error("the graph is published, but indexes could not be filled: {names}")]
+    Unfilled {
+        /// Their names.
+        names: String,
+    },
     /// Another process publishes to the database.
     #[error("another publisher is at work in the database: {owner}")]
     Publishing {
@@ -106,6 +124,16 @@ pub enum DatabaseError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The server had a fault of its own.
+    #[error("it had a fault of its own when it was to {action}: {code}: {message}")]
+    Fault {
+        /// What was tried.
+        action: &'static str,
+        /// The server's code of the error.
+        code: String,
+        /// What the server said.
+        message: String,
+    },
     /// The server refused a statement.
     #[error("it refused to {action}: {code}: {message}")]
     Statement {
@@ -125,8 +153,17 @@ impl DatabaseError {
         match self {
             Self::Address { .. } => "give one such as `bolt://localhost:7687` or `neo4j+s://host`; nothing was changed",
             Self::Unreachable { .. } => {
-                "see whether the server runs and the address is right, then run the same command again: it goes on \
-                 where this one stopped, and readers see the last version that was published whole"
+                "see whether the server runs, its disk has space and the address is right, then run the same command \
+                 again: it goes on where this one stopped, and readers see the last version that was published whole"
+            }
+            Self::Certificate { .. } => {
+                "name the server as its certificate does, give the certificate of who signed it with \
+                 `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was \
+                 changed"
+            }
+            Self::Encryption { .. } => {
+                "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) or knows \
+                 none (`bolt://`), and whether the port is that of Bolt; nothing was changed"
             }
             Self::Password { .. } => {
                 "give them with `--user NAME` and `--password-file FILE`, or `CAIRN_NEO4J_USER` and \
@@ -159,6 +196,15 @@ impl DatabaseError {
                  command again: it goes on where this one stopped"
             }
             Self::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
+            Self::Unfilled { .. } => {
+                "see whether the server's disk is full, which its own log says, make space, then run the same command \
+                 again: it makes them anew"
+            }
+            Self::Fault { .. } => {
+                "see whether its disk is full, which its own log says, make space and start it again, then run the \
+                 same command again: it goes on where this one stopped, and readers see the last version that was \
+                 published whole"
+            }
             Self::Statement { .. } => {
                 "run the same command again: it goes on where this one stopped; the server's own log says more"
             }

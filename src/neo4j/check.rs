@@ -72,7 +72,8 @@ pub async fn check(session: &Session) -> Result<CheckReport> {
     let applied = migrate::applied(session).await?;
     let (version, mut report) = read_whole(session, async |reading| {
         let mut report = CheckReport::default();
-        let missing = migrate::missing(session, &applied).await?;
+        let mut missing = migrate::missing(session, &applied).await?;
+        missing.extend(migrate::failed(session).await?);
         let examples = missing.iter().map(|name| (*name).to_owned()).collect();
         report.checks.push(Finding { check: "schema", offenders: missing.len() as u64, examples });
         for (name, text) in INVARIANTS {

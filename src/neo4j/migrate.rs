@@ -90,6 +90,24 @@ pub(super) async fn prepare(session: &Session, applied: &Applied) -> Result<()> 
     Err(session.error(DatabaseError::Schema { names: missing.join(", ") }))
 }
 
+/// Returns the names of those of our indexes whose server could not fill or keep them: it answers nothing from them.
+pub(super) async fn failed(session: &Session) -> Result<Vec<&'static str>> {
+    let rows = session.rows(&Statement::new("read the schema", cypher!("read/indexes-failed"))).await?;
+    let names: Vec<String> = rows.iter().filter_map(|row| row.get("name").ok()).collect();
+    let ours = MIGRATIONS.iter().flat_map(|it| it.names());
+    Ok(ours.filter(|name| names.iter().any(|it| it == name)).collect())
+}
+
+/// Drops indexes that have failed, so that they can be made again, and returns their names.
+async fn drop_failed(session: &Session) -> Result<Vec<&'static str>> {
+    let failed = failed(session).await?;
+    for name in &failed {
+        let drop = Statement::new("drop an index that has failed", cypher!("migrate/drop-index"));
+        session.rows(&drop.with("name", *name)).await?;
+    }
+    Ok(failed)
+}
+
 /// Returns the names of what was made and is not there any more.
 pub(super) async fn missing(session: &Session, applied: &Applied) -> Result<Vec<&'static str>> {
     let mut names: Vec<String> = Vec::new();
@@ -103,18 +121,21 @@ pub(super) async fn missing(session: &Session, applied: &Applied) -> Result<Vec<
 
 /// Makes again what was made and is not there any more.
 pub(super) async fn restore(session: &Session, applied: &Applied, dimension: usize) -> Result<()> {
+    drop_failed(session).await?;
     for migration in MIGRATIONS.iter().filter(|it| applied.0.contains(&it.number)) {
         apply(session, migration, dimension).await?;
     }
     Ok(())
 }
 
-/// Makes the indexes that are not made yet, and waits until they can be asked; returns how long that took, if any were
-/// made.
+/// Makes the indexes that are not made yet or have failed, and waits until they can be asked; returns how long that
+/// took, if any were made.
 pub(super) async fn make_indexes(session: &Session, dimension: usize) -> Result<Option<Duration>> {
     let began = Instant::now();
     let applied = applied(session).await?;
-    let due = |it: &&Migration| !applied.0.contains(&it.number) && (it.number != VECTORS || dimension > 0);
+    let failed = drop_failed(session).await?;
+    let is_due = |it: Migration| !applied.0.contains(&it.number) || it.names().any(|name| failed.contains(&name));
+    let due = |it: &&Migration| is_due(**it) && (it.number != VECTORS || dimension > 0);
     let due: Vec<&Migration> = MIGRATIONS.iter().filter(due).collect();
     for migration in &due {
         apply(session, migration, dimension).await?;
@@ -132,7 +153,7 @@ async fn wait_for_indexes(session: &Session) -> Result<()> {
         let waiting = rows.first().and_then(|row| row.get::<i64>("waiting").ok()).unwrap_or_default();
         let failed: Vec<String> = rows.first().and_then(|row| row.get("failed").ok()).unwrap_or_default();
         if !failed.is_empty() {
-            return Err(session.error(DatabaseError::Schema { names: failed.join(", ") }));
+            return Err(session.error(DatabaseError::Unfilled { names: failed.join(", ") }));
         }
         if waiting == 0 {
             return Ok(());

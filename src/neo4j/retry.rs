@@ -1,6 +1,7 @@
 //! What an error of the driver means, and how long to wait before trying again.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use neo4rs::{Error as DriverError, Neo4jErrorKind};
@@ -11,6 +12,9 @@ use crate::domain::DatabaseError;
 const WAIT_FIRST: Duration = Duration::from_millis(100);
 /// The longest wait before any.
 const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// What is tried first on a server, at which both sides learn whether the other speaks encrypted.
+pub(super) const GREETING: &str = "say its version";
 
 /// What to do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,7 @@ pub(super) fn remedy(error: &DriverError) -> Remedy {
             _ if refusal.kind() == Neo4jErrorKind::Transient => Remedy::Retry,
             _ => Remedy::GiveUp,
         },
+        DriverError::IOError { detail } if is_untrusted(detail) => Remedy::GiveUp,
         DriverError::IOError { .. }
         | DriverError::ConnectionError
         | DriverError::ConnectionTimedOut
@@ -63,8 +68,17 @@ pub(super) fn meaning(error: &DriverError, action: &'static str, database: Optio
                 | "Neo.ClientError.Statement.AccessMode" => DatabaseError::ReadOnly { reason: message() },
                 code if code.ends_with("OutOfMemoryError") => DatabaseError::Memory { reason: message() },
                 "Neo.TransientError.General.DatabaseUnavailable" => DatabaseError::Unreachable { reason: message() },
+                code if code.starts_with("Neo.DatabaseError.") => {
+                    DatabaseError::Fault { action, code: code.to_owned(), message: message() }
+                }
                 code => DatabaseError::Statement { action, code: code.to_owned(), message: message() },
             }
+        }
+        DriverError::IOError { detail } if is_untrusted(detail) => {
+            DatabaseError::Certificate { reason: detail.to_string() }
+        }
+        DriverError::IOError { detail } if action == GREETING && is_other_speech(detail) => {
+            DatabaseError::Encryption { reason: detail.to_string() }
         }
         DriverError::AuthenticationError(message) => DatabaseError::Password { reason: message.clone() },
         DriverError::UrlParseError(_) | DriverError::UnsupportedScheme(_) | DriverError::InvalidDnsName(_) => {
@@ -75,6 +89,22 @@ pub(super) fn meaning(error: &DriverError, action: &'static str, database: Optio
         }
         _ => DatabaseError::Unreachable { reason: reason() },
     }
+}
+
+/// Returns what encryption has to do with an error of a connection.
+fn encryption(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+/// Returns whether no certificate was found that vouches for the server: its own is of nobody known, or the system has
+/// none to compare with.
+fn is_untrusted(error: &io::Error) -> bool {
+    matches!(encryption(error), Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)))
+}
+
+/// Returns whether the first words were taken for none, as where one side speaks encrypted and the other does not.
+fn is_other_speech(error: &io::Error) -> bool {
+    encryption(error).is_some() || error.kind() == ErrorKind::UnexpectedEof
 }
 
 /// Returns how long to wait before attempt `attempt + 1`: anything up to a bound that doubles, so that many who were
@@ -107,5 +137,19 @@ mod tests {
         assert_eq!(remedy(&DriverError::UnsupportedScheme("x".to_owned())), Remedy::GiveUp);
         let error = DriverError::AuthenticationError("no".to_owned());
         assert!(matches!(meaning(&error, "connect", None), DatabaseError::Password { .. }));
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_no_matter_of_time() {
+        let of = |detail: io::Error| DriverError::IOError { detail };
+        let certificate = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let error = of(io::Error::new(ErrorKind::InvalidData, certificate));
+        assert_eq!(remedy(&error), Remedy::GiveUp);
+        assert!(matches!(meaning(&error, GREETING, None), DatabaseError::Certificate { .. }));
+        // Closed at the first word, and closed later.
+        let error = of(ErrorKind::UnexpectedEof.into());
+        assert_eq!(remedy(&error), Remedy::Retry);
+        assert!(matches!(meaning(&error, GREETING, None), DatabaseError::Encryption { .. }));
+        assert!(matches!(meaning(&error, "write passages", None), DatabaseError::Unreachable { .. }));
     }
 }

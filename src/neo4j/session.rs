@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use neo4rs::{ConfigBuilder, Error as DriverError, Graph, Row, Txn};
 
-use super::retry::{Remedy, meaning, remedy, wait};
+use super::retry::{self, Remedy, meaning, remedy, wait};
 use super::statement::{Statement, cypher};
 use super::target::Target;
 use crate::domain::DatabaseError;
@@ -104,7 +104,7 @@ impl Session {
     }
 
     async fn check_server(&self) -> Result<()> {
-        let statement = Statement::new("say its version", cypher!("read/server"));
+        let statement = Statement::new(retry::GREETING, cypher!("read/server"));
         let rows = self.rows(&statement).await?;
         let version: String = rows.first().and_then(|row| row.get("version").ok()).unwrap_or_default();
         let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));

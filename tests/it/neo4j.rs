@@ -1,11 +1,16 @@
 //! Publishing to a real Neo4j: what is there afterwards, what it refuses, and what no interruption can spoil.
 
 mod answering;
+mod browser;
 mod cuts;
+mod disk;
 mod going_back;
+mod graphrag;
 mod kills;
 mod readers;
 mod refusals;
+mod shown;
+mod tls;
 
 use std::fs;
 

@@ -10,6 +10,7 @@ use cairn::embed::{Embedder, ModelPlace, OnnxEmbedder, OnnxReranker, Reranker, S
 use cairn::{Error, Result};
 use tempfile::TempDir;
 
+use crate::support::neo4j::database;
 use crate::support::onnx::{Attribute, Graph, Kind};
 use crate::support::{Cli, left_out};
 
@@ -273,6 +274,36 @@ fn an_index_finds_its_model_again_or_says_which_it_needs() {
     assert!(named.status.success(), "{named:?}");
     cli.run(["index", "--re-embed", "--embedder", "builtin"]).succeeded();
     cli.run(["search", "river"]).succeeded();
+}
+
+/// A database knows the name of a model, and not where it is.
+#[test]
+fn a_clone_takes_over_the_vectors_of_its_model_and_goes_on_once_it_is_told_where_that_is() {
+    let Some(folder) = model_folder() else { return };
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    cli.write("notes/a.md", "# Arlen\n\nArlen lies on the Brint. It has a harbor.\n");
+    cli.write("notes/b.md", "# Brint\n\nThe Brint rises at Corvo and flows past Arlen.\n");
+    let model = format!("onnx:{}", folder.display());
+    cli.run(["index", "notes", "--embedder", &model, "--neo4j", &database.uri]).succeeded();
+    let said = cli.run(["clone", &database.uri, "cloned"]).succeeded();
+    for part in ["onnx:all-minilm-l6-v2-int8@", "index PATH --embedder onnx:DIR --index cloned"] {
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+    }
+    assert!(cli.canonical("cloned") == cli.canonical(".cairn"));
+    cli.refuses(&["search", "river", "--index", "cloned"], "incompatible", &["--embedder onnx:DIR"]);
+
+    let report = cli.json(&["index", "notes", "--index", "cloned", "--embedder", &model]);
+    assert_eq!((&report["version"], &report["documents"]["unchanged"]), (&1.into(), &2.into()), "{report}");
+    // From here on it knows by itself: one more document, and no other is done again.
+    cli.write("notes/c.md", "# Corvo\n\nCorvo is a hill by Harl Mill.\n");
+    let report = cli.json(&["index", "notes", "--index", "cloned"]);
+    let documents = &report["documents"];
+    assert_eq!((&documents["added"], &documents["unchanged"]), (&1.into(), &2.into()), "{report}");
+    cli.run(["index", "notes"]).succeeded();
+    assert!(cli.canonical("cloned") == cli.canonical(".cairn"));
+    let report = cli.json(&["publish", "--index", "cloned", "--neo4j", &database.uri]);
+    assert!(report["written"].as_u64().unwrap() > 0 && report["version"] == 2, "{report}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
     refuses(Answer::Version("5.22.0"), "incompatible", &["it is Neo4j 5.22.0; 5.23 or later", "hint: use Neo4j 5.26"]);
     refuses(Answer::Version("4.4.40"), "incompatible", &["it is Neo4j 4.4.40"]);
     refuses(Answer::Version("none"), "incompatible", &["it is Neo4j none"]);
-    refuses(Answer::Closes, "unavailable", &["cannot be reached", "goes on where this one stopped"]);
+    refuses(Answer::Closes, "unavailable", &["cannot be reached", "ends the connection at the first word"]);
     let code = "Neo.ClientError.Security.Unauthorized";
     refuses(Answer::Refuses(code), "input", &["refuses the user or the password"]);
     let code = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase";
@@ -33,7 +33,11 @@ fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
     let code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError";
     refuses(Answer::Refuses(code), "io", &["too little memory", "hint: give the server more"]);
     let code = "Neo.DatabaseError.General.UnknownError";
-    refuses(Answer::Refuses(code), "io", &["it refused to say its version", code]);
+    refuses(
+        Answer::Refuses(code),
+        "io",
+        &["it had a fault of its own when it was to say its version", code, "disk is full"],
+    );
 }
 
 /// Wherever a connection is cut, publishing goes on by itself; what is there afterwards is what was to be there, once.

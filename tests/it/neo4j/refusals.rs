@@ -38,7 +38,7 @@ fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
     cli.refuses(&missing, "input", &["has no database `nowhere`"]);
     // Encryption that the server does not speak.
     let encrypted = database.uri.replace("bolt://", "bolt+ssc://");
-    cli.refuses(&["publish", "--neo4j", &encrypted], "unavailable", &["cannot be reached"]);
+    cli.refuses(&["publish", "--neo4j", &encrypted], "unavailable", &["ends the connection", "knows none (`bolt://`)"]);
 
     database.rows("CREATE (:Person {name: 'Ann'})-[:KNOWS]->(:Person {name: 'Ben'})");
     cli.refuses(&publish(&[]), "input", &["holds 2 nodes and no index of Cairn", "hint: name an empty database"]);

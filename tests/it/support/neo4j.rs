@@ -24,6 +24,9 @@ const POLL: Duration = Duration::from_millis(200);
 /// The file in a server's folder with its password, where it is to ask for one.
 pub(crate) const PASSWORD: &str = "password";
 
+/// The setting of a server that takes no connection without encryption.
+pub(crate) const ENCRYPTED: &str = "server.bolt.tls_level=REQUIRED";
+
 /// A server of our own.
 pub(crate) struct Server {
     home: PathBuf,
@@ -117,8 +120,10 @@ impl Server {
         running.keeper.wait().unwrap();
     }
 
+    /// Returns its address, of a scheme that it takes.
     pub(crate) fn uri(&self) -> String {
-        format!("bolt://127.0.0.1:{}", self.bolt)
+        let scheme = if self.settings.contains(ENCRYPTED) { "bolt+ssc" } else { "bolt" };
+        format!("{scheme}://127.0.0.1:{}", self.bolt)
     }
 }
 
@@ -129,6 +134,17 @@ pub(crate) fn admin(home: &Path) -> Command {
     command
 }
 
+/// Returns `cypher-shell` for a database; none, and says so, where there is no Java.
+pub(crate) fn shell(uri: &str) -> Option<Command> {
+    let Some(lib) = jars() else {
+        left_out("it needs cypher-shell: Java 17 and Maven");
+        return None;
+    };
+    let mut command = Command::new(script());
+    command.arg("shell").arg(lib).args(["-a", uri, "--format", "plain", "--fail-fast"]);
+    Some(command)
+}
+
 fn free_ports() -> [u16; 2] {
     // Both are held until both are known, so that they differ.
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
@@ -137,6 +153,12 @@ fn free_ports() -> [u16; 2] {
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/setup_neo4j.sh")
+}
+
+/// Fails where `CAIRN_REQUIRE_NEO4J` says that nothing about Neo4j may be left out.
+#[track_caller]
+pub(crate) fn require(why: &str) {
+    assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "it is required and cannot be had: {why}");
 }
 
 /// Returns the folder with Neo4j's jars, fetched where they are not there yet; says what is left out where they cannot
@@ -153,7 +175,7 @@ fn jars() -> Option<PathBuf> {
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         };
-        assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "Neo4j is required and cannot be had: {why}");
+        require(&why);
         None
     };
     JARS.get_or_init(fetch).clone()
@@ -162,6 +184,8 @@ fn jars() -> Option<PathBuf> {
 /// A database, empty, and nobody else's while this value lives.
 pub(crate) struct Database {
     pub(crate) uri: String,
+    /// Where the server's own pages are, if that is known.
+    pub(crate) pages: Option<String>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -170,8 +194,8 @@ pub(crate) fn database() -> Option<Database> {
     static TURN: Mutex<()> = Mutex::new(());
     static SERVER: OnceLock<Option<(Server, TempDir)>> = OnceLock::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let uri = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
-        uri
+    let (uri, pages) = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
+        (uri, None)
     } else {
         let start = || {
             let home = TempDir::new().unwrap();
@@ -181,9 +205,9 @@ pub(crate) fn database() -> Option<Database> {
             left_out("it needs Neo4j: Java 17 and Maven, or `CAIRN_TEST_NEO4J_URI`");
             return None;
         };
-        server.uri()
+        (server.uri(), Some(format!("http://127.0.0.1:{}", server.http)))
     };
-    let database = Database { uri, _turn: turn };
+    let database = Database { uri, pages, _turn: turn };
     database.clear();
     Some(database)
 }
