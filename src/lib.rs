@@ -38,6 +38,8 @@
 //! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
 //!   your own.
 //! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
+//! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), where [`neo4j::publish`](fn@neo4j::publish) puts an
+//!   index; [`report`]: a page about an index.
 //! - [`embed::Embedder`] and [`store::GraphReader`]: what to implement for vectors or a store of your own.
 //! - [`Error`] and [`ErrorKind`]: what can go wrong and what a caller can do about it.
 //!

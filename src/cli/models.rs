@@ -25,8 +25,8 @@ pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &
     for_embedder(&workspace.embedder()?, workspace.model_place()?, args, surroundings)
 }
 
-/// Returns the performers for an index that is pinned to an embedder, whose model lay at `remembered` when the index was
-/// made: with the embedder that was asked for, or else with this one.
+/// Returns the performers for an index that is pinned to an embedder, whose model lay at `remembered` when the index
+/// was made: with the embedder that was asked for, or else with this one.
 pub(super) fn for_embedder(
     pinned: &str,
     remembered: Option<ModelPlace>,

@@ -10,7 +10,7 @@ use crate::domain::{Progress, ProgressSink};
 /// What is shown while nobody knows how much there is to do.
 const COUNTED: &str = "{msg:20} {pos} {elapsed}";
 /// What is shown once it is known.
-const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {elapsed}";
+const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {per_sec} {elapsed}";
 
 /// A bar that lives as long as the run that it shows.
 pub(super) struct Bar(ProgressBar);

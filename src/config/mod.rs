@@ -62,12 +62,13 @@ impl std::fmt::Debug for Database {
 }
 
 impl Settings {
-    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names, or else `cairn.toml` in
-    /// the current folder, if there is one.
+    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names, or else `cairn.toml`
+    /// in the current folder, if there is one.
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`](crate::Error::Settings) if the file says what is no setting, [`Error::Io`](crate::Error::Io) if it cannot be read.
+    /// [`Error::Settings`](crate::Error::Settings) if the file says what is no setting,
+    /// [`Error::Io`](crate::Error::Io) if it cannot be read.
     pub fn read(asked: Option<&Path>) -> Result<Self> {
         let variable = |name: &str| std::env::var_os(name);
         let named = asked.map(Path::to_owned).or_else(|| set(&variable, "CAIRN_CONFIG").map(PathBuf::from));

@@ -179,7 +179,8 @@ impl Elements {
         packed.passage_mentions = rows(mentions.iter().map(|it| it.passage), self.passages.len());
         for mention in &mentions {
             packed.mention_entity.push(mention.entity);
-            packed.mention_sentence.push(packed.passage_sentences[mention.passage as usize] + mention.sentence);
+            let first = packed.passage_sentences[mention.passage as usize];
+            packed.mention_sentence.push(first.saturating_add(mention.sentence));
             packed.mention_cues.extend(mention.cues.map(place));
         }
     }
@@ -242,8 +243,8 @@ pub fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
     rows
 }
 
-/// Lays out the names of each document from the bearers of each name: those that few enough bear, and not by a part of a
-/// title or a first capital alone.
+/// Lays out the names of each document from the bearers of each name: those that few enough bear, and not by a part of
+/// a title or a first capital alone.
 pub(super) fn pack_own(packed: &mut PackedGraph) {
     let documents = packed.document_passages.len() - 1;
     let mut own: Vec<Vec<u32>> = vec![Vec::new(); documents];

@@ -146,7 +146,8 @@ impl<'a> Vectors<'a> {
         cosines.extend(sums.iter().zip(&other.scales[rows]).map(|(sum, other)| *sum as f32 * scale * other));
     }
 
-    /// Returns the cosine of every item with row 0 of `query`, 0 where it has no vector here; empty without an embedder.
+    /// Returns the cosine of every item with row 0 of `query`, 0 where it has no vector here; empty without an
+    /// embedder.
     #[must_use]
     pub fn cosines(&self, query: &Vectors<'_>) -> Vec<f32> {
         if self.is_empty() || query.is_empty() {

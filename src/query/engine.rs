@@ -146,9 +146,9 @@ impl QueryEngine {
         Self::of(Source::Whole(reader), performers)
     }
 
-    /// Answers from an index that was published to Neo4j, without a workspace. The structure of the graph is read now and
-    /// kept in memory; texts come from the database as questions need them. When another version is published, the next
-    /// question is answered from that. The engine belongs to the runtime that it is opened in.
+    /// Answers from an index that was published to Neo4j, without a workspace. The structure of the graph is read now
+    /// and kept in memory; texts come from the database as questions need them. When another version is published, the
+    /// next question is answered from that. The engine belongs to the runtime that it is opened in.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ mod records;
 mod sections;
 mod snapshot;
 mod stamp;
-mod structure;
+pub(crate) mod structure;
 mod text_index;
 mod texts;
 mod vectors;

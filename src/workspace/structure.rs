@@ -12,7 +12,7 @@ const RANGE: &str = "names something that is not there";
 const TEXT: &str = "is not text";
 
 /// Checks a graph whose edges name `outgoing` out-coming questions.
-pub(super) fn check(graph: &PassageGraph<'_>, outgoing: usize) -> Check {
+pub(crate) fn check(graph: &PassageGraph<'_>, outgoing: usize) -> Check {
     check_passages(graph)?;
     check_entities(graph)?;
     check_mentions(graph)?;

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::graph::elements::{EdgeElement, Elements, MentionElement, PassageElement, QuestionElement, flags};
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
+use crate::workspace::structure::check;
 
 /// The structure of a version.
 #[derive(Debug)]
@@ -43,7 +44,11 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>) -> Result<Str
             |row: &Row| add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"));
         reading.rows("read the structure", text, &mut visit).await?;
     }
-    rows.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))
+    let structure = rows.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
+    let outgoing = structure.outgoing.ends.len();
+    // Somebody may have changed it by hand; whoever walks it indexes without looking.
+    check(&structure.graph.view(), outgoing).map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
+    Ok(structure)
 }
 
 /// Adds what a row is; none where it has not all that it should.

@@ -1,8 +1,8 @@
 //! Answering from the database: the structure of a version in memory, texts and vectors fetched for each question.
 //!
-//! What a question compares lies in the database: its full-text and vector indexes say where to enter, the structure says
-//! what can be reached from there, and the texts of these passages come in one answer. They make an [`Excerpt`], which
-//! strategies read as they read any store. Scores of passages outside of it are 0.
+//! What a question compares lies in the database: its full-text and vector indexes say where to enter, the structure
+//! says what can be reached from there, and the texts of these passages come in one answer. They make an [`Excerpt`],
+//! which strategies read as they read any store. Scores of passages outside of it are 0.
 
 mod entry;
 mod excerpt;

@@ -77,3 +77,100 @@ fn every_strategy_finds_what_it_finds_in_the_index() {
         }
     });
 }
+
+#[test]
+fn a_new_version_is_answered_from_with_the_next_question() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let options = SearchOptions { top_k: 1, ..SearchOptions::default() };
+    let first = async |engine: &QueryEngine| {
+        let found = engine.search("Who built Toll Tower?", &options).await.unwrap();
+        (found.version.0, found.hits[0].name.clone())
+    };
+    let republish = || {
+        cli.json(&["index", "harbor"]);
+        cli.json(&["publish", "--neo4j", &database.uri]);
+    };
+    block_on(async {
+        let engine = QueryEngine::open_neo4j(&database.target(), Performers::built_in()).await.unwrap();
+        assert!(first(&engine).await.1 != "Toll Tower");
+        cli.write("harbor/tower.txt", "Toll Tower\n\nToll Tower was built by Ada Lorne in 1911.");
+        republish();
+        assert_eq!(first(&engine).await, (2, "Toll Tower".to_owned()));
+        cli.write("harbor/tower.txt", "Toll Tower\n\nToll Tower was built by Ben Lorne in 1912.");
+        republish();
+        let found = engine.search("Who built Toll Tower?", &options).await.unwrap();
+        assert!(found.hits[0].text.contains("Ben Lorne"), "{:?}", found.hits[0]);
+    });
+}
+
+#[test]
+fn a_folder_without_an_index_searches_and_asks_in_the_database() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let elsewhere = Cli::new();
+    for question in QUESTIONS {
+        let passages = |found: &serde_json::Value| -> Vec<String> {
+            found["hits"].as_array().unwrap().iter().map(|hit| hit["passage"].to_string()).collect()
+        };
+        let held = elsewhere.json(&["search", question, "--neo4j", &database.uri]);
+        assert_eq!(passages(&held), passages(&cli.json(&["search", question])), "{question}");
+        let held = elsewhere.json(&["ask", question, "--neo4j", &database.uri]);
+        assert_eq!(held["text"], cli.json(&["ask", question])["text"], "{question}");
+    }
+    elsewhere.refuses(&["ask", QUESTIONS[0]], "no_index", &["hint: make one"]);
+    elsewhere.refuses(&["ask", QUESTIONS[0], "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: see whether"]);
+    let other = ["ask", QUESTIONS[0], "--neo4j", &database.uri, "--embedder", "none"];
+    elsewhere.refuses(&other, "incompatible", &["static-256i8"]);
+}
+
+#[test]
+fn a_filter_holds_in_the_database_too() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    let record = |id: &str, kind: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"{id}\",\"text\":\"{id} was built by Ada Lorne.\",\"kind\":\"{kind}\"}}\n"
+        )
+    };
+    cli.write(
+        "notes.jsonl",
+        record("Harl Mill", "mill") + &record("Toll Tower", "tower") + &record("Heron Bridge", "bridge"),
+    );
+    cli.json(&["index", "notes.jsonl"]);
+    published(&cli, &database);
+    let search = |filter: &'static str| {
+        let found = cli.json(&["search", "What was built by Ada Lorne?", "--filter", filter, "--neo4j", &database.uri]);
+        found["hits"].as_array().unwrap().iter().map(|hit| hit["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(search("kind=tower"), ["Toll Tower"]);
+    assert_eq!(search("kind=none"), [""; 0]);
+}
+
+#[test]
+fn a_graph_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
+    let Some(database) = database() else { return };
+    let (_cli, _workspace) = published_harbor(&database);
+    let elsewhere = Cli::new();
+    let ask = ["ask", QUESTIONS[0], "--neo4j", &database.uri];
+    elsewhere.json(&ask);
+    for (change, undo) in [
+        (
+            "MATCH ()-[r:MENTIONED_IN]->() WITH r LIMIT 1 SET r.was = r.sentences, r.sentences = [4000000000]",
+            "MATCH ()-[r:MENTIONED_IN]->() WHERE r.was IS NOT NULL SET r.sentences = r.was REMOVE r.was",
+        ),
+        (
+            "MATCH (p:Passage) WITH p LIMIT 1 SET p.was = p.sentenceLengths, p.sentenceLengths = [1]",
+            "MATCH (p:Passage) WHERE p.was IS NOT NULL SET p.sentenceLengths = p.was REMOVE p.was",
+        ),
+        (
+            "MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 1 SET r.was = r.incoming, r.incoming = 'no question'",
+            "MATCH ()-[r:LEADS_TO]->() WHERE r.was IS NOT NULL SET r.incoming = r.was REMOVE r.was",
+        ),
+    ] {
+        database.rows(change);
+        elsewhere.refuses(&ask, "corrupt", &["hint: publish it anew"]);
+        database.rows(undo);
+        elsewhere.json(&ask);
+    }
+}
