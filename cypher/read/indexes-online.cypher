@@ -1,3 +1,3 @@
 SHOW INDEXES YIELD name, state
-WHERE state <> 'ONLINE'
+WHERE state <> 'ONLINE' AND name IN $names
 RETURN count(*) AS waiting, collect(CASE state WHEN 'FAILED' THEN name END) AS failed

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use neo4rs::Row;
+use neo4rs::{BoltList, BoltType, Row};
 
 use super::session::Session;
 use super::statement::{Statement, cypher, split};
@@ -143,13 +143,16 @@ pub(super) async fn make_indexes(session: &Session, dimension: usize) -> Result<
     if due.is_empty() {
         return Ok(None);
     }
-    wait_for_indexes(session).await?;
+    // Indexes of the user's own are none of ours to wait for.
+    let names = due.iter().flat_map(|it| it.names()).map(BoltType::from).collect();
+    wait_for_indexes(session, BoltType::List(BoltList { value: names })).await?;
     Ok(Some(began.elapsed()))
 }
 
-async fn wait_for_indexes(session: &Session) -> Result<()> {
+async fn wait_for_indexes(session: &Session, names: BoltType) -> Result<()> {
     loop {
-        let rows = session.rows(&Statement::new("wait for the indexes", cypher!("read/indexes-online"))).await?;
+        let statement = Statement::new("wait for the indexes", cypher!("read/indexes-online"));
+        let rows = session.rows(&statement.with("names", names.clone())).await?;
         let waiting = rows.first().and_then(|row| row.get::<i64>("waiting").ok()).unwrap_or_default();
         let failed: Vec<String> = rows.first().and_then(|row| row.get("failed").ok()).unwrap_or_default();
         if !failed.is_empty() {

@@ -105,7 +105,10 @@ impl Session {
 
     async fn check_server(&self) -> Result<()> {
         let statement = Statement::new(retry::GREETING, cypher!("read/server"));
-        let rows = self.rows(&statement).await?;
+        // The driver itself waits without end for a peer that takes a connection and says nothing.
+        let answered = tokio::time::timeout(GREETING, self.rows(&statement)).await;
+        let silent = || self.failed(&DriverError::ConnectionTimedOut, retry::GREETING).error;
+        let rows = answered.unwrap_or_else(|_| Err(silent()))?;
         let version: String = rows.first().and_then(|row| row.get("version").ok()).unwrap_or_default();
         let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
         let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
@@ -18,6 +19,7 @@ use super::strategies::{Found, Query, on_cpu, strategy};
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
+use crate::graph::trail::TERMS_MAX;
 use crate::neo4j::{DatabaseGraph, Target};
 use crate::skill::Performers;
 use crate::store::{GraphReader, GraphSource, Wanted};
@@ -125,6 +127,8 @@ impl Source {
 
 /// How often a question is asked again because another version was published meanwhile.
 const ATTEMPTS_MAX: u32 = 4;
+/// How long to wait before that, for the first time.
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl QueryEngine {
     /// Opens the last finished version of a workspace. The engine goes on reading that version while later ones appear.
@@ -173,10 +177,7 @@ impl QueryEngine {
 
     fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker } = performers;
-        let reader = source.reader();
-        if reader.embedder() != embedder.name() {
-            return Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() });
-        }
+        check_embedder(source.reader().as_ref(), embedder.as_ref())?;
         Ok(Self { source, embedder, reranker })
     }
 
@@ -279,13 +280,15 @@ impl QueryEngine {
         loop {
             attempt += 1;
             let found = self.find_once(question, options, finish.clone()).await;
-            let is_last = attempt == ATTEMPTS_MAX;
-            match found {
-                Err(Error::Database { source: DatabaseError::Changing { .. }, .. }) if !is_last => {}
-                Ok((query, ..)) if !is_last && !self.is_current(&query).await? => {}
-                Ok((query, ..)) if is_last && !self.is_current(&query).await? => return Err(changing(attempt)),
+            let server = match found {
+                Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
+                Ok((query, ..)) if !self.is_current(&query).await? => "the server".to_owned(),
                 found => return found,
+            };
+            if attempt == ATTEMPTS_MAX {
+                return Err(Error::Database { server, source: DatabaseError::Changing { attempts: attempt } });
             }
+            tokio::time::sleep(PAUSE * attempt).await;
         }
     }
 
@@ -330,6 +333,8 @@ impl QueryEngine {
         checked(question)?;
         options.check()?;
         let structure = self.source.current().await?;
+        // A later version may be of another embedder.
+        check_embedder(structure.as_ref(), self.embedder.as_ref())?;
         let asked = AskedQuestion::parse(question, structure.graph(), self.embedder.as_ref()).await?;
         let (asked, allowed, reader) = self.reader_for(asked, structure, options).await?;
         let embedder = Arc::clone(&self.embedder);
@@ -366,7 +371,10 @@ impl QueryEngine {
         };
         let Source::Asked(source) = &self.source else { return Ok((asked, allowed, structure)) };
         let graph = structure.graph();
-        let words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        words.sort_unstable();
+        words.dedup();
+        words.truncate(TERMS_MAX);
         let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
         let named: Vec<u32> = by_title.into_keys().chain(by_lead.into_keys()).collect();
         let wanted = Wanted {
@@ -406,9 +414,11 @@ impl QueryEngine {
     }
 }
 
-/// Returns that versions are published faster than one question is answered.
-fn changing(attempts: u32) -> Error {
-    Error::Database { server: "the server".to_owned(), source: DatabaseError::Changing { attempts } }
+fn check_embedder(reader: &dyn GraphReader, embedder: &dyn Embedder) -> Result<()> {
+    if reader.embedder() == embedder.name() {
+        return Ok(());
+    }
+    Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() })
 }
 
 fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {

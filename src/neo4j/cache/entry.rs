@@ -28,6 +28,11 @@ const EXCERPT_MAX: usize = 600;
 /// Passages up to which all that a filter leaves are in the excerpt.
 const FILTERED_MAX: usize = 1_000;
 
+/// The indexes that are asked.
+pub(super) const INDEXES: [&str; 3] = ["passage_text", "passage_embedding", "incoming_embedding"];
+/// How many times as much they are asked for at most, where a filter leaves few passages.
+const FILTER_FACTOR_MAX: usize = 40;
+
 /// What the indexes found.
 pub(super) struct Entry {
     /// Passages, best first.
@@ -58,8 +63,7 @@ pub(super) async fn enter(session: &Session, cache: &GraphCache, wanted: &Wanted
     for passage in wanted.named.iter().copied().filter(|passage| wanted.admits(*passage)) {
         *fused.entry(passage).or_default() += 1.0 / FUSION;
     }
-    let count = fused.len();
-    Ok(Entry { passages: top::best(fused, count), incoming: questions })
+    Ok(Entry { passages: top::best(fused, EXCERPT_MAX), incoming: questions })
 }
 
 /// Returns the passages of an excerpt: those of the entry, and those that the structure reaches from the best of them,
@@ -110,26 +114,26 @@ async fn by_text(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> 
     }
     let statement = Statement::new("ask the full-text index", cypher!("read/entry-passage-text"))
         .with("words", either(wanted.words))
-        .with("limit", ENTRY_PASSAGES)
+        .with("limit", limit(cache, wanted, ENTRY_PASSAGES))
         .with("version", cache.version);
     Ok(passages(cache, &session.rows(&statement).await?))
 }
 
 async fn by_vector(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Vec<u32>> {
-    if wanted.vector.is_empty() {
+    if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
     let text = cypher!("read/entry-passage-embedding");
-    let statement = vector_statement(text, wanted.vector, ENTRY_PASSAGES, cache.version);
+    let statement = vector_statement(text, wanted.vector, limit(cache, wanted, ENTRY_PASSAGES), cache.version);
     Ok(passages(cache, &session.rows(&statement).await?))
 }
 
 async fn questions(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Vec<(u32, Vec<f32>)>> {
-    if wanted.vector.is_empty() || cache.structure.graph.incoming_passage.is_empty() {
+    if is_nothing(wanted.vector) || cache.structure.graph.incoming_passage.is_empty() {
         return Ok(Vec::new());
     }
     let text = cypher!("read/entry-incoming-embedding");
-    let statement = vector_statement(text, wanted.vector, ENTRY_QUESTIONS, cache.version);
+    let statement = vector_statement(text, wanted.vector, limit(cache, wanted, ENTRY_QUESTIONS), cache.version);
     let graph = cache.structure.graph.view();
     let read = |found: &Row| {
         let own = row(graph.passage_incoming, passage(cache, found)?);
@@ -138,6 +142,19 @@ async fn questions(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -
         Some((question as u32, found.get::<Vec<f32>>("embedding").ok()?))
     };
     Ok(session.rows(&statement).await?.iter().filter_map(read).collect())
+}
+
+/// Returns whether there is nothing to compare: an index takes no zeros.
+fn is_nothing(vector: &[f32]) -> bool {
+    vector.iter().all(|value| *value == 0.0)
+}
+
+/// Returns how many an index is asked for, so that about `count` are left by the filter.
+fn limit(cache: &GraphCache, wanted: &Wanted<'_>, count: i64) -> i64 {
+    let Some(allowed) = wanted.allowed else { return count };
+    let admitted = allowed.iter().filter(|is_allowed| **is_allowed).count().max(1);
+    let factor = cache.structure.passages.len().div_ceil(admitted).min(FILTER_FACTOR_MAX);
+    count.saturating_mul(i64::try_from(factor).unwrap_or(1))
 }
 
 fn vector_statement(text: &'static str, vector: &[f32], limit: i64, version: i64) -> Statement {

@@ -8,6 +8,7 @@ use super::super::export::read_document;
 use super::super::reader::Reading;
 use super::super::session::Session;
 use super::super::statement::cypher;
+use crate::domain::Counts;
 use crate::error::Result;
 use crate::graph::elements::{EdgeElement, Elements, MentionElement, PassageElement, QuestionElement, flags};
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
@@ -36,8 +37,8 @@ pub(super) struct Texts {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Reads the structure of the version that `reading` reads.
-pub(super) async fn load(session: &Session, reading: &Reading<'_>) -> Result<Structure> {
+/// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
+pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let mut rows = Rows::default();
     for (text, add) in PARTS {
         let mut visit =
@@ -48,6 +49,13 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>) -> Result<Str
     let outgoing = structure.outgoing.ends.len();
     // Somebody may have changed it by hand; whoever walks it indexes without looking.
     check(&structure.graph.view(), outgoing).map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
+    let graph = structure.graph.view();
+    let held = [graph.document_count(), graph.passage_count(), graph.sentence_count(), structure.incoming.ends.len()];
+    let held = [&held[..], &[outgoing, graph.edge_target.len(), graph.entity_documents.len()]].concat();
+    let due = [counts.documents, counts.passages, counts.sentences, counts.incoming, counts.outgoing, counts.edges];
+    if held.into_iter().ne(due.into_iter().chain([counts.entities]).map(|it| it as usize)) {
+        return Err(session.damaged("it holds another number of elements than was published"));
+    }
     Ok(structure)
 }
 
@@ -136,6 +144,8 @@ impl Rows {
 
     fn add_entity(&mut self, row: &Row) -> Option<()> {
         let number = self.elements.entities.number(row.get("name").ok()?);
+        // Two of one name would shift what is known of the others.
+        (number as usize == self.elements.entity_flags.len()).then_some(())?;
         self.entities.insert(key(row, "id")?, number);
         let flag = |name| row.get::<bool>(name).ok();
         self.elements.entity_flags.push(flags(flag("single")?, flag("lower")?));
@@ -208,8 +218,11 @@ impl Rows {
         elements.passages = self.passages.into_iter().map(|it| it.element).collect();
         elements.incoming = self.incoming.into_iter().map(|it| it.element).collect();
         elements.outgoing = self.outgoing.into_iter().map(|it| it.element).collect();
-        let mention =
-            |(passage, it): (Key, MentionElement)| Some(MentionElement { passage: *numbers.get(&passage)?, ..it });
+        let lengths: Vec<usize> = elements.passages.iter().map(|it| it.sentence_lengths.len()).collect();
+        let mention = |(passage, it): (Key, MentionElement)| {
+            let passage = *numbers.get(&passage)?;
+            ((it.sentence as usize) < lengths[passage as usize]).then_some(MentionElement { passage, ..it })
+        };
         elements.mentions = self.mentions.into_iter().map(mention).collect::<Option<_>>()?;
         let edge = |([from, to, incoming, outgoing], similarity): ([Key; 4], f32)| {
             Some(EdgeElement {

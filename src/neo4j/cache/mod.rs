@@ -17,6 +17,7 @@ use super::element::Key;
 use super::reader::{Reading, version};
 use super::session::Session;
 use super::state::IndexState;
+use super::statement::{Statement, cypher};
 use super::target::Target;
 use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId};
 use crate::error::{Error, Result};
@@ -27,6 +28,9 @@ use crate::store::{
 use excerpt::Excerpt;
 use fetch::Fetcher;
 use load::Structure;
+
+/// Values of a vector at most: more than any embedder has.
+const DIMENSION_MAX: usize = 1 << 16;
 
 /// The index in a database, to be asked questions. It may be shared by any number of tasks of the runtime that it was
 /// opened in.
@@ -69,21 +73,49 @@ impl DatabaseGraph {
         Arc::clone(&self.current.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
+    /// Returns whether the database still holds what was read: the same version, published from the same index, since a
+    /// database that was emptied counts from 1 again.
+    async fn is_current(&self) -> Result<bool> {
+        let current = self.current();
+        if version(&self.session).await? != current.version {
+            return Ok(false);
+        }
+        let rows = self.session.rows(&Statement::new("read the index", cypher!("read/source"))).await?;
+        let source = rows.first().and_then(|row| row.get::<String>("source").ok());
+        Ok(source.is_some_and(|source| source == current.state.source))
+    }
+
     /// Returns the structure of the version that the database holds now.
     async fn refreshed(&self) -> Result<Arc<GraphCache>> {
-        let published = version(&self.session).await?;
-        if self.current().version == published {
+        if self.is_current().await? {
             return Ok(self.current());
         }
         let _reading = self.reading.lock().await;
         // Another task may have read it meanwhile.
-        let current = self.current();
-        if current.version == version(&self.session).await? {
-            return Ok(current);
+        if self.is_current().await? {
+            return Ok(self.current());
         }
         let cache = Arc::new(load(&self.session).await?);
         *self.current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::clone(&cache);
         Ok(cache)
+    }
+}
+
+impl DatabaseGraph {
+    /// Returns what an error of asking an index means: that it is not there, or is not filled yet, where that is so.
+    async fn without_index(&self, error: Error) -> Error {
+        if !matches!(&error, Error::Database { source: DatabaseError::Statement { .. }, .. }) {
+            return error;
+        }
+        let online = self.session.rows(&Statement::new("read the schema", cypher!("read/indexes-filled"))).await;
+        let Ok(online) = online else { return error };
+        let online: Vec<String> = online.iter().filter_map(|row| row.get("name").ok()).collect();
+        let missing: Vec<&str> =
+            entry::INDEXES.into_iter().filter(|name| !online.iter().any(|it| it == name)).collect();
+        if missing.is_empty() {
+            return error;
+        }
+        self.session.error(DatabaseError::Schema { names: missing.join(", ") })
     }
 }
 
@@ -101,7 +133,11 @@ async fn load(session: &Session) -> Result<GraphCache> {
 
 async fn read(session: &Session, reading: &Reading<'_>) -> Result<(IndexState, Structure)> {
     let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
-    Ok((state, load::load(session, reading).await?))
+    if state.dimension > DIMENSION_MAX {
+        return Err(session.damaged(format!("its vectors have {} values", state.dimension)));
+    }
+    let structure = load::load(session, reading, state.counts).await?;
+    Ok((state, structure))
 }
 
 impl GraphSource for DatabaseGraph {
@@ -119,7 +155,10 @@ impl GraphSource for DatabaseGraph {
             if cache.version() != version {
                 return Err(self.session.error(DatabaseError::Changing { attempts: 1 }));
             }
-            let entry = entry::enter(&self.session, &cache, &wanted).await?;
+            let entry = match entry::enter(&self.session, &cache, &wanted).await {
+                Err(error) => return Err(self.without_index(error).await),
+                Ok(entry) => entry,
+            };
             let reached = entry::reach(&cache, &entry, &wanted);
             let fetched = cache.fetcher.fetch(&cache.structure, &reached).await?;
             Ok(Arc::new(Excerpt::new(cache, fetched, &entry.incoming)) as Arc<dyn GraphReader>)

@@ -40,6 +40,15 @@ fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
     );
 }
 
+#[test]
+fn a_peer_that_says_nothing_is_given_up() {
+    let cli = Cli::new();
+    let began = Instant::now();
+    let said = cli.run(["ask", "Who built Harl Mill?", "--neo4j", &peer(Answer::Silent)]);
+    assert!(said.status == Some(10) && said.stderr.contains("cannot be reached"), "{said:#?}");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
 /// Wherever a connection is cut, publishing goes on by itself; what is there afterwards is what was to be there, once.
 #[test]
 fn a_connection_may_be_cut_at_any_message() {

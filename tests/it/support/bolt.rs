@@ -22,6 +22,8 @@ pub(crate) enum Answer {
     Refuses(&'static str),
     /// A server that closes the connection when a statement comes.
     Closes,
+    /// Something that takes a connection and says nothing.
+    Silent,
 }
 
 /// Starts a peer and returns its address. It lives as long as this process.
@@ -39,6 +41,10 @@ pub(crate) fn peer(answer: Answer) -> String {
 
 fn serve(stream: &mut TcpStream, answer: &Answer) -> Option<()> {
     stream.read_exact(&mut [0; 20]).ok()?;
+    if matches!(answer, Answer::Silent) {
+        // Until the other side gives up.
+        return stream.read_to_end(&mut Vec::new()).ok().map(drop);
+    }
     stream.write_all(&[0, 0, 4, 4]).ok()?;
     while let Some(message) = message(stream) {
         let reply = match (message[1], answer) {

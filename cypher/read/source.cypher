@@ -1,0 +1,3 @@
+// Which version of a workspace was published.
+MATCH (i:Index {id: 'cairn'})
+RETURN i.source AS source
