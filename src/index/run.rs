@@ -21,7 +21,7 @@ use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
-const RULES: u32 = 3;
+const RULES: u32 = 4;
 /// Documents that are worked on together.
 const BATCH_DOCUMENTS: usize = 256;
 /// Bytes of text that are worked on together, as far as documents allow.

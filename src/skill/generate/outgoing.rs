@@ -1,5 +1,7 @@
 //! Out-coming questions: who or what the names are that the passage mentions and does not explain.
 
+use rustc_hash::FxHashSet;
+
 use super::cues::{Cue, role_ending_at};
 use super::reading::{Mention, Sentence};
 use super::subject::Subject;
@@ -66,8 +68,12 @@ pub(super) fn questions(sentences: &[Sentence<'_>], subject: &Subject) -> Vec<Dr
     let mut kept: Vec<&Candidate<'_>> =
         candidates.iter().filter(|it| it.role.is_some() || !is_surname_of_any(&it.mention.key, &keys)).collect();
     kept.sort_by_key(|it| std::cmp::Reverse((it.role.is_some(), it.mention.words.len())));
-    kept.truncate(OUTGOING_MAX);
-    kept.into_iter().map(|it| draft(it, subject)).collect()
+    let mut drafts: Vec<Draft> = kept.into_iter().map(|it| draft(it, subject)).collect();
+    // Names that differ in what is folded away may make one question.
+    let mut asked = FxHashSet::default();
+    drafts.retain(|draft| asked.insert(draft.text.clone()));
+    drafts.truncate(OUTGOING_MAX);
+    drafts
 }
 
 fn draft(candidate: &Candidate<'_>, subject: &Subject) -> Draft {

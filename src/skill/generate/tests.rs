@@ -226,6 +226,12 @@ fn there_are_never_too_many_questions_and_never_two_alike() {
     assert_eq!((count(QuestionKind::Incoming), count(QuestionKind::Outgoing)), (INCOMING_MAX, OUTGOING_MAX));
     let texts: std::collections::BTreeSet<_> = asked.iter().map(|it| &it.text).collect();
     assert_eq!(texts.len(), asked.len());
+
+    // One name with its article and without.
+    let text = "The Umayyads were rulers. Later the Umayyads were criticized by some.";
+    let asked = questions("Caliphate", text);
+    let of_them = asked.iter().filter(|it| it.kind == QuestionKind::Outgoing && it.text.contains("the Umayyads"));
+    assert_eq!(of_them.count(), 1, "{asked:#?}");
 }
 
 proptest::proptest! {
