@@ -1,4 +1,4 @@
-//! Publishing to a real Neo4j: what is there afterwards, what it refuses, and what no interruption can spoil.
+//! A real Neo4j: what publishing leaves there, what it refuses, what no interruption can spoil, and answers from it.
 
 mod answering;
 mod browser;
