@@ -14,3 +14,4 @@ CREATE CONSTRAINT cairn_answered_by IF NOT EXISTS FOR ()-[r:ANSWERED_BY]-() REQU
 CREATE CONSTRAINT cairn_asks IF NOT EXISTS FOR ()-[r:ASKS]-() REQUIRE (r.id, r.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_leads_to IF NOT EXISTS FOR ()-[r:LEADS_TO]-() REQUIRE (r.id, r.since) IS UNIQUE;
 CREATE CONSTRAINT cairn_mentioned_in IF NOT EXISTS FOR ()-[r:MENTIONED_IN]-() REQUIRE (r.id, r.since) IS UNIQUE;
+CREATE CONSTRAINT cairn_names IF NOT EXISTS FOR ()-[r:NAMES]-() REQUIRE (r.id, r.since) IS UNIQUE;

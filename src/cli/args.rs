@@ -188,7 +188,7 @@ pub(super) struct SearchArgs {
     pub(super) models: SearchModelArgs,
     /// Search in Neo4j instead of an index on disk.
     #[command(flatten)]
-    pub(super) database: DatabaseArgs,
+    pub(super) graph: GraphArgs,
 }
 
 /// `cairn ask`.
@@ -207,7 +207,7 @@ pub(super) struct AskArgs {
     pub(super) models: SearchModelArgs,
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
-    pub(super) database: DatabaseArgs,
+    pub(super) graph: GraphArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
@@ -228,6 +228,25 @@ pub(super) struct DatabaseArgs {
     /// Who asks.
     #[command(flatten)]
     pub(super) login: LoginArgs,
+}
+
+/// A graph in Neo4j to read, and how.
+#[derive(Debug, Clone, Args)]
+pub(super) struct GraphArgs {
+    /// Which.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// Where the graph is walked: memory, cypher (in Neo4j), or auto: in memory where it fits [default:
+    /// `CAIRN_NEO4J_TRAVERSAL`, or auto].
+    #[arg(long, value_name = "WAY")]
+    pub(super) traversal: Option<String>,
+    /// Megabytes of memory that the graph may take [default: `CAIRN_NEO4J_MEMORY`, or 2048].
+    #[arg(long, value_name = "MB")]
+    pub(super) memory: Option<String>,
+    /// Folder to keep a copy of the graph's structure in, from which it is opened faster [default:
+    /// `CAIRN_NEO4J_CACHE`, or none is kept].
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache: Option<PathBuf>,
 }
 
 /// Which database of a server, and who asks.

@@ -18,7 +18,7 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
@@ -27,14 +27,14 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
     if result.hits.is_empty() {
         surroundings.screen.note("nothing found");
     }
-    let names = Names::of(&engine, &result.hits, &Ledger::default())?;
+    let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
     Ok(show::hits(&surroundings.screen, &result.hits, &names)?)
 }
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
     let engine = open_to_search(place, surroundings, &mut search).await?;
     let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
@@ -43,7 +43,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     }
     let screen = &surroundings.screen;
     let ledger = if args.explain { answer.ledger.clone() } else { Ledger::default() };
-    let names = Names::of(&engine, &answer.hits, &ledger)?;
+    let names = Names::of(&engine, &answer.hits, &ledger).await?;
     show::answer(screen, &answer, &names)?;
     if args.explain {
         screen.line("")?;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::Surroundings;
-use super::args::DatabaseArgs;
+use super::args::{DatabaseArgs, GraphArgs};
 use crate::error::{Error, Result};
-use crate::neo4j::{Secret, Target};
+use crate::neo4j::{DatabaseGraph, Secret, Target, Traversal, TraversalOptions};
 
 /// Returns the database that is meant.
 pub(super) fn target(args: &DatabaseArgs, surroundings: &Surroundings) -> Result<Target> {
@@ -29,6 +29,37 @@ pub(super) fn target(args: &DatabaseArgs, surroundings: &Surroundings) -> Result
         None => Secret::new(settings.password.clone().unwrap_or_default()),
     };
     Ok(target)
+}
+
+/// Opens the graph that is meant, and says where it is walked if nobody chose that.
+pub(super) async fn open(args: &GraphArgs, surroundings: &Surroundings) -> Result<DatabaseGraph> {
+    let target = target(&args.database, surroundings)?;
+    let settings = &surroundings.settings.neo4j;
+    let traversal = args.traversal.as_deref().or(settings.traversal.as_deref()).map(str::parse).transpose()?;
+    let memory = args.memory.as_ref().or(settings.memory.as_ref()).map(|text| megabytes(text)).transpose()?;
+    let usual = TraversalOptions::default();
+    let options = TraversalOptions {
+        traversal: traversal.unwrap_or_default(),
+        memory_max: memory.unwrap_or(usual.memory_max),
+        cache: args.cache.clone().or_else(|| settings.cache.clone()),
+    };
+    let (is_open, memory_max) = (options.traversal == Traversal::Auto, options.memory_max >> 20);
+    let graph = DatabaseGraph::open(&target, options).await?;
+    if is_open && graph.traversal() == Traversal::Cypher {
+        let due = graph.structure_bytes() >> 20;
+        surroundings.screen.note(format!(
+            "the graph would take about {due} MB of memory, more than {memory_max}: Neo4j walks it, which takes longer"
+        ));
+    }
+    Ok(graph)
+}
+
+/// Returns how many bytes so many megabytes are.
+fn megabytes(text: &str) -> Result<u64> {
+    let bytes = text.parse::<u64>().ok().and_then(|megabytes| megabytes.checked_mul(1 << 20));
+    let refused =
+        || Error::Option { option: "memory", value: text.to_owned(), reason: "it is a number of megabytes".to_owned() };
+    bytes.ok_or_else(refused)
 }
 
 /// Returns the first line of a file.

@@ -79,7 +79,7 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
         let answer = engine.ask(question, &AskOptions::default()).await?;
         screen.line("")?;
         screen.line(screen.strong(&format!("? {question}")))?;
-        let names = Names::of(&engine, &answer.hits, &Ledger::default())?;
+        let names = Names::of(&engine, &answer.hits, &Ledger::default()).await?;
         show::answer(screen, &answer, &names)?;
     }
     screen.line("")?;

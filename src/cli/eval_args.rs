@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{DatabaseArgs, ModelArgs, PlaceArgs, SearchModelArgs};
+use super::args::{GraphArgs, ModelArgs, PlaceArgs, SearchModelArgs};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -68,7 +68,7 @@ pub(super) struct EvalRetrievalArgs {
     pub(super) output: Option<PathBuf>,
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
-    pub(super) database: DatabaseArgs,
+    pub(super) graph: GraphArgs,
 }
 
 /// `cairn eval compare`.

@@ -32,12 +32,11 @@ use serde_json::json;
 use crate::config::Settings;
 use crate::domain::Cancellation;
 use crate::error::{Error, ErrorKind};
-use crate::neo4j::DatabaseGraph;
 use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
-use args::{Cli, Command, DatabaseArgs, ModelArgs, SearchModelArgs};
+use args::{Cli, Command, GraphArgs, ModelArgs, SearchModelArgs};
 use next::Next;
 use screen::Screen;
 
@@ -263,7 +262,7 @@ fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<
 /// Where a search reads, and with which models.
 struct SearchPlace<'a> {
     index: Option<PathBuf>,
-    database: &'a DatabaseArgs,
+    graph: &'a GraphArgs,
     models: &'a SearchModelArgs,
 }
 
@@ -278,8 +277,8 @@ async fn open_to_search(
     options.check()?;
     let models = &place.models.models;
     // A database that is only set is for publishing: a search reads the index here unless one is named.
-    if place.database.neo4j.is_some() {
-        let source = DatabaseGraph::open(&database::target(place.database, surroundings)?).await?;
+    if place.graph.database.neo4j.is_some() {
+        let source = database::open(place.graph, surroundings).await?;
         let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
         return QueryEngine::over_source(Arc::new(source), Performers { reranker, ..performers });
     }

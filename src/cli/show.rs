@@ -19,9 +19,9 @@ pub(super) struct Names(BTreeMap<PassageId, String>);
 
 impl Names {
     /// Returns the names of `hits`, of those on the way to them, and of whatever else `ledger` names.
-    pub(super) fn of(engine: &QueryEngine, hits: &[Hit], ledger: &Ledger) -> Result<Self> {
+    pub(super) async fn of(engine: &QueryEngine, hits: &[Hit], ledger: &Ledger) -> Result<Self> {
         let on_ways = hits.iter().flat_map(|hit| &hit.path).flat_map(|step| [step.from, step.to]);
-        let mut names = engine.names(&on_ways.chain(ledger.passages()).collect())?;
+        let mut names = engine.names(&on_ways.chain(ledger.passages()).collect()).await?;
         names.extend(Self::of_hits(hits).0);
         Ok(Self(names))
     }

@@ -35,6 +35,9 @@ struct Neo4j {
     database: Option<String>,
     user: Option<String>,
     password_file: Option<PathBuf>,
+    traversal: Option<String>,
+    memory: Option<u64>,
+    cache: Option<PathBuf>,
     /// Only to be refused with a reason.
     password: Option<serde::de::IgnoredAny>,
 }
@@ -66,6 +69,9 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             user: file.neo4j.user,
             password: None,
             password_file: file.neo4j.password_file.map(from_folder),
+            traversal: file.neo4j.traversal,
+            memory: file.neo4j.memory.map(|megabytes| megabytes.to_string()),
+            cache: file.neo4j.cache.map(from_folder),
         },
         no_color: false,
     })
@@ -103,6 +109,7 @@ mod tests {
             user: Some("u".to_owned()),
             password: None,
             password_file: path("secret"),
+            ..Database::default()
         };
         let expected = Settings {
             file: path(NAME),

@@ -46,17 +46,26 @@ pub struct Database {
     pub password: Option<String>,
     /// `CAIRN_NEO4J_PASSWORD_FILE`, `neo4j.password_file`: the file whose first line is the password.
     pub password_file: Option<PathBuf>,
+    /// `CAIRN_NEO4J_TRAVERSAL`, `neo4j.traversal`: where its graph is walked to answer.
+    pub traversal: Option<String>,
+    /// `CAIRN_NEO4J_MEMORY`, `neo4j.memory`: megabytes of memory that the graph may take.
+    pub memory: Option<String>,
+    /// `CAIRN_NEO4J_CACHE`, `neo4j.cache`: the folder for copies of its structure.
+    pub cache: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Database {
     /// Leaves the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { uri, name, user, password: _, password_file } = self;
+        let Self { uri, name, user, password: _, password_file, traversal, memory, cache } = self;
         f.debug_struct("Database")
             .field("uri", uri)
             .field("name", name)
             .field("user", user)
             .field("password_file", password_file)
+            .field("traversal", traversal)
+            .field("memory", memory)
+            .field("cache", cache)
             .finish_non_exhaustive()
     }
 }
@@ -97,6 +106,9 @@ impl Settings {
                 user: text("CAIRN_NEO4J_USER").or(file.neo4j.user),
                 password,
                 password_file: path("CAIRN_NEO4J_PASSWORD_FILE").or(usual_file),
+                traversal: text("CAIRN_NEO4J_TRAVERSAL").or(file.neo4j.traversal),
+                memory: text("CAIRN_NEO4J_MEMORY").or(file.neo4j.memory),
+                cache: path("CAIRN_NEO4J_CACHE").or(file.neo4j.cache),
             },
             no_color: set(variable, "NO_COLOR").is_some(),
         }

@@ -99,7 +99,7 @@ pub async fn answers(
     if answered.is_empty() {
         return Err(Error::Question { reason: "no question has `answers` to compare with".to_owned() });
     }
-    let mut facts = Facts::of(engine, search);
+    let mut facts = Facts::of(engine, search).await?;
     if answered.len() < questions.len() {
         let without = counted((questions.len() - answered.len()) as u64, "question");
         facts.notes.push(format!("{without} without an accepted answer left out"));

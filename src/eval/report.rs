@@ -9,6 +9,7 @@ use super::bootstrap::{Interval, interval, percentile};
 use super::metrics::{QuestionScores, scores};
 use super::questions::Question;
 use crate::domain::{CorpusId, Counts, IndexVersion};
+use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions};
 
 /// The seed of every interval: a report depends on its lists alone.
@@ -82,16 +83,23 @@ pub struct Facts {
 
 impl Facts {
     /// Returns what is known before the first question.
-    #[must_use]
-    pub fn of(engine: &QueryEngine, options: &SearchOptions) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    pub async fn of(engine: &QueryEngine, options: &SearchOptions) -> Result<Self> {
+        Ok(Self {
             strategy: engine.resolved(options.strategy).to_string(),
             version: engine.version(),
             embedder: engine.embedder().to_owned(),
-            corpus_id: engine.corpus(),
+            corpus_id: engine.corpus().await?,
             corpus: engine.counts(),
             notes: Vec::new(),
-        }
+        })
     }
 }
 

@@ -34,7 +34,7 @@ pub async fn retrieval(
         let ranked = ranked(engine, &question.question, options).await?;
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
     }
-    let facts = Facts::of(engine, options);
+    let facts = Facts::of(engine, options).await?;
     let lines = scored.iter().map(|line| line.line(&facts)).collect();
     Ok((lines, score(&scored, facts)))
 }

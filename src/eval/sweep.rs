@@ -88,7 +88,7 @@ pub async fn sweep(engine: &QueryEngine, questions: &[Question], options: &Searc
         row.scale(questions.len().max(1) as f64);
         rows.push(row);
     }
-    Ok(SweepReport { facts: Facts::of(engine, options), questions: questions.len() as u64, sweep: rows })
+    Ok(SweepReport { facts: Facts::of(engine, options).await?, questions: questions.len() as u64, sweep: rows })
 }
 
 /// Adds what one question gets. A walk may depend on how many passages it is to keep, so each number is asked for.

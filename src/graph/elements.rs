@@ -41,6 +41,9 @@ pub struct PassageElement {
     pub sentence_lengths: Vec<u32>,
     /// The names that its document bears and it speaks for, by number in [`Elements::entities`], and how.
     pub names: Vec<(u32, u32)>,
+    /// Of a part: its keywords, by number in [`Elements::keywords`]. Else they are those of its names, mentions and
+    /// questions.
+    pub keywords: Vec<u32>,
 }
 
 /// A question of either side.
@@ -106,7 +109,21 @@ pub struct Elements {
     pub outgoing: Vec<QuestionElement>,
     /// The edges.
     pub edges: Vec<EdgeElement>,
+    /// Of a part of a version: what all of it has of each entity, by the number of the entity.
+    pub totals: Option<Vec<EntityTotals>>,
 }
+
+/// What all of a version has of an entity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EntityTotals {
+    /// Documents that mention it.
+    pub documents: u32,
+    /// Times that its name is borne.
+    pub bearers: u32,
+}
+
+/// Bearers of a name that are counted in a part of a version: with more, no name leads anywhere.
+const BEARERS_COUNTED_MAX: u32 = 64;
 
 /// Returns the bits of an entity.
 #[must_use]
@@ -121,9 +138,17 @@ impl Elements {
     /// Numbers of passages, questions, entities, keywords and cues must be of what is there.
     ///
     /// Complexity: n log n in the elements.
+    ///
+    /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which bears the
+    /// names that passages outside of the part bear.
     #[must_use]
     pub fn pack(mut self) -> PackedGraph {
         let mut packed = PackedGraph::default();
+        if let Some(totals) = &self.totals {
+            let beyond = self.beyond(totals);
+            self.passages.push(beyond);
+            self.documents += 1;
+        }
         let (entities, places) = std::mem::take(&mut self.entities).sorted();
         (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
         packed.entity_flags = vec![0; entities.len()];
@@ -134,10 +159,28 @@ impl Elements {
         self.pack_bearers(&places, &mut packed);
         self.pack_mentions(&places, &mut packed);
         postings(entities.len(), &mut packed);
+        for (place, totals) in places.iter().zip(self.totals.iter().flatten()) {
+            packed.entity_documents[*place as usize] = totals.documents;
+        }
         self.pack_questions(&entities, &mut packed);
         self.pack_edges(&mut packed);
-        pack_passage_keywords(&mut packed);
+        if self.totals.is_none() {
+            pack_passage_keywords(&mut packed);
+        }
         packed
+    }
+
+    /// Returns the passage that stands for all outside of a part.
+    fn beyond(&self, totals: &[EntityTotals]) -> PassageElement {
+        let mut present = vec![0; totals.len()];
+        let borne = self.passages.iter().flat_map(|it| &it.names);
+        borne.for_each(|(entity, _)| present[*entity as usize] += 1);
+        let missing = |(entity, totals): (u32, &EntityTotals)| {
+            let count = totals.bearers.min(BEARERS_COUNTED_MAX).saturating_sub(present[entity as usize]);
+            (0..count).map(move |_| (entity, name_kind::FIRST))
+        };
+        let names = (0..).zip(totals).flat_map(missing).collect();
+        PassageElement { document: self.documents, names, ..PassageElement::default() }
     }
 
     fn pack_passages(&self, packed: &mut PackedGraph) {
@@ -205,6 +248,12 @@ impl Elements {
         };
         (packed.incoming_keywords, packed.incoming_keyword, packed.incoming_sentence) = of(&self.incoming);
         (packed.outgoing_keywords, packed.outgoing_keyword, packed.outgoing_sentence) = of(&self.outgoing);
+        let keywords = |passage: &PassageElement| QuestionElement {
+            keywords: passage.keywords.clone(),
+            ..QuestionElement::default()
+        };
+        let of_passages: Vec<QuestionElement> = self.passages.iter().map(keywords).collect();
+        (packed.passage_keywords, packed.passage_keyword, _) = of(&of_passages);
         packed.incoming_passage = self.incoming.iter().map(|it| it.passage).collect();
         packed.passage_incoming = rows(packed.incoming_passage.iter().copied(), self.passages.len());
     }
@@ -330,6 +379,20 @@ mod tests {
         let mut texts = Interned::default();
         assert_eq!(["b", "a", "b"].map(|text| texts.number(text.to_owned())), [0, 1, 0]);
         assert_eq!(texts.sorted(), (vec!["a".to_owned(), "b".to_owned()], vec![1, 0]));
+    }
+
+    #[test]
+    fn a_part_counts_what_lies_outside_of_it() {
+        let mut elements = Elements { documents: 1, ..Elements::default() };
+        let mill = elements.entities.number("mill".to_owned());
+        elements.entity_flags = vec![0];
+        elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..PassageElement::default() }];
+        elements.totals = Some(vec![EntityTotals { documents: 40, bearers: 3 }]);
+        let packed = elements.pack();
+        let graph = packed.view();
+        assert_eq!((graph.entity_documents, graph.bearer_passage), (&[40][..], &[0, 1, 1][..]));
+        assert_eq!((graph.document_count(), graph.passage_count()), (2, 2));
+        assert_eq!((graph.document_own, graph.own_entity), (&[0, 1, 1][..], &[0][..]));
     }
 
     #[test]

@@ -68,6 +68,12 @@ macro_rules! packed {
                 vec![$(($name, bytemuck::cast_slice(self.$field)),)*]
             }
 
+            /// Returns a copy of the arrays.
+            #[must_use]
+            pub fn to_packed(&self) -> PackedGraph {
+                PackedGraph { $($field: self.$field.to_vec(),)* }
+            }
+
             /// Returns the arrays that lie in `section(name)`, without copying.
             ///
             /// # Errors

@@ -124,7 +124,7 @@ async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Resu
 }
 
 /// Properties that say which element it is, and not what it is like.
-const KEYS: [&str; 4] = ["id", "since", "until", "digest"];
+const KEYS: [&str; 5] = ["id", "since", "until", "digest", "changed"];
 
 /// Returns whether the properties of a row have the digest that was written with them; none where they are of types
 /// that are never written.

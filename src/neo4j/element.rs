@@ -23,6 +23,7 @@ pub(super) enum Kind {
     Asks,
     LeadsTo,
     MentionedIn,
+    Names,
 }
 
 /// The statements of a kind.
@@ -47,7 +48,7 @@ macro_rules! texts {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Document,
         Self::Unit,
         Self::Passage,
@@ -61,6 +62,7 @@ impl Kind {
         Self::Asks,
         Self::LeadsTo,
         Self::MentionedIn,
+        Self::Names,
     ];
 
     /// Returns the kinds of the nodes that a relationship goes from and to.
@@ -77,7 +79,7 @@ impl Kind {
             Self::Next | Self::LeadsTo => Some((Self::Passage, Self::Passage)),
             Self::AnsweredBy => Some((Self::Incoming, Self::Passage)),
             Self::Asks => Some((Self::Passage, Self::Outgoing)),
-            Self::MentionedIn => Some((Self::Entity, Self::Passage)),
+            Self::MentionedIn | Self::Names => Some((Self::Entity, Self::Passage)),
         }
     }
 
@@ -97,6 +99,7 @@ impl Kind {
             Self::Asks => "ASKS",
             Self::LeadsTo => "LEADS_TO",
             Self::MentionedIn => "MENTIONED_IN",
+            Self::Names => "NAMES",
         }
     }
 
@@ -115,6 +118,7 @@ impl Kind {
             Self::Asks => texts!("asks"),
             Self::LeadsTo => texts!("leads-to"),
             Self::MentionedIn => texts!("mentioned-in"),
+            Self::Names => texts!("names"),
         }
     }
 }
@@ -248,8 +252,8 @@ impl Element {
         self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
     }
 
-    /// Returns the row that writes it.
-    pub(super) fn into_row(self, since: Since) -> BoltType {
+    /// Returns the row that writes it; `changed` is the version that changes it in place.
+    pub(super) fn into_row(self, since: Since, changed: Option<i64>) -> BoltType {
         let mut row = key_row(&self.key, since.own);
         let digest = self.properties.digest();
         if let Some((from, to)) = &self.ends {
@@ -260,6 +264,9 @@ impl Element {
         }
         let mut properties = key_row(&self.key, since.own);
         put(&mut properties, "digest", digest.into());
+        if let Some(changed) = changed {
+            put(&mut properties, "changed", changed.into());
+        }
         for (name, value) in self.properties.0 {
             // Vectors are set by a procedure, which keeps them in half the space.
             let map = if name == EMBEDDING { &mut row } else { &mut properties };

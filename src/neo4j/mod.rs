@@ -8,6 +8,7 @@
 
 mod batch;
 mod cache;
+mod changes;
 mod check;
 mod download;
 mod element;
@@ -26,8 +27,9 @@ mod source;
 mod state;
 mod statement;
 mod target;
+mod walk;
 
-pub use cache::DatabaseGraph;
+pub use cache::{DatabaseGraph, ReadFrom, Traversal, TraversalOptions};
 pub use check::{CheckReport, Finding, check};
 pub use download::{Download, download};
 pub use export::canonical_lines;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 
 use super::batch::{Rows, Work};
+use super::changes;
 use super::check::CheckReport;
 use super::element::{Kind, key_row, put};
 use super::held::held;
@@ -149,8 +150,20 @@ async fn run(
     }
     let source = Source::new(&snapshot, records)?;
     let source_hash = source_hash(&snapshot, records)?;
-    let mut run = Run { session, lease, source, source_hash, manifest, options, repairs, done: 0, total: 0 };
-    let report = run.run(&snapshot, began).await;
+    let mut run = Run {
+        session,
+        lease,
+        snapshot: &snapshot,
+        previous: None,
+        source,
+        source_hash,
+        manifest,
+        options,
+        repairs,
+        done: 0,
+        total: 0,
+    };
+    let report = run.run(began).await;
     // Where nobody answers, the lease ends by itself; nobody waits for that twice.
     if report.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::Unavailable) {
         run.lease.give_back().await;
@@ -204,12 +217,15 @@ pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<Stri
 
 /// Returns the state of a database that holds nothing but this version.
 pub(super) fn first_state(source_hash: String, manifest: &Manifest, snapshot: &Snapshot) -> IndexState {
-    state(1, Phase::Whole, source_hash, manifest, snapshot.counts())
+    state(1, Phase::Whole, source_hash, manifest, snapshot)
 }
 
-fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, counts: Counts) -> IndexState {
+fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapshot: &Snapshot) -> IndexState {
     let Manifest { embedder, dimension, chunking, .. } = manifest.clone();
-    IndexState { version, source, embedder, dimension, settings: chunking.unwrap_or_default(), phase, counts }
+    let (graph, counts) = (snapshot.graph(), snapshot.counts());
+    let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
+    let terms = [sum(graph.passage_length), sum(graph.sentence_length)];
+    IndexState { version, source, embedder, dimension, settings: chunking.unwrap_or_default(), phase, counts, terms }
 }
 
 type Sides = FxHashMap<Kind, Side>;
@@ -218,6 +234,9 @@ type Sides = FxHashMap<Kind, Side>;
 struct Run<'a> {
     session: Session,
     lease: Lease,
+    snapshot: &'a Snapshot,
+    /// What the database held.
+    previous: Option<IndexState>,
     source: Source<'a>,
     source_hash: String,
     manifest: Manifest,
@@ -229,15 +248,16 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn run(&mut self, snapshot: &Snapshot, began: Instant) -> Result<PublishReport> {
+    async fn run(&mut self, began: Instant) -> Result<PublishReport> {
         // Read again: until the lease was taken, another may have published.
         let state = IndexState::read(&self.session).await?;
         let mut report = PublishReport {
-            source_version: snapshot.version().0,
-            counts: snapshot.counts(),
+            source_version: self.snapshot.version().0,
+            counts: self.snapshot.counts(),
             ..PublishReport::default()
         };
         let version = state.as_ref().map_or(0, |state| state.version);
+        self.previous.clone_from(&state);
         let is_there =
             state.as_ref().is_some_and(|state| state.phase == Phase::Whole && state.source == self.source_hash);
         if is_there && self.repairs.is_none() {
@@ -269,7 +289,7 @@ impl Run<'_> {
         }
         report.written = self.add(&plan, next).await?;
         self.mark(&plan, next).await?;
-        report.changed = self.switch(&plan, next, report.counts).await?;
+        report.changed = self.switch(&plan, next).await?;
         report.deleted = self.delete(&plan).await?;
         report.version = next.cast_unsigned();
         Ok(())
@@ -332,7 +352,7 @@ impl Run<'_> {
                 let element = self.source.element(kind, number)?;
                 let bytes = element.wire_bytes();
                 let since = plan.since(kind, &element, next);
-                self.done += rows.push(element.into_row(since), bytes).await? as u64;
+                self.done += rows.push(element.into_row(since, None), bytes).await? as u64;
                 written += 1;
                 told(self.options, "writing", self.done, self.total)?;
             }
@@ -352,7 +372,7 @@ impl Run<'_> {
     }
 
     /// Makes the version the current one, in one transaction with all that changes in place.
-    async fn switch(&mut self, plan: &Plan, next: i64, counts: Counts) -> Result<u64> {
+    async fn switch(&mut self, plan: &Plan, next: i64) -> Result<u64> {
         self.tell("switching")?;
         let mut statements = Vec::new();
         let mut changed = 0;
@@ -362,14 +382,15 @@ impl Run<'_> {
             for number in &steps.change {
                 let element = self.source.element(kind, *number)?;
                 let own = plan.of(kind).and_then(|it| it.since.get(&element.key)).copied().unwrap_or(next);
-                rows.push(element.clone().into_row(plan.since(kind, &element, own)));
+                rows.push(element.clone().into_row(plan.since(kind, &element, own), Some(next)));
             }
             changed += rows.len() as u64;
             statements.push(Work::write(kind).statement(rows));
         }
         let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
         let phase = if is_clear { Phase::Whole } else { Phase::Clearing };
-        let state = state(next, phase, self.source_hash.clone(), &self.manifest, counts);
+        let state = state(next, phase, self.source_hash.clone(), &self.manifest, self.snapshot);
+        statements.extend(self.previous.as_ref().map(|previous| changes::statement(plan, previous, &state)));
         statements.push(state.switch());
         self.lease.write(statements).await?;
         self.done += changed;

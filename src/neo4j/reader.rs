@@ -49,6 +49,22 @@ impl<'a> Reading<'a> {
         let statement = Statement::new(action, text).with("version", self.version);
         self.session.for_each_row(&statement, visit).await
     }
+
+    /// Calls `visit` with every row of a statement that is filtered by version, of what is new or changed after another.
+    pub(super) async fn rows_after(
+        &self,
+        action: &'static str,
+        text: &'static str,
+        after: i64,
+        visit: Visit<'_>,
+    ) -> Result<()> {
+        self.session.for_each_row(&self.after(Statement::new(action, text), after), visit).await
+    }
+
+    /// Returns a statement with the version, and the one after which something is new.
+    pub(super) fn after(&self, statement: Statement, after: i64) -> Statement {
+        statement.with("version", self.version).with("after", after)
+    }
 }
 
 /// Returns what `read` makes of one version, and the version.

@@ -31,8 +31,17 @@ pub(super) struct Source<'a> {
     edge_from: Vec<u32>,
     /// Names that a passage bears, and how, in the order of passages.
     names: Vec<(u32, u32, u32)>,
-    /// Terms with how many passages and sentences have each, in parts.
-    lexicon: Vec<Vec<(String, u32, u32)>>,
+    /// In parts.
+    lexicon: Vec<LexiconPart>,
+}
+
+/// A part of what the whole collection says of single words.
+#[derive(Default)]
+struct LexiconPart {
+    /// Terms with how many passages and sentences have each.
+    terms: Vec<(String, u32, u32)>,
+    /// Keywords of questions that are no names.
+    keywords: Vec<String>,
 }
 
 impl<'a> Source<'a> {
@@ -80,6 +89,7 @@ impl<'a> Source<'a> {
             Kind::Next => self.followed.len(),
             Kind::LeadsTo => self.edge_from.len(),
             Kind::MentionedIn => self.mentions.len(),
+            Kind::Names => self.names.len(),
         };
         count as u32
     }
@@ -112,6 +122,7 @@ impl<'a> Source<'a> {
             }
             Kind::LeadsTo => self.edge(number),
             Kind::MentionedIn => self.mention(number),
+            Kind::Names => self.name(number),
         })
     }
 
@@ -133,6 +144,8 @@ impl<'a> Source<'a> {
         }
         properties.put_text("uri", document.uri);
         properties.put_text("mediaType", document.media_type);
+        let passages = row(self.graph.document_passages, number).len();
+        properties.put("passages", integer(passages as u32));
         if !document.metadata.is_empty() {
             let metadata =
                 serde_json::to_string(&document.metadata).map_err(|error| Error::Internal(error.to_string()))?;
@@ -197,10 +210,6 @@ impl<'a> Source<'a> {
         properties.put("end", integer(passage.span.end));
         properties.put("sentences", Value::Integers(passage.sentences.iter().flat_map(bounds).collect()));
         properties.put_text("text", passage.text);
-        let first = self.names.partition_point(|(it, ..)| *it < number);
-        let borne = self.names[first..].iter().take_while(|(it, ..)| *it == number);
-        properties.put("names", Value::Texts(borne.clone().map(|it| graph.entity_name(it.1).to_owned()).collect()));
-        properties.put("nameKinds", Value::Integers(borne.map(|it| it.2.into()).collect()));
         properties.put("keywords", self.keywords(graph.passage_keywords, graph.passage_keyword, number));
         properties.put("length", integer(graph.passage_length[number as usize]));
         let lengths = &graph.sentence_length[row(graph.passage_sentences, number)];
@@ -249,6 +258,9 @@ impl<'a> Source<'a> {
         properties.put_text("type", "name");
         properties.put("layer", Value::Integer(0));
         properties.put("df", integer(self.graph.entity_documents[number as usize]));
+        let count = |rows: &[u32]| integer(row(rows, number).len() as u32);
+        properties.put("mentions", count(self.graph.entity_mentions));
+        properties.put("bearers", count(self.graph.entity_bearers));
         properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
         properties.put("lowerInQuestion", Value::Flag(flags & entity_flag::LOWER_IN_QUESTION != 0));
         Element { key: *EntityId::of(&[name.as_bytes()]).as_bytes(), ends: None, properties }
@@ -258,9 +270,10 @@ impl<'a> Source<'a> {
         let part = &self.lexicon[number as usize];
         let mut properties = Properties::default();
         properties.put_text("name", format!("terms, part {number}"));
-        properties.put("terms", Value::Texts(part.iter().map(|it| it.0.clone()).collect()));
-        properties.put("passages", Value::Integers(part.iter().map(|it| it.1.into()).collect()));
-        properties.put("sentences", Value::Integers(part.iter().map(|it| it.2.into()).collect()));
+        properties.put("terms", Value::Texts(part.terms.iter().map(|it| it.0.clone()).collect()));
+        properties.put("passages", Value::Integers(part.terms.iter().map(|it| it.1.into()).collect()));
+        properties.put("sentences", Value::Integers(part.terms.iter().map(|it| it.2.into()).collect()));
+        properties.put("keywords", Value::Texts(part.keywords.clone()));
         Element { key: *EntityId::of(&[LEXICON, &number.to_le_bytes()]).as_bytes(), ends: None, properties }
     }
 
@@ -292,6 +305,16 @@ impl<'a> Source<'a> {
         element
     }
 
+    /// Returns where a name leads: to the passage that speaks for it in a document that bears it.
+    fn name(&self, number: u32) -> Element {
+        let (passage, entity, kind) = self.names[number as usize];
+        let entity = *EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).as_bytes();
+        let passage = self.passage_key(passage);
+        let mut properties = Properties::default();
+        properties.put("kind", integer(kind));
+        Element { key: names_key(&entity, &passage, kind), ends: Some((entity, passage)), properties }
+    }
+
     /// Returns the words around a mention: those before it, the nearest first, a bar, those after it; a word that says
     /// nothing is [`NO_WORD`].
     fn cues(&self, mention: usize) -> String {
@@ -309,22 +332,41 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns the terms of a version in parts: a term stays in its part as long as there are about as many terms.
-fn lexicon(snapshot: &Snapshot) -> Result<Vec<Vec<(String, u32, u32)>>> {
+/// Returns the lexicon of a version in parts: a term stays in its part as long as there are about as many terms.
+fn lexicon(snapshot: &Snapshot) -> Result<Vec<LexiconPart>> {
     let mut terms = Vec::new();
     snapshot.each_term(&mut |term, passages, sentences| terms.push((term.to_owned(), passages, sentences)))?;
-    let mut parts = vec![Vec::new(); terms.len().div_ceil(LEXICON_TERMS).next_power_of_two()];
+    let count = terms.len().div_ceil(LEXICON_TERMS).next_power_of_two();
+    let mut parts: Vec<LexiconPart> = std::iter::repeat_with(LexiconPart::default).take(count).collect();
+    let part = |text: &str| {
+        let hash = blake3::hash(text.as_bytes());
+        usize::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % count
+    };
     for term in terms {
-        let hash = blake3::hash(term.0.as_bytes());
-        let part = usize::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % parts.len();
-        parts[part].push(term);
+        parts[part(&term.0)].terms.push(term);
+    }
+    let graph = snapshot.graph();
+    for keyword in 0..graph.keyword_ends.len() as u32 {
+        let text = text_at(graph.keyword_ends, graph.keyword_texts, keyword);
+        if graph.entity(text).is_none() {
+            parts[part(text)].keywords.push(text.to_owned());
+        }
     }
     Ok(parts)
 }
 
 fn relationship(kind: Kind, from: Key, to: Key) -> Element {
-    let key = *EdgeId::of(&[kind.name().as_bytes(), &from, &to]).as_bytes();
-    Element { key, ends: Some((from, to)), properties: Properties::default() }
+    Element { key: relationship_key(kind, &from, &to), ends: Some((from, to)), properties: Properties::default() }
+}
+
+/// Returns the key of a relationship that is the only one of its kind between its ends.
+pub(super) fn relationship_key(kind: Kind, from: &Key, to: &Key) -> Key {
+    *EdgeId::of(&[kind.name().as_bytes(), from, to]).as_bytes()
+}
+
+/// Returns the key of a relationship from a name to a passage.
+pub(super) fn names_key(entity: &Key, passage: &Key, kind: u32) -> Key {
+    *EdgeId::of(&[Kind::Names.name().as_bytes(), entity, passage, &kind.to_le_bytes()]).as_bytes()
 }
 
 fn question(kind: &str, text: &str, keywords: Value, sentence: u32) -> Properties {

@@ -41,6 +41,8 @@ pub(super) struct IndexState {
     pub(super) settings: String,
     pub(super) phase: Phase,
     pub(super) counts: Counts,
+    /// Terms in the lexical fields of all passages, and of all sentences.
+    pub(super) terms: [u64; 2],
 }
 
 impl IndexState {
@@ -77,6 +79,7 @@ impl IndexState {
                 entities: count("entities")?,
                 mentions: count("mentions")?,
             },
+            terms: [count("passageTerms")?, count("sentenceTerms")?],
         }))
     }
 
@@ -104,6 +107,8 @@ impl IndexState {
             ("edges", count(counts.edges)),
             ("entities", count(counts.entities)),
             ("mentions", count(counts.mentions)),
+            ("passageTerms", count(self.terms[0])),
+            ("sentenceTerms", count(self.terms[1])),
         ]
     }
 

@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 
 use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
-use super::filter;
+use super::filter::allowed;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
@@ -19,10 +19,11 @@ use super::strategies::{Found, Query, on_cpu, strategy};
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
+use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
-use crate::neo4j::{DatabaseGraph, Target};
+use crate::neo4j::{DatabaseGraph, Target, TraversalOptions};
 use crate::skill::Performers;
-use crate::store::{GraphReader, GraphSource, Wanted};
+use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted, documents, passage_ids};
 use crate::telemetry;
 use crate::text::is_stop_word;
 use crate::workspace::Workspace;
@@ -163,7 +164,7 @@ impl QueryEngine {
     ///
     /// Safe: nothing is changed.
     pub async fn open_neo4j(target: &Target, performers: Performers) -> Result<Self> {
-        Self::over_source(Arc::new(DatabaseGraph::open(target).await?), performers)
+        Self::over_source(Arc::new(DatabaseGraph::open(target, TraversalOptions::default()).await?), performers)
     }
 
     /// Answers from any store that has to be asked.
@@ -204,14 +205,22 @@ impl QueryEngine {
     /// # Complexity
     ///
     /// O(passages · log passages) time.
-    #[must_use]
-    pub fn corpus(&self) -> CorpusId {
-        let reader = self.source.reader();
-        let count = reader.graph().passage_count() as u32;
-        let mut passages: Vec<_> = (0..count).map(|passage| reader.passage_id(passage)).collect();
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    pub async fn corpus(&self) -> Result<CorpusId> {
+        let mut passages = match &self.source {
+            Source::Whole(reader) => passage_ids(reader.as_ref()),
+            Source::Asked(source) => source.passages().await?,
+        };
         passages.sort_unstable();
         let parts: Vec<&[u8]> = passages.iter().map(|passage| passage.as_bytes().as_slice()).collect();
-        CorpusId::of(&parts)
+        Ok(CorpusId::of(&parts))
     }
 
     /// Finds passages for a query.
@@ -332,14 +341,19 @@ impl QueryEngine {
     pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
-        let structure = self.source.current().await?;
+        let current = self.source.current().await?;
         // A later version may be of another embedder.
-        check_embedder(structure.as_ref(), self.embedder.as_ref())?;
-        let asked = AskedQuestion::parse(question, structure.graph(), self.embedder.as_ref()).await?;
-        let (asked, allowed, reader) = self.reader_for(asked, structure, options).await?;
+        check_embedder(current.as_ref(), self.embedder.as_ref())?;
+        let asked = AskedQuestion::parse(question, self.embedder.as_ref()).await?;
+        let reader = match &self.source {
+            Source::Whole(reader) => Arc::clone(reader),
+            Source::Asked(source) => self.excerpt(source.as_ref(), current.version(), &asked, options).await?,
+        };
         let embedder = Arc::clone(&self.embedder);
         let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
         let prepare = move || {
+            let asked = asked.put_to(reader.graph());
+            let allowed = allowed(reader.as_ref(), &options.filters)?;
             let gathered = gather(reader.as_ref(), &asked, allowed)?;
             Ok(Query {
                 reader,
@@ -355,37 +369,36 @@ impl QueryEngine {
         Ok(Arc::new(prepared?))
     }
 
-    /// Returns the store that a question is asked of, and which of its passages may be shown.
-    async fn reader_for(
+    /// Returns the part of a store that a question needs.
+    async fn excerpt(
         &self,
-        asked: AskedQuestion,
-        structure: Arc<dyn GraphReader>,
+        source: &dyn GraphSource,
+        version: IndexVersion,
+        asked: &AskedQuestion,
         options: &SearchOptions,
-    ) -> Result<(AskedQuestion, Option<Vec<bool>>, Arc<dyn GraphReader>)> {
-        let (filtered, filters) = (Arc::clone(&structure), options.filters.clone());
-        let allowed = if filters.is_empty() {
-            None
-        } else {
-            let allowed = tokio::task::spawn_blocking(move || filter::allowed(filtered.as_ref(), &filters)).await;
-            allowed.map_err(|error| Error::Internal(error.to_string()))??
-        };
-        let Source::Asked(source) = &self.source else { return Ok((asked, allowed, structure)) };
-        let graph = structure.graph();
+    ) -> Result<Arc<dyn GraphReader>> {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
         words.sort_unstable();
         words.dedup();
         words.truncate(TERMS_MAX);
-        let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
-        let named: Vec<u32> = by_title.into_keys().chain(by_lead.into_keys()).collect();
+        let spoken = |graph: PassageGraph<'_>| {
+            let asked = asked.clone().put_to(graph);
+            let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
+            Spoken {
+                keywords: asked.keyword_texts(graph),
+                named: by_title.into_keys().chain(by_lead.into_keys()).collect(),
+            }
+        };
+        let admits = |document: &DocumentText| options.filters.iter().all(|filter| filter.admits(document));
         let wanted = Wanted {
             words: &words,
             vector: &asked.vector.values(0),
-            keywords: &asked.keywords(graph),
-            named: &named,
-            allowed: allowed.as_deref(),
+            names: &asked.possible_names(),
+            spoken: &spoken,
+            filter: if options.filters.is_empty() { None } else { Some(&admits) },
+            follow: strategy(self.resolved(options.strategy)).follows(),
         };
-        let reader = source.excerpt(structure.version(), wanted).await?;
-        Ok((asked, allowed, reader))
+        source.excerpt(version, wanted).await
     }
 
     /// Returns what the documents of `passages` are called: a ledger names passages by their ids, also those that were
@@ -396,15 +409,18 @@ impl QueryEngine {
     /// # Errors
     ///
     /// If the store cannot be read.
-    pub fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
-        let reader = self.source.reader();
-        let graph = reader.graph();
-        let numbered = (0..graph.passage_count() as u32).map(|number| (number, reader.passage_id(number)));
-        let name = |(number, id): (u32, PassageId)| {
-            let document = reader.document(graph.passage_document[number as usize])?;
-            Ok((id, document.title.unwrap_or(document.source_id)))
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    pub async fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
+        let documents = match &self.source {
+            Source::Whole(reader) => documents(reader.as_ref(), passages)?,
+            Source::Asked(source) => source.documents(passages).await?,
         };
-        numbered.filter(|(_, id)| passages.contains(id)).map(name).collect()
+        let name =
+            |(passage, document): (PassageId, DocumentText)| (passage, document.title.unwrap_or(document.source_id));
+        Ok(documents.into_iter().map(name).collect())
     }
 
     /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.

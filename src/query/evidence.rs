@@ -50,8 +50,8 @@ pub(super) fn gather(
         || (cosines(VectorField::Passage), cosines(VectorField::Sentence)),
     );
     let ((passages, passage_covered), (sentences, sentence_covered)) = (passages?, sentences?);
-    let idf: Vec<f32> =
-        passages.frequencies.iter().map(|count| lexical::idf(graph.passage_count(), (*count).max(1))).collect();
+    let texts = lexical::count(reader, TextField::Passage);
+    let idf: Vec<f32> = passages.frequencies.iter().map(|count| lexical::idf(texts, (*count).max(1))).collect();
     let mut bm25 = passages.bm25;
     let mut best_sentence = best_of_sentences(graph, &sentences.bm25, 0.0);
     lexical::normalize(&mut bm25);
@@ -66,6 +66,7 @@ pub(super) fn gather(
     let evidence = Evidence {
         cues: cues(question, graph, &idf_of),
         entities: entities(question, graph),
+        documents: reader.counts().documents as f32,
         idf,
         passage_terms: passages.terms,
         sentence_terms: sentences.terms,

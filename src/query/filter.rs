@@ -32,7 +32,7 @@ impl Filter {
         }
     }
 
-    fn admits(&self, document: &DocumentText) -> bool {
+    pub(super) fn admits(&self, document: &DocumentText) -> bool {
         let known = match self.key.as_str() {
             "id" => Some(document.source_id.as_str()),
             "uri" => Some(document.uri.as_str()),
@@ -45,21 +45,35 @@ impl Filter {
     }
 }
 
-/// Returns which passages may be shown: those of documents that meet every filter; `None` where there is no filter.
+/// Returns which passages are in the running: those at hand of documents that meet every filter; `None` where all are.
 ///
 /// # Errors
 ///
 /// If the store cannot be read.
 pub(super) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
-    if filters.is_empty() {
-        return Ok(None);
-    }
     let graph = reader.graph();
-    let documents = (0..graph.document_count() as u32)
-        .map(|number| reader.document(number).map(|it| filters.iter().all(|filter| filter.admits(&it))))
-        .collect::<Result<Vec<bool>>>();
-    let documents = documents?;
-    Ok(Some(graph.passage_document.iter().map(|document| documents[*document as usize]).collect()))
+    let at_hand = reader.excerpt().map(|passages| {
+        let mut at_hand = vec![false; graph.passage_count()];
+        passages.into_iter().for_each(|passage| at_hand[passage as usize] = true);
+        at_hand
+    });
+    if filters.is_empty() {
+        return Ok(at_hand);
+    }
+    let admitted = |number: u32| {
+        let document = reader.document(number)?;
+        Ok::<bool, Error>(filters.iter().all(|filter| filter.admits(&document)))
+    };
+    let mut documents: Vec<Option<bool>> = vec![None; graph.document_count()];
+    let mut allowed = at_hand.unwrap_or_else(|| vec![true; graph.passage_count()]);
+    for (allowed, document) in allowed.iter_mut().zip(graph.passage_document).filter(|it| *it.0) {
+        let known = &mut documents[*document as usize];
+        *allowed = match *known {
+            Some(is_admitted) => is_admitted,
+            None => *known.insert(admitted(*document)?),
+        };
+    }
+    Ok(Some(allowed))
 }
 
 #[cfg(test)]

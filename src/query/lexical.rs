@@ -49,7 +49,8 @@ pub(super) fn idf(texts: usize, frequency: usize) -> f32 {
 /// If the store cannot be read.
 pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String, f32)]) -> Result<FieldScores> {
     let lengths = lengths(reader.graph(), field);
-    let average = lengths.iter().map(|length| u64::from(*length)).sum::<u64>() as f32 / lengths.len().max(1) as f32;
+    let average = reader.mean_length(field);
+    let texts = count(reader, field);
     let mut scores = FieldScores {
         bm25: vec![0.0; lengths.len()],
         terms: vec![0; lengths.len()],
@@ -61,7 +62,7 @@ pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String
         reader.postings(field, term, &mut |text, frequency| postings.push((text, frequency)))?;
         // Of a store that has to be asked, not all that have a term are at hand.
         let frequency = reader.frequency(field, term)?;
-        let worth = idf(lengths.len(), frequency) * count * (K1 + 1.0);
+        let worth = idf(texts, frequency) * count * (K1 + 1.0);
         for &(text, frequency) in &postings {
             let text = text as usize;
             let norm = K1 * (1.0 - B + B * lengths[text] as f32 / average.max(1e-9));
@@ -71,6 +72,16 @@ pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String
         scores.frequencies.push(frequency);
     }
     Ok(scores)
+}
+
+/// Returns how many texts of a field the version has.
+pub(super) fn count(reader: &dyn GraphReader, field: TextField) -> usize {
+    let counts = reader.counts();
+    let count = match field {
+        TextField::Passage => counts.passages,
+        TextField::Sentence => counts.sentences,
+    };
+    count as usize
 }
 
 fn lengths(graph: PassageGraph<'_>, field: TextField) -> &[u32] {

@@ -62,7 +62,7 @@ pub(super) fn checked(question: &str) -> Result<&str> {
 }
 
 impl AskedQuestion {
-    /// Takes `question` apart against the names of `graph`, and embeds it.
+    /// Takes `question` apart and embeds it. What it names is known once it is put to an index.
     ///
     /// # Errors
     ///
@@ -71,18 +71,36 @@ impl AskedQuestion {
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing but the vector.
-    pub async fn parse(question: &str, graph: PassageGraph<'_>, embedder: &dyn Embedder) -> Result<Self> {
+    pub async fn parse(question: &str, embedder: &dyn Embedder) -> Result<Self> {
         let text = checked(question)?.to_owned();
-        let runs = capitalized_runs(&text, &|_| false);
-        let names = known_names(&text, &runs, graph);
-        let capitalized = runs.into_iter().map(|run| run.key).collect();
+        let capitalized = capitalized_runs(&text, &|_| false).into_iter().map(|run| run.key).collect();
         let mut vector = QuantizedVectors::new(embedder.dimension());
         if embedder.dimension() > 0 {
             for embedding in embedder.embed(&[&text]).await? {
                 vector.push(embedding.values());
             }
         }
-        Ok(Self { terms: terms(&text), words: tokens(&text), names, capitalized, vector, text })
+        Ok(Self { terms: terms(&text), words: tokens(&text), names: Vec::new(), capitalized, vector, text })
+    }
+
+    /// Returns it with the names in it that `graph` knows.
+    #[must_use]
+    pub fn put_to(self, graph: PassageGraph<'_>) -> Self {
+        let runs = capitalized_runs(&self.text, &|_| false);
+        Self { names: known_names(&self.text, &runs, graph), ..self }
+    }
+
+    /// Returns every text in it that an index may know as a name or keyword: each row of its words up to the longest
+    /// name, what it capitalizes, and its terms.
+    #[must_use]
+    pub fn possible_names(&self) -> Vec<String> {
+        let ends = |first: usize| first + 1..=(first + NAME_WORDS_MAX).min(self.words.len());
+        let rows = (0..self.words.len()).flat_map(|first| ends(first).map(move |end| first..end));
+        let mut names: Vec<String> = rows.map(|words| self.words[words].join(" ")).collect();
+        names.extend(self.capitalized.iter().chain(&self.terms).cloned());
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Returns the folded words outside the names that the index knows, without stop words.
@@ -91,16 +109,24 @@ impl AskedQuestion {
         self.words.iter().enumerate().filter(outside).map(|(_, word)| word.as_str()).filter(|word| !is_stop_word(word))
     }
 
-    /// Returns its keywords as the index numbers them: names whole, other words as stems. Ascending.
+    /// Returns its keywords as the index numbers them, ascending.
     #[must_use]
     pub fn keywords(&self, graph: PassageGraph<'_>) -> Vec<u32> {
-        let names = self.names.iter().map(|name| graph.entity_name(name.entity).to_owned());
-        let stems = self.residual_words().map(stem);
-        let all = names.chain(self.capitalized.iter().cloned()).chain(stems);
+        let all = self.keyword_texts(graph).into_iter();
         let mut keywords: Vec<u32> = all.filter_map(|keyword| graph.keyword(&keyword)).collect();
         keywords.sort_unstable();
-        keywords.dedup();
         keywords
+    }
+
+    /// Returns its keywords, whether or not the index knows them, in order: names whole, other words as stems.
+    #[must_use]
+    pub fn keyword_texts(&self, graph: PassageGraph<'_>) -> Vec<String> {
+        let names = self.names.iter().map(|name| graph.entity_name(name.entity).to_owned());
+        let stems = self.residual_words().map(stem);
+        let mut all: Vec<String> = names.chain(self.capitalized.iter().cloned()).chain(stems).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 }
 

@@ -95,7 +95,7 @@ impl Names<'_> {
         }
         let reader = &self.query.reader;
         let frequency = reader.frequency(TextField::Passage, term)?;
-        let worth = lexical::idf(reader.graph().passage_count(), frequency.max(1));
+        let worth = lexical::idf(lexical::count(reader.as_ref(), TextField::Passage), frequency.max(1));
         self.worth.insert(term.to_owned(), worth);
         Ok(worth)
     }

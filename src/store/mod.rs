@@ -1,5 +1,6 @@
 //! What a store offers to a query: one version of an index, read from wherever it lies.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -92,6 +93,21 @@ pub trait GraphReader: Send + Sync {
     /// If the store cannot be read.
     fn frequency(&self, field: TextField, term: &str) -> Result<usize>;
 
+    /// Returns the mean number of terms of the texts of `field`, over all of the version.
+    fn mean_length(&self, field: TextField) -> f32 {
+        let graph = self.graph();
+        mean(match field {
+            TextField::Passage => graph.passage_length,
+            TextField::Sentence => graph.sentence_length,
+        })
+    }
+
+    /// Returns the passages whose texts and vectors are at hand, ascending; none where all of the version are. Nothing
+    /// else is in the running.
+    fn excerpt(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Makes ready what is shown of `passages`, all in one answer where a store has to ask for it. Called where waiting
     /// holds up no other task.
     ///
@@ -126,39 +142,81 @@ pub trait GraphReader: Send + Sync {
     fn outgoing(&self, question: u32) -> &str;
 }
 
+/// Returns the identities of all passages of a version.
+#[must_use]
+pub fn passage_ids(reader: &dyn GraphReader) -> Vec<PassageId> {
+    (0..reader.graph().passage_count() as u32).map(|passage| reader.passage_id(passage)).collect()
+}
+
+/// Returns the documents of passages, as far as they are there. Complexity: a pass over the ids of all passages.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn documents(reader: &dyn GraphReader, passages: &BTreeSet<PassageId>) -> Result<Vec<(PassageId, DocumentText)>> {
+    let graph = reader.graph();
+    let numbered =
+        graph.passage_document.iter().zip(0..).map(|(document, number)| (*document, reader.passage_id(number)));
+    let asked = numbered.filter(|(_, id)| passages.contains(id));
+    asked.map(|(document, id)| Ok((id, reader.document(document)?))).collect()
+}
+
+/// Returns the mean of counts; 0 of none.
+pub(crate) fn mean(counts: &[u32]) -> f32 {
+    counts.iter().map(|count| u64::from(*count)).sum::<u64>() as f32 / counts.len().max(1) as f32
+}
+
+/// Along what a strategy walks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Follow {
+    /// Nothing: what is found by itself is all.
+    Nothing,
+    /// Question edges.
+    Questions,
+    /// Names and shared entities, and question edges.
+    Names,
+}
+
+/// What a question says to a structure.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Its keywords, whether or not the structure has them.
+    pub keywords: Vec<String>,
+    /// Passages of documents that it names.
+    pub named: Vec<u32>,
+}
+
 /// What a question needs of a store that has to be asked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     /// Its folded words, without stop words.
     pub words: &'a [String],
     /// Its vector; empty without an embedder.
     pub vector: &'a [f32],
-    /// Its keywords, as the version numbers them.
-    pub keywords: &'a [u32],
-    /// Passages of documents that it names.
-    pub named: &'a [u32],
-    /// Which passages may be shown, by number; all where there is no filter.
-    pub allowed: Option<&'a [bool]>,
+    /// Every text in it that may be a folded name.
+    pub names: &'a [String],
+    /// Reads it against a structure that has the documents of these names.
+    pub spoken: &'a (dyn Fn(PassageGraph<'_>) -> Spoken + Sync),
+    /// Whether a document may be shown; none where all may.
+    pub filter: Option<&'a (dyn Fn(&DocumentText) -> bool + Sync)>,
+    /// Along what it is followed.
+    pub follow: Follow,
 }
 
-impl Wanted<'_> {
-    /// Returns whether a passage may be shown.
-    #[must_use]
-    pub fn admits(&self, passage: u32) -> bool {
-        self.allowed.is_none_or(|allowed| allowed[passage as usize])
-    }
-}
+/// What a store returns when it has been asked.
+pub type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// A store to come.
-pub type Excerpting<'a> = Pin<Box<dyn Future<Output = Result<Arc<dyn GraphReader>>> + Send + 'a>>;
+pub type Excerpting<'a> = Asking<'a, Arc<dyn GraphReader>>;
 
-/// A store that has to be asked: it holds the structure of a version, and brings for each question an excerpt with the
-/// texts and vectors that the question needs.
+/// A store that has to be asked: it brings for each question an excerpt with the texts, vectors and structure that the
+/// question needs.
 pub trait GraphSource: Send + Sync {
-    /// Returns the structure that was read last. Its passages have no text, its vectors are empty.
+    /// Returns what is known of the version that was read last: its numbers, and its structure where that is kept. Its
+    /// passages have no text, its vectors are empty.
     fn reader(&self) -> Arc<dyn GraphReader>;
 
-    /// Returns the structure of the version that is current now.
+    /// Returns what is known of the version that is current now.
     ///
     /// # Errors
     ///
@@ -179,4 +237,26 @@ pub trait GraphSource: Send + Sync {
     ///
     /// Dropping the future loses what was read and nothing else.
     fn excerpt<'a>(&'a self, version: IndexVersion, wanted: Wanted<'a>) -> Excerpting<'a>;
+
+    /// Returns the identities of all passages.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    fn passages(&self) -> Asking<'_, Vec<PassageId>>;
+
+    /// Returns the documents of passages, as far as they are there.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    fn documents<'a>(&'a self, passages: &'a BTreeSet<PassageId>) -> Asking<'a, Vec<(PassageId, DocumentText)>>;
 }

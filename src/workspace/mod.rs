@@ -15,7 +15,7 @@ mod graph_file;
 mod lock;
 mod mapping;
 mod records;
-mod sections;
+pub(crate) mod sections;
 mod snapshot;
 mod stamp;
 pub(crate) mod structure;

@@ -1,4 +1,4 @@
-//! A file of named arrays that opens without parsing: `graph.bin`, `texts.bin`, `vectors.bin`.
+//! A file of named arrays that opens without parsing: `graph.bin`, `texts.bin`, `vectors.bin`, and copies of structures.
 //!
 //! ```text
 //! 0   magic "CAIRNSEC"
@@ -30,11 +30,11 @@ const SECTION_COUNT_MAX: usize = 1024;
 const ALIGNMENT: usize = 8;
 
 /// Writes the bytes of a section.
-pub(super) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+pub(crate) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// What a section holds.
 #[derive(Clone, Copy)]
-pub(super) enum Contents<'a> {
+pub(crate) enum Contents<'a> {
     /// Bytes as they lie.
     Bytes(&'a [u8]),
     /// So many bytes, gathered while they are written.
@@ -58,7 +58,7 @@ impl Contents<'_> {
 }
 
 /// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
-pub(super) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
+pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
     let unfinished = path.with_extension("tmp");
     write_file(&unfinished, sections).map_err(Error::io("write", &unfinished))?;
     std::fs::rename(&unfinished, path).map_err(Error::io("name", path))?;
@@ -93,7 +93,7 @@ fn write_file(path: &Path, sections: &[(&str, Contents<'_>)]) -> io::Result<()> 
 
 /// A file of sections, mapped.
 #[derive(Debug)]
-pub(super) struct Sections {
+pub(crate) struct Sections {
     path: PathBuf,
     mapping: Mapping,
     table: Vec<(String, Range<usize>)>,
@@ -101,7 +101,7 @@ pub(super) struct Sections {
 
 impl Sections {
     /// Opens the file at `path`.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
         let table = read_table(mapping.bytes())
             .map_err(|reason| Error::Corrupt { path: path.to_owned(), reason: reason.to_owned() })?;
@@ -109,22 +109,22 @@ impl Sections {
     }
 
     /// Returns where the section `name` lies.
-    pub(super) fn range(&self, name: &str) -> Option<Range<usize>> {
+    pub(crate) fn range(&self, name: &str) -> Option<Range<usize>> {
         self.table.iter().find(|(it, _)| it == name).map(|(_, range)| range.clone())
     }
 
     /// Returns the bytes at a range that [`Self::range`] gave.
-    pub(super) fn at(&self, range: Range<usize>) -> &[u8] {
+    pub(crate) fn at(&self, range: Range<usize>) -> &[u8] {
         self.mapping.bytes().get(range).unwrap_or_default()
     }
 
     /// Returns the items at a range that [`Self::array`] found whole.
-    pub(super) fn items<T: bytemuck::AnyBitPattern>(&self, range: Range<usize>) -> &[T] {
+    pub(crate) fn items<T: bytemuck::AnyBitPattern>(&self, range: Range<usize>) -> &[T] {
         bytemuck::try_cast_slice(self.at(range)).unwrap_or_default()
     }
 
     /// Returns where the section `name` lies, which must be a whole number of `T`.
-    pub(super) fn array<T: bytemuck::AnyBitPattern>(&self, name: &str) -> Result<Range<usize>> {
+    pub(crate) fn array<T: bytemuck::AnyBitPattern>(&self, name: &str) -> Result<Range<usize>> {
         let range = self.range(name).ok_or_else(|| self.corrupt(format!("it has no section `{name}`")))?;
         match bytemuck::try_cast_slice::<u8, T>(self.at(range.clone())) {
             Ok(_) => Ok(range),
@@ -135,7 +135,7 @@ impl Sections {
     }
 
     /// Returns an error that names this file.
-    pub(super) fn corrupt(&self, reason: impl Into<String>) -> Error {
+    pub(crate) fn corrupt(&self, reason: impl Into<String>) -> Error {
         Error::Corrupt { path: self.path.clone(), reason: reason.into() }
     }
 }

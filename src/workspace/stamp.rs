@@ -14,7 +14,7 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// Size and checksum of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// Its length.
     pub(super) bytes: u64,
     /// Its blake3 hash, in hexadecimal digits.

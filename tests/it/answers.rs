@@ -86,7 +86,7 @@ async fn every_passage_of_a_ledger_has_a_name() {
     let (_folder, engine) = engine(Performers::built_in()).await;
     let answer = engine.ask("Who taught the engineer of Heron Bridge?", &AskOptions::default()).await.unwrap();
     let passages: BTreeSet<_> = answer.ledger.passages().collect();
-    let names = engine.names(&passages).unwrap();
+    let names = engine.names(&passages).await.unwrap();
     assert!(names.len() == passages.len() && !names.is_empty());
     for hit in &answer.hits {
         assert!(names.get(&hit.passage).is_none_or(|name| *name == hit.name));

@@ -11,6 +11,7 @@ mod readers;
 mod refusals;
 mod shown;
 mod tls;
+mod walking;
 
 use std::fs;
 

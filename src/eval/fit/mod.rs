@@ -89,7 +89,11 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
     for (number, collection) in collections.iter().enumerate() {
         examples.push(read(collection, number, bytes <= KEPT_BYTES_MAX).await?);
     }
-    let mut report = FitReport::of(collections, options, built_in.clone());
+    let mut facts = Vec::new();
+    for collection in collections {
+        facts.push(Facts::of(&collection.engine, &SearchOptions::default()).await?);
+    }
+    let mut report = FitReport::of(collections, &facts, options, built_in.clone());
     for titled in [true, false] {
         let is_kind = |number: &usize| is_titled(collections[*number].engine.counts()) == titled;
         let kind: Vec<usize> = (0..collections.len()).filter(is_kind).collect();
@@ -97,7 +101,7 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
             continue;
         }
         let known = if titled { &built_in.titled } else { &built_in.untitled };
-        let fitted = Fit { collections, examples: &examples, kind, options };
+        let fitted = Fit { collections, facts: &facts, examples: &examples, kind, options };
         let weights = fitted.all(known, &mut report).await?;
         *(if titled { &mut report.weights.titled } else { &mut report.weights.untitled }) = weights;
     }
@@ -127,6 +131,8 @@ async fn read(collection: &Collection, number: usize, keep: bool) -> Result<Vec<
 /// The collections of one kind.
 struct Fit<'a> {
     collections: &'a [Collection],
+    /// What is known of each collection.
+    facts: &'a [Facts],
     /// The examples of every collection.
     examples: &'a [Vec<Arc<Example>>],
     /// The collections of this kind, by number.
@@ -246,7 +252,7 @@ impl Fit<'_> {
                     time_ms: 0.0,
                 })
                 .collect();
-            let scored = score(&lines, Facts::of(&collection.engine, &SearchOptions::default()));
+            let scored = score(&lines, self.facts[number].clone());
             let metrics = scored.metrics;
             report.measured.push(Measured {
                 held,

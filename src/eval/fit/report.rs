@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Collection, FitOptions};
 use crate::domain::{CorpusId, Counts, IndexVersion};
-use crate::eval::report::Metrics;
+use crate::eval::report::{Facts, Metrics};
 use crate::eval::table::{counted, printable};
 use crate::graph::trail::WeightSet;
 use crate::query::TrailRanker;
@@ -87,13 +87,13 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    pub(super) fn of(collections: &[Collection], options: &FitOptions, weights: WeightSet) -> Self {
-        let fitted = collections.iter().map(|it| FittedCollection {
+    pub(super) fn of(collections: &[Collection], facts: &[Facts], options: &FitOptions, weights: WeightSet) -> Self {
+        let fitted = collections.iter().zip(facts).map(|(it, facts)| FittedCollection {
             name: it.name.clone(),
             questions: it.questions.len() as u64,
             version: it.engine.version(),
             embedder: it.engine.embedder().to_owned(),
-            corpus_id: it.engine.corpus(),
+            corpus_id: facts.corpus_id,
             corpus: it.engine.counts(),
         });
         Self {

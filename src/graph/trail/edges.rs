@@ -12,13 +12,13 @@ use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, name_kind, r
 /// Documents that may bear a name for it to lead anywhere.
 pub const BEARERS_MAX: usize = 8;
 /// Documents up to which a shared entity leads to every passage that mentions it.
-const SHARED_DOCUMENTS_MAX: u32 = 25;
+pub const SHARED_DOCUMENTS_MAX: u32 = 25;
 /// Documents up to which it leads to the question's best passages.
 const POOLED_DOCUMENTS_MAX: u32 = 400;
 /// Mentions beyond which even a rare entity leads to the question's best passages only: long documents repeat names.
-const SHARED_MENTIONS_MAX: usize = 200;
+pub const SHARED_MENTIONS_MAX: usize = 200;
 /// Passages of a document up to which its name leads to all of them, beyond to the first and the question's best.
-const NAMED_PASSAGES_MAX: usize = 16;
+pub const NAMED_PASSAGES_MAX: usize = 16;
 /// Worth of a name cut at its comma, beside a whole one.
 pub const BEFORE_COMMA_WORTH: f32 = 0.6;
 
@@ -197,7 +197,7 @@ impl Judge<'_> {
             Mention::Own => (true, 0..0),
             Mention::At(mentions) => (false, mentions),
         };
-        let documents = self.graph.document_count() as f32;
+        let documents = self.evidence.documents;
         let frequency = self.graph.entity_documents[entity as usize] as f32;
         let rarity = (documents / (frequency + 1.0)).ln() / documents.ln().max(1e-9);
         let whole = self.evidence.weight(self.evidence.all_terms()) + 1e-9;

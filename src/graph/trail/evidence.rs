@@ -36,6 +36,8 @@ pub struct Evidence {
     pub entities: FxHashSet<u32>,
     /// Words of the question outside its names, as cues, with idf over the highest.
     pub cues: FxHashMap<u32, f32>,
+    /// Documents of the version.
+    pub documents: f32,
     /// Passages that may be shown, where a filter is set.
     pub allowed: Option<Vec<bool>>,
 }

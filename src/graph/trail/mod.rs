@@ -17,7 +17,10 @@ mod weights;
 use rustc_hash::FxHashMap;
 
 pub use candidates::{CANDIDATES, Candidates, Leap, Setting, Substituted, TextFit};
-pub use edges::{BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, TrailEdge, each_neighbor};
+pub use edges::{
+    BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX,
+    TrailEdge, each_neighbor,
+};
 pub use evidence::{Evidence, TERMS_MAX};
 pub use features::CandidateFeatures;
 pub use forest::{Forest, TREE_LEAVES, TREE_NODES, Tree};

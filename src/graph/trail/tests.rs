@@ -44,6 +44,7 @@ fn evidence() -> Evidence {
         sentence_covered: vec![0b01, 0b10, 0],
         bm25: vec![1.0, 0.0, 0.2],
         best_sentence: vec![1.0, 0.0, 0.2],
+        documents: 3.0,
         ..Evidence::default()
     }
 }

@@ -1,17 +1,16 @@
-//! Where a question enters: what the database's indexes find, and what the structure reaches from there.
+//! Where a question enters, by what the database's indexes find, and how far it is followed from there: the same for a
+//! structure in memory and for one that stays in the database.
+
+use std::hash::Hash;
 
 use neo4rs::{BoltList, BoltType, Row};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::element::{Key, unhex};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
-use super::GraphCache;
 use crate::error::Result;
-use crate::graph::packed::{PassageGraph, row};
-use crate::graph::top;
-use crate::graph::trail::each_neighbor;
-use crate::store::Wanted;
+use crate::store::{Follow, Wanted};
 
 /// Passages that each index is asked for.
 const ENTRY_PASSAGES: i64 = 150;
@@ -34,113 +33,162 @@ pub(super) const INDEXES: [&str; 3] = ["passage_text", "passage_embedding", "inc
 const FILTER_FACTOR_MAX: usize = 40;
 
 /// What the indexes found.
-pub(super) struct Entry {
-    /// Passages, best first.
-    pub(super) passages: Vec<(u32, f32)>,
-    /// In-coming questions with their vectors.
-    pub(super) incoming: Vec<(u32, Vec<f32>)>,
+#[derive(Default)]
+pub(in crate::neo4j) struct Entry {
+    by_text: Vec<Key>,
+    by_vector: Vec<Key>,
+    /// In-coming questions: passage, place there, vector.
+    pub(in crate::neo4j) questions: Vec<(Key, i64, Vec<f32>)>,
 }
 
-/// Asks the indexes. What a filter does not admit is no entry.
-pub(super) async fn enter(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Entry> {
-    let (by_text, by_vector, questions) = tokio::try_join!(
-        by_text(session, cache, wanted),
-        by_vector(session, cache, wanted),
-        questions(session, cache, wanted)
-    )?;
-    let mut fused: FxHashMap<u32, f32> = FxHashMap::default();
-    let mut fuse = |passages: &mut dyn Iterator<Item = u32>| {
-        let mut rank = FUSION;
-        for passage in passages.filter(|passage| wanted.admits(*passage)) {
-            rank += 1.0;
-            *fused.entry(passage).or_default() += 1.0 / rank;
-        }
-    };
-    fuse(&mut by_text.into_iter());
-    fuse(&mut by_vector.into_iter());
-    let graph = cache.structure.graph.view();
-    fuse(&mut questions.iter().map(|(question, _)| graph.incoming_passage[*question as usize]));
-    for passage in wanted.named.iter().copied().filter(|passage| wanted.admits(*passage)) {
-        *fused.entry(passage).or_default() += 1.0 / FUSION;
+/// How much a filter leaves.
+#[derive(Clone, Copy)]
+pub(in crate::neo4j) struct Admitted {
+    pub(in crate::neo4j) passages: usize,
+    pub(in crate::neo4j) of: usize,
+}
+
+impl Admitted {
+    /// Returns whether all that is left belongs to the excerpt.
+    pub(in crate::neo4j) const fn is_few(self) -> bool {
+        self.passages <= FILTERED_MAX
     }
-    Ok(Entry { passages: top::best(fused, EXCERPT_MAX), incoming: questions })
 }
 
-/// Returns the passages of an excerpt: those of the entry, and those that the structure reaches from the best of them,
-/// ascending.
-pub(super) fn reach(cache: &GraphCache, entry: &Entry, wanted: &Wanted<'_>) -> Vec<u32> {
-    let graph = cache.structure.graph.view();
-    let mut reached: FxHashMap<u32, f32> = entry.passages.iter().copied().collect();
-    if let Some(allowed) = wanted.allowed {
-        let admitted = || (0..).zip(allowed).filter(|it| *it.1).map(|it| it.0);
-        if admitted().take(FILTERED_MAX + 1).count() <= FILTERED_MAX {
-            return admitted().collect();
-        }
+impl Entry {
+    /// Asks the indexes for what is in `version`.
+    pub(in crate::neo4j) async fn ask(
+        session: &Session,
+        version: i64,
+        wanted: &Wanted<'_>,
+        admitted: Option<Admitted>,
+    ) -> Result<Self> {
+        let limit = |count: i64| limit(count, admitted);
+        let (by_text, by_vector, questions) = tokio::try_join!(
+            by_text(session, version, wanted, limit(ENTRY_PASSAGES)),
+            by_vector(session, version, wanted, limit(ENTRY_PASSAGES)),
+            questions(session, version, wanted, limit(ENTRY_QUESTIONS))
+        )?;
+        Ok(Self { by_text, by_vector, questions })
     }
-    let keywords = wanted.keywords;
-    let mut from: Vec<(u32, f32)> = entry.passages.iter().take(FOLLOWED).copied().collect();
-    for _ in 0..ROUNDS {
-        let mut found: FxHashMap<u32, f32> = FxHashMap::default();
-        for (passage, score) in &from {
-            let mut visit = |to: u32| {
-                if wanted.admits(to) && !reached.contains_key(&to) {
-                    let worth = score * (1.0 + shared_keywords(graph, keywords, to));
-                    let best = found.entry(to).or_default();
-                    *best = best.max(worth);
-                }
-            };
-            graph.edge_target[row(graph.passage_edges, *passage)].iter().for_each(|to| visit(*to));
-            each_neighbor(graph, *passage, &mut visit);
-        }
-        let room = EXCERPT_MAX.saturating_sub(reached.len());
-        let best = top::best(found, room);
-        reached.extend(best.iter().copied());
-        from = best.into_iter().take(FOLLOWED).collect();
+
+    /// Returns every passage that was found.
+    pub(in crate::neo4j) fn passages(&self) -> FxHashSet<Key> {
+        let questions = self.questions.iter().map(|it| &it.0);
+        self.by_text.iter().chain(&self.by_vector).chain(questions).copied().collect()
     }
-    let mut passages: Vec<u32> = reached.into_keys().collect();
-    passages.sort_unstable();
-    passages
+
+    /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` tells what a
+    /// passage is known by, and that it is in the running.
+    pub(in crate::neo4j) fn fused<T: Clone + Ord + Hash>(
+        &self,
+        place: impl Fn(&Key) -> Option<T>,
+        named: impl IntoIterator<Item = T>,
+    ) -> Vec<(T, f32)> {
+        let mut fused: FxHashMap<T, f32> = FxHashMap::default();
+        let mut fuse = |passages: &mut dyn Iterator<Item = &Key>| {
+            let mut rank = FUSION;
+            for passage in passages.filter_map(&place) {
+                rank += 1.0;
+                *fused.entry(passage).or_default() += 1.0 / rank;
+            }
+        };
+        fuse(&mut self.by_text.iter());
+        fuse(&mut self.by_vector.iter());
+        fuse(&mut self.questions.iter().map(|it| &it.0));
+        for passage in named {
+            *fused.entry(passage).or_default() += 1.0 / FUSION;
+        }
+        best(fused, EXCERPT_MAX)
+    }
 }
 
-/// Returns how many keywords of the question are among those of a passage.
-fn shared_keywords(graph: PassageGraph<'_>, keywords: &[u32], passage: u32) -> f32 {
-    let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
-    keywords.iter().filter(|keyword| own.binary_search(keyword).is_ok()).count() as f32
+/// What is found by following: a passage, the score of the best passage that leads to it, and how many keywords of the
+/// question it has.
+pub(in crate::neo4j) type Neighbor<T> = (T, f32, u32);
+
+/// A question on its way through a graph: what it has reached, and from where it goes on.
+pub(in crate::neo4j) struct Following<T> {
+    reached: FxHashSet<T>,
+    from: Vec<(T, f32)>,
+    rounds: usize,
 }
 
-async fn by_text(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Vec<u32>> {
+impl<T: Clone + Ord + Hash> Following<T> {
+    /// Begins at an entry, best first.
+    pub(in crate::neo4j) fn begin(entry: Vec<(T, f32)>, follow: Follow) -> Self {
+        let from = entry.iter().take(FOLLOWED).cloned().collect();
+        let rounds = if follow == Follow::Nothing { 0 } else { ROUNDS };
+        Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds }
+    }
+
+    /// Returns the passages to go on from; none at the end.
+    pub(in crate::neo4j) fn next(&mut self) -> Option<Vec<(T, f32)>> {
+        self.rounds = self.rounds.checked_sub(1)?;
+        let from = std::mem::take(&mut self.from);
+        (!from.is_empty()).then_some(from)
+    }
+
+    /// Adds the best of what was found from there.
+    pub(in crate::neo4j) fn add(&mut self, neighbors: impl IntoIterator<Item = Neighbor<T>>) {
+        let mut found: FxHashMap<T, f32> = FxHashMap::default();
+        for (to, score, keywords) in neighbors {
+            if !self.reached.contains(&to) {
+                let known = found.entry(to).or_default();
+                *known = known.max(score * (1.0 + keywords as f32));
+            }
+        }
+        self.from = best(found, EXCERPT_MAX.saturating_sub(self.reached.len()));
+        self.reached.extend(self.from.iter().map(|it| it.0.clone()));
+        self.from.truncate(FOLLOWED);
+    }
+
+    /// Returns all that was reached.
+    pub(in crate::neo4j) fn reached(self) -> Vec<T> {
+        let mut reached: Vec<T> = self.reached.into_iter().collect();
+        reached.sort_unstable();
+        reached
+    }
+}
+
+/// Returns the `k` best, best first; ties in their own order.
+fn best<T: Ord>(scored: FxHashMap<T, f32>, k: usize) -> Vec<(T, f32)> {
+    let mut scored: Vec<(T, f32)> = scored.into_iter().collect();
+    scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    scored.truncate(k);
+    scored
+}
+
+async fn by_text(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<Key>> {
     if wanted.words.is_empty() {
         return Ok(Vec::new());
     }
     let statement = Statement::new("ask the full-text index", cypher!("read/entry-passage-text"))
         .with("words", either(wanted.words))
-        .with("limit", limit(cache, wanted, ENTRY_PASSAGES))
-        .with("version", cache.version);
-    Ok(passages(cache, &session.rows(&statement).await?))
+        .with("limit", limit)
+        .with("version", version);
+    Ok(session.rows(&statement).await?.iter().filter_map(passage).collect())
 }
 
-async fn by_vector(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Vec<u32>> {
+async fn by_vector(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<Key>> {
     if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
-    let text = cypher!("read/entry-passage-embedding");
-    let statement = vector_statement(text, wanted.vector, limit(cache, wanted, ENTRY_PASSAGES), cache.version);
-    Ok(passages(cache, &session.rows(&statement).await?))
+    let statement = vector_statement(cypher!("read/entry-passage-embedding"), wanted.vector, limit, version);
+    Ok(session.rows(&statement).await?.iter().filter_map(passage).collect())
 }
 
-async fn questions(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Vec<(u32, Vec<f32>)>> {
-    if is_nothing(wanted.vector) || cache.structure.graph.incoming_passage.is_empty() {
+async fn questions(
+    session: &Session,
+    version: i64,
+    wanted: &Wanted<'_>,
+    limit: i64,
+) -> Result<Vec<(Key, i64, Vec<f32>)>> {
+    if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
-    let text = cypher!("read/entry-incoming-embedding");
-    let statement = vector_statement(text, wanted.vector, limit(cache, wanted, ENTRY_QUESTIONS), cache.version);
-    let graph = cache.structure.graph.view();
-    let read = |found: &Row| {
-        let own = row(graph.passage_incoming, passage(cache, found)?);
-        let question = own.start + usize::try_from(found.get::<i64>("place").ok()?).ok()?;
-        own.contains(&question).then_some(())?;
-        Some((question as u32, found.get::<Vec<f32>>("embedding").ok()?))
-    };
+    let statement = vector_statement(cypher!("read/entry-incoming-embedding"), wanted.vector, limit, version);
+    let read = |row: &Row| Some((passage(row)?, row.get("place").ok()?, row.get("embedding").ok()?));
     Ok(session.rows(&statement).await?.iter().filter_map(read).collect())
 }
 
@@ -150,10 +198,9 @@ fn is_nothing(vector: &[f32]) -> bool {
 }
 
 /// Returns how many an index is asked for, so that about `count` are left by the filter.
-fn limit(cache: &GraphCache, wanted: &Wanted<'_>, count: i64) -> i64 {
-    let Some(allowed) = wanted.allowed else { return count };
-    let admitted = allowed.iter().filter(|is_allowed| **is_allowed).count().max(1);
-    let factor = cache.structure.passages.len().div_ceil(admitted).min(FILTER_FACTOR_MAX);
+fn limit(count: i64, admitted: Option<Admitted>) -> i64 {
+    let Some(Admitted { passages, of }) = admitted else { return count };
+    let factor = of.div_ceil(passages.max(1)).min(FILTER_FACTOR_MAX);
     count.saturating_mul(i64::try_from(factor).unwrap_or(1))
 }
 
@@ -165,14 +212,8 @@ fn vector_statement(text: &'static str, vector: &[f32], limit: i64, version: i64
         .with("version", version)
 }
 
-fn passages(cache: &GraphCache, rows: &[Row]) -> Vec<u32> {
-    rows.iter().filter_map(|row| passage(cache, row)).collect()
-}
-
-/// Returns the passage of a row; none where another version has put it there meanwhile.
-fn passage(cache: &GraphCache, row: &Row) -> Option<u32> {
-    let key: Key = unhex(row.get("id").ok()?)?;
-    cache.structure.numbers.get(&key).copied()
+fn passage(row: &Row) -> Option<Key> {
+    unhex(row.get("id").ok()?)
 }
 
 /// Returns a query of the full-text index for any of `words`: each in quotation marks, so that none is an operator.

@@ -132,6 +132,14 @@ impl GraphReader for Excerpt {
         self.cache.frequency(field, term)
     }
 
+    fn mean_length(&self, field: TextField) -> f32 {
+        self.cache.mean_length(field)
+    }
+
+    fn excerpt(&self) -> Option<Vec<u32>> {
+        Some(self.fetched.iter().map(|it| it.0).collect())
+    }
+
     fn prepare(&self, passages: &[u32]) -> Result<()> {
         let missing: Vec<u32> = passages.iter().copied().filter(|passage| self.find(*passage).is_none()).collect();
         if missing.is_empty() {

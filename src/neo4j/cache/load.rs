@@ -1,55 +1,68 @@
-//! The structure of a version out of the database: no text but questions, no vectors.
+//! The structure of a version, or of a part of it, out of the database: no text but questions, no vectors.
 
 use neo4rs::Row;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::element::{Key, NO_WORD, unhex};
+use super::super::element::{Key, Kind, NO_WORD, unhex};
 use super::super::export::read_document;
 use super::super::reader::Reading;
 use super::super::session::Session;
 use super::super::statement::cypher;
-use crate::domain::Counts;
+use crate::domain::{Counts, DocumentId, Metadata};
 use crate::error::Result;
-use crate::graph::elements::{EdgeElement, Elements, MentionElement, PassageElement, QuestionElement, flags};
+use crate::graph::elements::{
+    EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement, flags,
+};
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
 use crate::workspace::structure::check;
 
-/// The structure of a version.
-#[derive(Debug)]
-pub(super) struct Structure {
-    pub(super) graph: PackedGraph,
-    pub(super) documents: Vec<DocumentText>,
+/// The structure of a version, or of a part of it.
+#[derive(Debug, Default)]
+pub(in crate::neo4j) struct Structure {
+    pub(in crate::neo4j) graph: PackedGraph,
+    pub(in crate::neo4j) documents: Vec<DocumentText>,
     /// Key and first version of each passage: what the database finds it by.
-    pub(super) passages: Vec<(Key, i64)>,
+    pub(in crate::neo4j) passages: Vec<(Key, i64)>,
     /// The number of each passage.
-    pub(super) numbers: FxHashMap<Key, u32>,
-    pub(super) incoming: Texts,
-    pub(super) outgoing: Texts,
-    /// Passages and sentences that have each term.
-    pub(super) terms: FxHashMap<String, (u32, u32)>,
+    pub(in crate::neo4j) numbers: FxHashMap<Key, u32>,
+    pub(in crate::neo4j) incoming: Texts,
+    pub(in crate::neo4j) outgoing: Texts,
+    /// The passage that asks each out-coming question.
+    pub(in crate::neo4j) outgoing_passages: Vec<u32>,
 }
 
-/// Texts, back to back.
+/// What all of a version says of single words.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
-    pub(super) ends: Vec<u32>,
-    pub(super) bytes: Vec<u8>,
+pub(in crate::neo4j) struct Lexicon {
+    /// Passages and sentences that have each term.
+    pub(in crate::neo4j) terms: FxHashMap<String, (u32, u32)>,
+    /// Keywords of questions that are no names.
+    pub(in crate::neo4j) keywords: FxHashSet<String>,
+}
+
+/// Questions: their texts back to back, and their keys.
+#[derive(Debug, Default)]
+pub(in crate::neo4j) struct Texts {
+    pub(in crate::neo4j) ids: Vec<Key>,
+    pub(in crate::neo4j) ends: Vec<u32>,
+    pub(in crate::neo4j) bytes: Vec<u8>,
 }
 
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let mut rows = Rows::default();
-    for (text, add) in PARTS {
+    for (_, text, add) in PARTS {
         let mut visit =
             |row: &Row| add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"));
-        reading.rows("read the structure", text, &mut visit).await?;
+        reading.rows_after("read the structure", text, 0, &mut visit).await?;
     }
-    let structure = rows.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
-    let outgoing = structure.outgoing.ends.len();
-    // Somebody may have changed it by hand; whoever walks it indexes without looking.
-    check(&structure.graph.view(), outgoing).map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
-    let graph = structure.graph.view();
+    counted(session, rows.into_structure(session)?, counts)
+}
+
+/// Makes sure that a structure holds as much as `counts` says.
+pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -> Result<Structure> {
+    let (graph, outgoing) = (structure.graph.view(), structure.outgoing.ends.len());
     let held = [graph.document_count(), graph.passage_count(), graph.sentence_count(), structure.incoming.ends.len()];
     let held = [&held[..], &[outgoing, graph.edge_target.len(), graph.entity_documents.len()]].concat();
     let due = [counts.documents, counts.passages, counts.sentences, counts.incoming, counts.outgoing, counts.edges];
@@ -60,61 +73,76 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
 }
 
 /// Adds what a row is; none where it has not all that it should.
-type Add = fn(&mut Rows, &Row) -> Option<()>;
+pub(super) type Add = fn(&mut Rows, &Row) -> Option<()>;
 
-const PARTS: [(&str, Add); 8] = [
-    (cypher!("read/documents"), Rows::add_document),
-    (cypher!("read/structure-entities"), Rows::add_entity),
-    (cypher!("read/structure-passages"), Rows::add_passage),
-    (cypher!("read/structure-incoming"), |rows, row| {
-        rows.incoming.push(question(row, &mut rows.elements)?);
-        Some(())
-    }),
-    (cypher!("read/structure-outgoing"), |rows, row| {
-        rows.outgoing.push(question(row, &mut rows.elements)?);
-        Some(())
-    }),
-    (cypher!("read/structure-mentions"), Rows::add_mention),
-    (cypher!("read/structure-edges"), Rows::add_edge),
-    (cypher!("read/structure-lexicon"), Rows::add_terms),
+/// The parts of a structure, each before those that refer to it.
+pub(super) const PARTS: [(Kind, &str, Add); 8] = [
+    (Kind::Document, cypher!("read/structure-documents"), Rows::add_document),
+    (Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity),
+    (Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage),
+    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
+    (Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming),
+    (Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing),
+    (Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mention),
+    (Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edge),
 ];
 
-struct PassageRow {
-    id: Key,
-    since: i64,
-    document: Key,
-    ordinal: u32,
-    element: PassageElement,
+/// Reads the lexicon of the version that `reading` reads.
+pub(super) async fn load_lexicon(session: &Session, reading: &Reading<'_>) -> Result<Lexicon> {
+    let mut lexicon = Lexicon::default();
+    let mut visit =
+        |row: &Row| lexicon.add(row).ok_or_else(|| session.damaged("a part of its lexicon has not all that it should"));
+    reading.rows("read the lexicon", cypher!("read/structure-lexicon"), &mut visit).await?;
+    Ok(lexicon)
 }
 
-struct QuestionRow {
-    id: Key,
-    passage: Key,
-    place: u32,
-    text: String,
-    element: QuestionElement,
+impl Lexicon {
+    fn add(&mut self, row: &Row) -> Option<()> {
+        let terms: Vec<String> = list(row, "terms")?;
+        let (passages, sentences): (Vec<u32>, Vec<u32>) = (list(row, "passages")?, list(row, "sentences")?);
+        self.terms.extend(terms.into_iter().zip(passages.into_iter().zip(sentences)));
+        self.keywords.extend(list::<String>(row, "keywords")?);
+        Some(())
+    }
+}
+
+pub(super) struct PassageRow {
+    pub(super) id: Key,
+    pub(super) since: i64,
+    pub(super) document: Key,
+    pub(super) ordinal: u32,
+    pub(super) element: PassageElement,
+}
+
+pub(super) struct QuestionRow {
+    pub(super) id: Key,
+    pub(super) passage: Key,
+    pub(super) place: u32,
+    pub(super) text: String,
+    pub(super) element: QuestionElement,
 }
 
 /// What was read, not yet in order.
 #[derive(Default)]
-struct Rows {
-    elements: Elements,
-    documents: Vec<DocumentText>,
-    entities: FxHashMap<Key, u32>,
-    passages: Vec<PassageRow>,
-    incoming: Vec<QuestionRow>,
-    outgoing: Vec<QuestionRow>,
-    mentions: Vec<(Key, MentionElement)>,
+pub(in crate::neo4j) struct Rows {
+    pub(super) elements: Elements,
+    pub(super) documents: Vec<DocumentText>,
+    pub(super) entities: FxHashMap<Key, u32>,
+    pub(super) passages: Vec<PassageRow>,
+    pub(super) incoming: Vec<QuestionRow>,
+    pub(super) outgoing: Vec<QuestionRow>,
+    pub(super) mentions: Vec<(Key, MentionElement)>,
+    /// Passages with an entity whose name each bears, and how.
+    pub(super) names: Vec<(Key, (u32, u32))>,
     /// From, to, in-coming and out-coming question, SIM.
-    edges: Vec<([Key; 4], f32)>,
-    terms: FxHashMap<String, (u32, u32)>,
+    pub(super) edges: Vec<([Key; 4], f32)>,
 }
 
-fn key(row: &Row, name: &str) -> Option<Key> {
+pub(in crate::neo4j) fn key(row: &Row, name: &str) -> Option<Key> {
     unhex(row.get(name).ok()?)
 }
 
-fn number(row: &Row, name: &str) -> Option<u32> {
+pub(in crate::neo4j) fn number(row: &Row, name: &str) -> Option<u32> {
     row.get::<i64>(name).ok()?.try_into().ok()
 }
 
@@ -137,29 +165,70 @@ fn question(row: &Row, elements: &mut Elements) -> Option<QuestionRow> {
 }
 
 impl Rows {
-    fn add_document(&mut self, row: &Row) -> Option<()> {
+    /// Begins a part of a version, where `keywords` are known of too.
+    pub(in crate::neo4j) fn of_part(keywords: Vec<String>) -> Self {
+        let mut rows = Self::default();
+        rows.elements.totals = Some(Vec::new());
+        for keyword in keywords {
+            rows.elements.keywords.number(keyword);
+        }
+        rows
+    }
+
+    pub(in crate::neo4j) fn add_document(&mut self, row: &Row) -> Option<()> {
         self.documents.push(read_document(row)?);
         Some(())
     }
 
-    fn add_entity(&mut self, row: &Row) -> Option<()> {
+    /// Of a part, an entity may come twice.
+    pub(in crate::neo4j) fn add_entity(&mut self, row: &Row) -> Option<()> {
         let number = self.elements.entities.number(row.get("name").ok()?);
-        // Two of one name would shift what is known of the others.
-        (number as usize == self.elements.entity_flags.len()).then_some(())?;
+        let is_new = number as usize == self.elements.entity_flags.len();
+        if !is_new {
+            // Two of one name would shift what is known of the others.
+            return self.elements.totals.is_some().then_some(());
+        }
         self.entities.insert(key(row, "id")?, number);
         let flag = |name| row.get::<bool>(name).ok();
         self.elements.entity_flags.push(flags(flag("single")?, flag("lower")?));
+        if let Some(totals) = &mut self.elements.totals {
+            totals.push(EntityTotals { documents: self::number(row, "df")?, bearers: self::number(row, "bearers")? });
+        }
         Some(())
     }
 
-    fn add_passage(&mut self, row: &Row) -> Option<()> {
-        let (names, kinds): (Vec<String>, Vec<u32>) = (list(row, "names")?, list(row, "kinds")?);
-        let names = names.into_iter().zip(kinds).map(|(name, kind)| (self.elements.entities.number(name), kind));
+    pub(in crate::neo4j) fn add_name(&mut self, row: &Row) -> Option<()> {
+        let entity = *self.entities.get(&key(row, "entity")?)?;
+        self.names.push((key(row, "passage")?, (entity, number(row, "kind")?)));
+        Some(())
+    }
+
+    pub(in crate::neo4j) fn add_incoming(&mut self, row: &Row) -> Option<()> {
+        self.incoming.push(question(row, &mut self.elements)?);
+        Some(())
+    }
+
+    pub(in crate::neo4j) fn add_outgoing(&mut self, row: &Row) -> Option<()> {
+        self.outgoing.push(question(row, &mut self.elements)?);
+        Some(())
+    }
+
+    /// Adds a passage of a part, whose keywords are not known from what belongs to it.
+    pub(in crate::neo4j) fn add_part_passage(&mut self, row: &Row) -> Option<()> {
+        self.add_passage(row)?;
+        let keywords: Vec<String> = list(row, "keywords")?;
+        let keywords = keywords.into_iter().map(|keyword| self.elements.keywords.number(keyword)).collect();
+        self.passages.last_mut()?.element.keywords = keywords;
+        Some(())
+    }
+
+    pub(in crate::neo4j) fn add_passage(&mut self, row: &Row) -> Option<()> {
         let element = PassageElement {
             document: 0,
             length: number(row, "length")?,
             sentence_lengths: list(row, "sentences")?,
-            names: names.collect(),
+            names: Vec::new(),
+            keywords: Vec::new(),
         };
         let (id, since) = (key(row, "id")?, row.get("since").ok()?);
         self.passages.push(PassageRow {
@@ -172,7 +241,7 @@ impl Rows {
         Some(())
     }
 
-    fn add_mention(&mut self, row: &Row) -> Option<()> {
+    pub(in crate::neo4j) fn add_mention(&mut self, row: &Row) -> Option<()> {
         let (passage, entity) = (key(row, "passage")?, *self.entities.get(&key(row, "entity")?)?);
         let (sentences, cues): (Vec<u32>, Vec<String>) = (list(row, "sentences")?, list(row, "cues")?);
         for (sentence, around) in sentences.into_iter().zip(cues) {
@@ -194,28 +263,38 @@ impl Rows {
         cues
     }
 
-    fn add_edge(&mut self, row: &Row) -> Option<()> {
+    pub(in crate::neo4j) fn add_edge(&mut self, row: &Row) -> Option<()> {
         let ends = [key(row, "from")?, key(row, "to")?, key(row, "incoming")?, key(row, "outgoing")?];
         self.edges.push((ends, row.get::<f64>("similarity").ok()? as f32));
         Some(())
     }
 
-    fn add_terms(&mut self, row: &Row) -> Option<()> {
-        let terms: Vec<String> = list(row, "terms")?;
-        let (passages, sentences): (Vec<u32>, Vec<u32>) = (list(row, "passages")?, list(row, "sentences")?);
-        self.terms.extend(terms.into_iter().zip(passages.into_iter().zip(sentences)));
-        Some(())
+    /// Lays everything out, and makes sure of it: somebody may have changed the graph by hand, and whoever walks it
+    /// indexes without looking.
+    pub(in crate::neo4j) fn into_structure(self, session: &Session) -> Result<Structure> {
+        let structure = self.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
+        check(&structure.graph.view(), structure.outgoing.ends.len())
+            .map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
+        Ok(structure)
     }
 
     /// Brings everything into the order of a workspace and lays it out; none where something is missing.
     fn assemble(mut self) -> Option<Structure> {
         self.order_documents()?;
         let numbers: FxHashMap<Key, u32> = self.passages.iter().map(|it| it.id).zip(0..).collect();
+        if self.elements.totals.is_some() {
+            // Edges and questions that lead out of a part are no matter of it.
+            self.edges.retain(|([_, to, ..], _)| numbers.contains_key(to));
+        }
         let (incoming, incoming_numbers) = order_questions(&mut self.incoming, &numbers)?;
         let (outgoing, outgoing_numbers) = order_questions(&mut self.outgoing, &numbers)?;
+        let outgoing_passages = self.outgoing.iter().map(|it| it.element.passage).collect();
         let mut elements = self.elements;
-        let passages = self.passages.iter().map(|it| (it.id, it.since)).collect();
+        let mut passages: Vec<(Key, i64)> = self.passages.iter().map(|it| (it.id, it.since)).collect();
         elements.passages = self.passages.into_iter().map(|it| it.element).collect();
+        for (passage, name) in self.names {
+            elements.passages[*numbers.get(&passage)? as usize].names.push(name);
+        }
         elements.incoming = self.incoming.into_iter().map(|it| it.element).collect();
         elements.outgoing = self.outgoing.into_iter().map(|it| it.element).collect();
         let lengths: Vec<usize> = elements.passages.iter().map(|it| it.sentence_lengths.len()).collect();
@@ -234,8 +313,13 @@ impl Rows {
             })
         };
         elements.edges = self.edges.into_iter().map(edge).collect::<Option<_>>()?;
-        let (documents, terms) = (self.documents, self.terms);
-        Some(Structure { graph: elements.pack(), documents, passages, numbers, incoming, outgoing, terms })
+        let mut documents = self.documents;
+        if elements.totals.is_some() {
+            passages.push((Key::default(), 0));
+            documents.push(beyond());
+        }
+        let graph = elements.pack();
+        Some(Structure { graph, documents, passages, numbers, incoming, outgoing, outgoing_passages })
     }
 
     /// Documents by the ids that their sources give them, passages document by document; documents without a passage
@@ -254,6 +338,18 @@ impl Rows {
     }
 }
 
+/// What stands for the documents outside of a part.
+fn beyond() -> DocumentText {
+    DocumentText {
+        document: DocumentId::from_bytes(Key::default()),
+        source_id: String::new(),
+        title: None,
+        uri: String::new(),
+        media_type: String::new(),
+        metadata: Metadata::new(),
+    }
+}
+
 /// Brings questions into the order of their passages, and returns their texts and numbers.
 fn order_questions(
     questions: &mut [QuestionRow],
@@ -265,5 +361,7 @@ fn order_questions(
     questions.sort_unstable_by_key(|it| (it.element.passage, it.place));
     let texts: Vec<&str> = questions.iter().map(|it| it.text.as_str()).collect();
     let (ends, bytes) = back_to_back(&texts);
-    Some((Texts { ends, bytes }, questions.iter().map(|it| it.id).zip(0..).collect()))
+    let ids: Vec<Key> = questions.iter().map(|it| it.id).collect();
+    let numbers = ids.iter().copied().zip(0..).collect();
+    Some((Texts { ids, ends, bytes }, numbers))
 }

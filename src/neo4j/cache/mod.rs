@@ -1,15 +1,21 @@
-//! Answering from the database: the structure of a version in memory, texts and vectors fetched for each question.
+//! Answering from the database: texts and vectors fetched for each question, the structure of a version in memory or, of
+//! a graph that does not fit, in the database.
 //!
-//! What a question compares lies in the database: its full-text and vector indexes say where to enter, the structure
-//! says what can be reached from there, and the texts of these passages come in one answer. They make an [`Excerpt`],
-//! which strategies read as they read any store. Scores of passages outside of it are 0.
+//! The database's full-text and vector indexes say where a question enters, the structure says what can be reached from
+//! there, and the texts of these passages come in one answer. They make an [`Excerpt`], which strategies read as they
+//! read any store; nothing outside of it is in the running. Where the structure stays in the database, Cypher walks it
+//! there ([`super::walk`]), and the excerpt has the structure of its own passages.
 
+mod copy;
+mod difference;
 mod entry;
 mod excerpt;
 mod fetch;
 mod load;
+mod memory;
 
-use std::sync::{Arc, RwLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::Mutex;
 
@@ -19,15 +25,20 @@ use super::session::Session;
 use super::state::IndexState;
 use super::statement::{Statement, cypher};
 use super::target::Target;
+use super::walk;
 use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId};
 use crate::error::{Error, Result};
-use crate::graph::packed::{PassageGraph, text_at};
+use crate::graph::packed::{PassageGraph, row, text_at};
 use crate::store::{
-    DocumentText, Excerpting, GraphReader, GraphSource, PassageText, TextField, VectorField, Vectors, Wanted,
+    Asking, DocumentText, Excerpting, GraphReader, GraphSource, PassageText, TextField, VectorField, Vectors, Wanted,
+    documents, passage_ids,
 };
+use copy::Copies;
+pub(super) use entry::{Admitted, Entry, Following};
 use excerpt::Excerpt;
 use fetch::Fetcher;
-use load::Structure;
+pub(super) use load::{Lexicon, Rows, Structure, key, number};
+pub use memory::{Traversal, TraversalOptions};
 
 /// Values of a vector at most: more than any embedder has.
 const DIMENSION_MAX: usize = 1 << 16;
@@ -35,25 +46,44 @@ const DIMENSION_MAX: usize = 1 << 16;
 /// The index in a database, to be asked questions. It may be shared by any number of tasks of the runtime that it was
 /// opened in.
 ///
-/// The structure of the version is kept in memory. Every question looks whether another version was published, and then
-/// reads the structure anew.
+/// What is kept in memory is that of one version. Every question looks whether another version was published, and then
+/// reads it anew.
 pub struct DatabaseGraph {
     session: Session,
+    options: TraversalOptions,
+    copies: Option<Copies>,
     current: RwLock<Arc<GraphCache>>,
-    /// Held by the one who reads the structure anew.
+    /// Held by the one who reads anew.
     reading: Mutex<()>,
 }
 
-/// The structure of one version in memory, and what was fetched of its texts.
-struct GraphCache {
-    version: i64,
-    state: IndexState,
-    structure: Structure,
-    fetcher: Fetcher,
+/// What is kept of one version: its numbers, its structure or a part of it, and what was fetched of its texts.
+pub(super) struct GraphCache {
+    pub(super) version: i64,
+    pub(super) state: Arc<IndexState>,
+    pub(super) structure: Structure,
+    pub(super) lexicon: Arc<Lexicon>,
+    fetcher: Arc<Fetcher>,
+    /// Where the structure is walked.
+    traversal: Traversal,
+    read_from: ReadFrom,
+}
+
+/// What the structure of a version was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// The database, all of it.
+    Database,
+    /// The structure of the version before, and what the database has of the difference.
+    Difference,
+    /// The copy in the folder that was named.
+    Copy,
+    /// Nothing was read: it stays in the database.
+    Nothing,
 }
 
 impl DatabaseGraph {
-    /// Connects, and reads the structure of the version that is there.
+    /// Connects, and reads the structure of the version that is there, if it is to be in memory.
     ///
     /// # Errors
     ///
@@ -62,15 +92,34 @@ impl DatabaseGraph {
     /// # Cancel safety
     ///
     /// Safe: nothing is changed.
-    pub async fn open(target: &Target) -> Result<Self> {
+    pub async fn open(target: &Target, options: TraversalOptions) -> Result<Self> {
+        let copies = options.cache.as_ref().map(|folder| Copies::of(target, folder)).transpose()?;
         let session = Session::connect(target).await?;
-        let cache = load(&session).await?;
-        Ok(Self { session, current: RwLock::new(Arc::new(cache)), reading: Mutex::new(()) })
+        let cache = Arc::new(load(&session, &options, copies.as_ref(), None).await?);
+        Ok(Self { session, options, copies, current: RwLock::new(cache), reading: Mutex::new(()) })
+    }
+
+    /// Returns where the version that was read last is walked: in memory or in the database.
+    #[must_use]
+    pub fn traversal(&self) -> Traversal {
+        self.current().traversal
+    }
+
+    /// Returns what the structure of the version that was read last was read from.
+    #[must_use]
+    pub fn read_from(&self) -> ReadFrom {
+        self.current().read_from
+    }
+
+    /// Returns about how many bytes of memory the structure of the version that was read last takes or would take.
+    #[must_use]
+    pub fn structure_bytes(&self) -> u64 {
+        memory::structure_bytes(&self.current().state.counts)
     }
 
     fn current(&self) -> Arc<GraphCache> {
         // A lock is poisoned by a panic of another thread only, and what it holds is whole.
-        Arc::clone(&self.current.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns whether the database still holds what was read: the same version, published from the same index, since a
@@ -85,7 +134,7 @@ impl DatabaseGraph {
         Ok(source.is_some_and(|source| source == current.state.source))
     }
 
-    /// Returns the structure of the version that the database holds now.
+    /// Returns what is kept of the version that the database holds now.
     async fn refreshed(&self) -> Result<Arc<GraphCache>> {
         if self.is_current().await? {
             return Ok(self.current());
@@ -95,13 +144,11 @@ impl DatabaseGraph {
         if self.is_current().await? {
             return Ok(self.current());
         }
-        let cache = Arc::new(load(&self.session).await?);
-        *self.current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::clone(&cache);
+        let cache = Arc::new(load(&self.session, &self.options, self.copies.as_ref(), Some(&self.current())).await?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
         Ok(cache)
     }
-}
 
-impl DatabaseGraph {
     /// Returns what an error of asking an index means: that it is not there, or is not filled yet, where that is so.
     async fn without_index(&self, error: Error) -> Error {
         if !matches!(&error, Error::Database { source: DatabaseError::Statement { .. }, .. }) {
@@ -117,27 +164,97 @@ impl DatabaseGraph {
         }
         self.session.error(DatabaseError::Schema { names: missing.join(", ") })
     }
+
+    async fn excerpt_of(&self, cache: Arc<GraphCache>, wanted: &Wanted<'_>) -> Result<Excerpt> {
+        let walked = match cache.traversal {
+            Traversal::Cypher => walk::part(&self.session, &cache, wanted).await,
+            Traversal::Auto | Traversal::Memory => memory::part(&self.session, &cache, wanted).await,
+        };
+        let Part { structure, passages, entry } = match walked {
+            Err(error) => return Err(self.without_index(error).await),
+            Ok(part) => part,
+        };
+        let cache = structure.map_or_else(|| Arc::clone(&cache), |structure| Arc::new(cache.with(structure)));
+        let fetched = cache.fetcher.fetch(&cache.structure, &passages).await?;
+        let questions = cache.numbered(entry.questions);
+        Ok(Excerpt::new(cache, fetched, &questions))
+    }
 }
 
-async fn load(session: &Session) -> Result<GraphCache> {
+/// What a question needs of a version.
+pub(super) struct Part {
+    /// The structure of the part, where not all of it is in memory.
+    pub(super) structure: Option<Structure>,
+    /// The passages, by number there, ascending.
+    pub(super) passages: Vec<u32>,
+    pub(super) entry: Entry,
+}
+
+/// Reads the version that is current: by what differs from `known` where that can be told.
+async fn load(
+    session: &Session,
+    options: &TraversalOptions,
+    copies: Option<&Copies>,
+    known: Option<&GraphCache>,
+) -> Result<GraphCache> {
     let mut attempt = 0;
     loop {
         attempt += 1;
         let reading = Reading::begin(session).await?;
-        let (version, found) = (reading.version, read(session, &reading).await);
-        if let Some((state, structure)) = reading.end(found, attempt).await? {
-            return Ok(GraphCache { version, state, structure, fetcher: Fetcher::new(session.clone()) });
+        let found = read(session, &reading, options, copies, known).await;
+        if let Some(cache) = reading.end(found, attempt).await? {
+            return Ok(cache);
         }
     }
 }
 
-async fn read(session: &Session, reading: &Reading<'_>) -> Result<(IndexState, Structure)> {
+async fn read(
+    session: &Session,
+    reading: &Reading<'_>,
+    options: &TraversalOptions,
+    copies: Option<&Copies>,
+    known: Option<&GraphCache>,
+) -> Result<GraphCache> {
     let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
     if state.dimension > DIMENSION_MAX {
         return Err(session.damaged(format!("its vectors have {} values", state.dimension)));
     }
-    let structure = load::load(session, reading, state.counts).await?;
-    Ok((state, structure))
+    let traversal = options.resolved(&state.counts);
+    let (structure, lexicon, read_from) = match traversal {
+        Traversal::Cypher => (Structure::default(), load::load_lexicon(session, reading).await?, ReadFrom::Nothing),
+        Traversal::Auto | Traversal::Memory => read_structure(session, reading, &state, copies, known).await?,
+    };
+    let (state, lexicon, fetcher) = (Arc::new(state), Arc::new(lexicon), Arc::new(Fetcher::new(session.clone())));
+    Ok(GraphCache { version: reading.version, state, structure, lexicon, fetcher, traversal, read_from })
+}
+
+/// Returns the structure out of a copy that is kept, or else out of the database, and then keeps a copy.
+async fn read_structure(
+    session: &Session,
+    reading: &Reading<'_>,
+    state: &IndexState,
+    copies: Option<&Copies>,
+    known: Option<&GraphCache>,
+) -> Result<(Structure, Lexicon, ReadFrom)> {
+    if let Some((structure, lexicon)) = copies.and_then(|copies| copies.read(state)) {
+        return Ok((structure, lexicon, ReadFrom::Copy));
+    }
+    let known = known.filter(|known| known.traversal == Traversal::Memory);
+    let by_difference = match known {
+        Some(known) => difference::read(session, reading, known, state).await?,
+        None => None,
+    };
+    let (structure, read_from) = match by_difference {
+        Some(structure) => (structure, ReadFrom::Difference),
+        None => (load::load(session, reading, state.counts).await?, ReadFrom::Database),
+    };
+    let lexicon = load::load_lexicon(session, reading).await?;
+    // A version that was switched meanwhile is not what was read.
+    let is_of_state = state.version == reading.version && version(session).await? == reading.version;
+    if let Some(copies) = copies.filter(|_| is_of_state) {
+        copies.write(state, &structure, &lexicon)?;
+    }
+    Ok((structure, lexicon, read_from))
 }
 
 impl GraphSource for DatabaseGraph {
@@ -155,13 +272,27 @@ impl GraphSource for DatabaseGraph {
             if cache.version() != version {
                 return Err(self.session.error(DatabaseError::Changing { attempts: 1 }));
             }
-            let entry = match entry::enter(&self.session, &cache, &wanted).await {
-                Err(error) => return Err(self.without_index(error).await),
-                Ok(entry) => entry,
-            };
-            let reached = entry::reach(&cache, &entry, &wanted);
-            let fetched = cache.fetcher.fetch(&cache.structure, &reached).await?;
-            Ok(Arc::new(Excerpt::new(cache, fetched, &entry.incoming)) as Arc<dyn GraphReader>)
+            Ok(Arc::new(self.excerpt_of(cache, &wanted).await?) as Arc<dyn GraphReader>)
+        })
+    }
+
+    fn passages(&self) -> Asking<'_, Vec<PassageId>> {
+        Box::pin(async {
+            let cache = self.current();
+            match cache.traversal {
+                Traversal::Cypher => walk::passage_ids(&self.session, cache.version).await,
+                Traversal::Auto | Traversal::Memory => Ok(passage_ids(cache.as_ref())),
+            }
+        })
+    }
+
+    fn documents<'a>(&'a self, passages: &'a BTreeSet<PassageId>) -> Asking<'a, Vec<(PassageId, DocumentText)>> {
+        Box::pin(async move {
+            let cache = self.current();
+            match cache.traversal {
+                Traversal::Cypher => walk::documents(&self.session, cache.version, passages).await,
+                Traversal::Auto | Traversal::Memory => documents(cache.as_ref(), passages),
+            }
         })
     }
 }
@@ -193,11 +324,20 @@ impl GraphReader for GraphCache {
     }
 
     fn frequency(&self, field: TextField, term: &str) -> Result<usize> {
-        let (passages, sentences) = self.structure.terms.get(term).copied().unwrap_or_default();
+        let (passages, sentences) = self.lexicon.terms.get(term).copied().unwrap_or_default();
         Ok(match field {
             TextField::Passage => passages,
             TextField::Sentence => sentences,
         } as usize)
+    }
+
+    fn mean_length(&self, field: TextField) -> f32 {
+        let ([passages, sentences], counts) = (self.state.terms, &self.state.counts);
+        let (terms, texts) = match field {
+            TextField::Passage => (passages, counts.passages),
+            TextField::Sentence => (sentences, counts.sentences),
+        };
+        terms as f32 / texts.max(1) as f32
     }
 
     fn passage(&self, passage: u32) -> Result<PassageText> {
@@ -225,5 +365,31 @@ impl GraphReader for GraphCache {
 impl GraphCache {
     fn key(&self, passage: u32) -> Key {
         self.structure.passages[passage as usize].0
+    }
+
+    /// Returns what is kept, with the structure of a part.
+    fn with(&self, structure: Structure) -> Self {
+        Self {
+            version: self.version,
+            state: Arc::clone(&self.state),
+            structure,
+            lexicon: Arc::clone(&self.lexicon),
+            fetcher: Arc::clone(&self.fetcher),
+            traversal: self.traversal,
+            read_from: self.read_from,
+        }
+    }
+
+    /// Returns in-coming questions by number, each with its vector; those that are not there are left out.
+    fn numbered(&self, questions: Vec<(Key, i64, Vec<f32>)>) -> Vec<(u32, Vec<f32>)> {
+        let graph = self.structure.graph.view();
+        let number = |passage: Key, place: i64| {
+            let own = row(graph.passage_incoming, *self.structure.numbers.get(&passage)?);
+            let question = own.start + usize::try_from(place).ok()?;
+            own.contains(&question).then_some(question as u32)
+        };
+        let numbered =
+            questions.into_iter().filter_map(|(passage, place, vector)| Some((number(passage, place)?, vector)));
+        numbered.collect()
     }
 }

@@ -49,7 +49,7 @@ use crate::graph::top;
 use crate::query::lexical::distinct;
 use crate::query::options::{Preset, StrategyKind};
 use crate::query::strategies::flat::hybrid_scores;
-use crate::store::VectorField;
+use crate::store::{Follow, VectorField};
 use crate::text::terms;
 
 /// See [`crate::graph::hop`].
@@ -76,6 +76,10 @@ const CARRYING_RANKS: usize = 50;
 impl Strategy for Hop {
     fn kind(&self) -> StrategyKind {
         StrategyKind::Hop
+    }
+
+    fn follows(&self) -> Follow {
+        Follow::Questions
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {

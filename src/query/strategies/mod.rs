@@ -18,7 +18,7 @@ use crate::domain::{EntryVertex, Ledger, Pruned, Step};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::trail::Evidence;
-use crate::store::GraphReader;
+use crate::store::{Follow, GraphReader};
 
 /// A question to one version of an index, with everything that strategies share.
 pub struct Query {
@@ -54,6 +54,11 @@ pub type Finding = Pin<Box<dyn Future<Output = Result<Found>> + Send>>;
 pub trait Strategy: Send + Sync {
     /// Returns which it is.
     fn kind(&self) -> StrategyKind;
+
+    /// Returns along what it walks.
+    fn follows(&self) -> Follow {
+        Follow::Nothing
+    }
 
     /// Finds passages for a query, as many as its options ask for where there are so many.
     ///

@@ -14,7 +14,7 @@ use crate::query::options::{StrategyKind, TrailRanker};
 use crate::query::substitute;
 use crate::query::text_fit::text_fits;
 use crate::query::weights::shipped_weights;
-use crate::store::VectorField;
+use crate::store::{Follow, VectorField};
 
 /// See [`crate::graph::trail`].
 pub(super) struct Trail;
@@ -22,6 +22,10 @@ pub(super) struct Trail;
 impl Strategy for Trail {
     fn kind(&self) -> StrategyKind {
         StrategyKind::Trail
+    }
+
+    fn follows(&self) -> Follow {
+        Follow::Names
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {

@@ -1,16 +1,17 @@
 //! Answering from the database alone: the same structure as on disk, and the same answers.
 
-use cairn::neo4j::DatabaseGraph;
-use cairn::store::{GraphReader as _, GraphSource as _, TextField};
+use cairn::neo4j::{DatabaseGraph, ReadFrom, TraversalOptions};
+use cairn::store::{GraphReader, GraphSource as _, TextField};
+use cairn::workspace::Snapshot;
 use cairn::{AskOptions, Performers, QueryEngine, SearchOptions, StrategyKind, Workspace};
 
 use crate::support::neo4j::{Database, database};
-use crate::support::{Cli, block_on};
+use crate::support::{Cli, block_on, harbor_files};
 
 use super::{published, write_harbor};
 
 /// Questions of the demo collection, of one hop and more.
-const QUESTIONS: [&str; 4] = [
+pub(super) const QUESTIONS: [&str; 4] = [
     "Who taught the engineer of Heron Bridge?",
     "When was Heron Bridge opened?",
     "In which town was the founder of Harl Mill born?",
@@ -26,12 +27,9 @@ fn published_harbor(database: &Database) -> (Cli, Workspace) {
     (cli, workspace)
 }
 
-#[test]
-fn the_structure_in_memory_is_that_of_the_index() {
-    let Some(database) = database() else { return };
-    let (_cli, workspace) = published_harbor(&database);
-    let graph = block_on(DatabaseGraph::open(&database.target())).unwrap();
-    let (held, kept) = (graph.reader(), workspace.snapshot().unwrap());
+/// Checks that a structure is array by array that of an index.
+#[track_caller]
+fn assert_same(held: &dyn GraphReader, kept: &Snapshot) {
     for ((name, held), (_, kept)) in held.graph().sections().into_iter().zip(kept.graph().sections()) {
         assert!(held == kept, "the array `{name}` differs: {} and {} bytes", held.len(), kept.len());
     }
@@ -51,6 +49,64 @@ fn the_structure_in_memory_is_that_of_the_index() {
         assert_eq!(held.frequency(TextField::Sentence, term).unwrap(), sentences as usize, "{term}");
     })
     .unwrap();
+}
+
+#[test]
+fn the_structure_in_memory_is_that_of_the_index() {
+    let Some(database) = database() else { return };
+    let (_cli, workspace) = published_harbor(&database);
+    let graph = block_on(DatabaseGraph::open(&database.target(), TraversalOptions::default())).unwrap();
+    assert_same(graph.reader().as_ref(), &workspace.snapshot().unwrap());
+}
+
+#[test]
+fn a_structure_that_went_on_by_difference_or_from_a_copy_is_that_of_the_index() {
+    let Some(database) = database() else { return };
+    let (cli, workspace) = published_harbor(&database);
+    let copies = tempfile::tempdir().unwrap();
+    let options = TraversalOptions { cache: Some(copies.path().join("kept")), ..TraversalOptions::default() };
+    let target = database.target();
+    let open = || DatabaseGraph::open(&target, options.clone());
+    block_on(async {
+        let graph = open().await.unwrap();
+        let (name, text) = harbor_files().remove(1);
+        // What changes, comes, goes, is named otherwise, and is changed in more places than fit into one transaction.
+        for round in 0..4 {
+            let written = match round {
+                0 => Some((name.as_str(), format!("An earlier line about Harl Mill.\n\n{text}"))),
+                1 => Some(("tower.txt", "Toll Tower\n\nToll Tower was built by Ada Lorne in 1911.".to_owned())),
+                2 => None,
+                _ => Some(("tower.txt", "Harl Mill\n\nHarl Mill was rebuilt by Ben Lorne in 1912. ".repeat(40))),
+            };
+            match written {
+                Some((name, text)) => drop(cli.write(&format!("harbor/{name}"), text)),
+                None => std::fs::remove_file(cli.folder().join("harbor").join(&harbor_files()[2].0)).unwrap(),
+            }
+            cli.json(&["index", "harbor"]);
+            published(&cli, &database);
+            let kept = workspace.snapshot().unwrap();
+            assert_same(graph.refresh().await.unwrap().as_ref(), &kept);
+            assert_eq!(graph.read_from(), ReadFrom::Difference, "{round}");
+            let opened = open().await.unwrap();
+            assert_eq!(opened.read_from(), ReadFrom::Copy);
+            assert_same(opened.reader().as_ref(), &kept);
+        }
+        // Where the changes are not known, or the copy is damaged, all is read.
+        database.rows("MATCH (c:Change) DELETE c");
+        std::fs::remove_file(cli.folder().join("harbor/tower.txt")).unwrap();
+        cli.json(&["index", "harbor"]);
+        published(&cli, &database);
+        database.rows("MATCH (c:Change) SET c.previous = 'another'");
+        let kept = workspace.snapshot().unwrap();
+        assert_same(graph.refresh().await.unwrap().as_ref(), &kept);
+        assert_eq!(graph.read_from(), ReadFrom::Database);
+        for file in std::fs::read_dir(copies.path().join("kept")).unwrap() {
+            std::fs::write(file.unwrap().path(), "no copy").unwrap();
+        }
+        let opened = open().await.unwrap();
+        assert_eq!(opened.read_from(), ReadFrom::Database);
+        assert_same(opened.reader().as_ref(), &kept);
+    });
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::support::{Cli, block_on, canonical, index};
 
 use super::held;
 
-/// How long connections are cut at most, in case the machine is slow.
-const CUTTING_TIME_MAX: Duration = Duration::from_secs(80);
+/// How long connections are cut at most: a machine that is so slow fails the test.
+const CUTTING_TIME_MAX: Duration = Duration::from_mins(12);
 
 #[test]
 fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
@@ -69,8 +69,9 @@ fn a_connection_may_be_cut_at_any_message() {
         |uri: &str| block_on(publish(&workspace, &Target::parse(uri).unwrap(), &PublishOptions::default()));
     publish_to(&database.uri).unwrap();
     let began = Instant::now();
-    let (mut number, mut cuts) = (0, 0);
-    while began.elapsed() < CUTTING_TIME_MAX {
+    let mut number = 0;
+    let cuts = loop {
+        assert!(began.elapsed() < CUTTING_TIME_MAX, "only {number} cuts");
         index(&path, &edition(number + 1));
         let cut = if number % 2 == 0 { Cut::After } else { Cut::Before };
         let proxy = Proxy::start(&database.uri, number, cut);
@@ -82,11 +83,11 @@ fn a_connection_may_be_cut_at_any_message() {
         assert!(held(&database) == canonical(&path), "cut {cut:?} {number}");
         let left = "MATCH (n) WHERE n.until IS NOT NULL RETURN count(n) AS n";
         assert_eq!(database.count(left), 0, "cut {cut:?} {number}");
-        cuts += 1;
-        if proxy.seen() <= number {
-            break;
-        }
         number += 1;
-    }
-    assert!(cuts > 40, "only {cuts} cuts in {:?}", began.elapsed());
+        if proxy.seen() < number {
+            break number;
+        }
+    };
+    println!("cut at {cuts} messages in {:?}", began.elapsed());
+    assert!(cuts > 100, "only {cuts} cuts");
 }

@@ -1,0 +1,3 @@
+UNWIND $rows AS row
+MATCH ()-[r:NAMES {id: row.id, since: row.since}]->()
+DELETE r

@@ -1,0 +1,251 @@
+//! A copy of a structure in a folder of the user's: from it, a version is opened without reading it again.
+//!
+//! One file a database, replaced when another version was read. Nothing in it is trusted: where it is of another
+//! version, damaged, or not there, the structure is read from the database.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::super::element::Key;
+use super::super::state::{GRAPH_FORMAT, IndexState};
+use super::super::target::Target;
+use super::load::{Lexicon, Structure, Texts};
+use crate::domain::{DocumentId, Metadata};
+use crate::error::{Error, Result};
+use crate::graph::packed::{PassageGraph, back_to_back, text_at};
+use crate::store::DocumentText;
+use crate::workspace::sections::{Contents, Sections, write};
+use crate::workspace::structure::check;
+
+/// What names the file: a digest of where the database is.
+const NAME_DIGITS: usize = 16;
+const EXTENSION: &str = "structure";
+/// Bytes of a passage's key and first version.
+const PASSAGE_BYTES: usize = size_of::<Key>() + size_of::<i64>();
+
+/// What a copy is of.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    format: i64,
+    version: i64,
+    source: String,
+}
+
+impl Origin {
+    fn of(state: &IndexState) -> Self {
+        Self { format: GRAPH_FORMAT, version: state.version, source: state.source.clone() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct DocumentRow {
+    document: DocumentId,
+    source_id: String,
+    title: Option<String>,
+    uri: String,
+    media_type: String,
+    metadata: Metadata,
+}
+
+/// Where copies of the structure of one database are kept.
+#[derive(Debug, Clone)]
+pub(super) struct Copies {
+    path: PathBuf,
+}
+
+impl Copies {
+    /// Returns the place for a database in `folder`, which is made where it is missing.
+    pub(super) fn of(target: &Target, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+        let place = format!("{}\n{}", target.shown(), target.database.as_deref().unwrap_or_default());
+        let name = &blake3::hash(place.as_bytes()).to_hex()[..NAME_DIGITS];
+        Ok(Self { path: folder.join(name).with_extension(EXTENSION) })
+    }
+
+    /// Returns the structure and lexicon of the version that `state` is of; none where there is no whole copy of it.
+    pub(super) fn read(&self, state: &IndexState) -> Option<(Structure, Lexicon)> {
+        let sections = Sections::open(&self.path).ok()?;
+        let origin: Origin = serde_json::from_slice(section(&sections, "copy.origin")?).ok()?;
+        if origin != Origin::of(state) {
+            return None;
+        }
+        let read = self::read(&sections);
+        if read.is_none() {
+            tracing::warn!(path = %self.path.display(), "the copy of the structure is damaged, and is made again");
+        }
+        read
+    }
+
+    /// Keeps a copy.
+    pub(super) fn write(&self, state: &IndexState, structure: &Structure, lexicon: &Lexicon) -> Result<()> {
+        // Several programs may keep copies in one folder.
+        let own = self.path.with_extension(format!("{}.new", std::process::id()));
+        self::write_file(&own, state, structure, lexicon)?;
+        fs::rename(&own, &self.path).map_err(Error::io("name", &self.path))
+    }
+}
+
+fn section<'a>(sections: &'a Sections, name: &str) -> Option<&'a [u8]> {
+    Some(sections.at(sections.range(name)?))
+}
+
+fn write_file(path: &Path, state: &IndexState, structure: &Structure, lexicon: &Lexicon) -> Result<()> {
+    let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+    let origin = serde_json::to_vec(&Origin::of(state)).map_err(internal)?;
+    let document = |it: &DocumentText| DocumentRow {
+        document: it.document,
+        source_id: it.source_id.clone(),
+        title: it.title.clone(),
+        uri: it.uri.clone(),
+        media_type: it.media_type.clone(),
+        metadata: it.metadata.clone(),
+    };
+    let documents: Vec<DocumentRow> = structure.documents.iter().map(document).collect();
+    let documents = serde_json::to_vec(&documents).map_err(internal)?;
+    let passages: Vec<u8> =
+        structure.passages.iter().flat_map(|(key, since)| key.iter().copied().chain(since.to_le_bytes())).collect();
+    let mut terms: Vec<(&String, &(u32, u32))> = lexicon.terms.iter().collect();
+    terms.sort_unstable();
+    let counts: Vec<u32> = terms.iter().flat_map(|(_, counts)| [counts.0, counts.1]).collect();
+    let (term_ends, term_bytes) = back_to_back(&terms.iter().map(|it| it.0).collect::<Vec<_>>());
+    let mut parts = structure.graph.sections();
+    parts.extend([
+        ("copy.origin", origin.as_slice()),
+        ("copy.documents", &documents),
+        ("copy.passages", &passages),
+        ("copy.incoming-ids", structure.incoming.ids.as_flattened()),
+        ("copy.incoming-ends", bytemuck::cast_slice(&structure.incoming.ends)),
+        ("copy.incoming", &structure.incoming.bytes),
+        ("copy.outgoing-ids", structure.outgoing.ids.as_flattened()),
+        ("copy.outgoing-ends", bytemuck::cast_slice(&structure.outgoing.ends)),
+        ("copy.outgoing", &structure.outgoing.bytes),
+        ("copy.outgoing-passages", bytemuck::cast_slice(&structure.outgoing_passages)),
+        ("copy.term-ends", bytemuck::cast_slice(&term_ends)),
+        ("copy.terms", &term_bytes),
+        ("copy.term-counts", bytemuck::cast_slice(&counts)),
+    ]);
+    let checksum = checksum(parts.iter().map(|it| it.1));
+    parts.push(("copy.checksum", &checksum));
+    let parts: Vec<_> = parts.into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
+    write(path, &parts).map(drop)
+}
+
+fn checksum<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+const NAMES: [&str; 13] = [
+    "copy.origin",
+    "copy.documents",
+    "copy.passages",
+    "copy.incoming-ids",
+    "copy.incoming-ends",
+    "copy.incoming",
+    "copy.outgoing-ids",
+    "copy.outgoing-ends",
+    "copy.outgoing",
+    "copy.outgoing-passages",
+    "copy.term-ends",
+    "copy.terms",
+    "copy.term-counts",
+];
+
+fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
+    let graph = PassageGraph::from_sections(|name| section(sections, name)).ok()?;
+    let own = NAMES.iter().map(|name| section(sections, name)).collect::<Option<Vec<&[u8]>>>()?;
+    let all = graph.sections().into_iter().map(|it| it.1).chain(own);
+    if section(sections, "copy.checksum")? != checksum(all) {
+        return None;
+    }
+    let numbers = |name| Some(bytemuck::try_cast_slice::<u8, u32>(section(sections, name)?).ok()?.to_vec());
+    let keys = |name| Some(section(sections, name)?.as_chunks().0.to_vec());
+    let texts = |ids, ends, bytes| {
+        Some(Texts { ids: keys(ids)?, ends: numbers(ends)?, bytes: section(sections, bytes)?.to_vec() })
+    };
+    let incoming = texts("copy.incoming-ids", "copy.incoming-ends", "copy.incoming")?;
+    let outgoing = texts("copy.outgoing-ids", "copy.outgoing-ends", "copy.outgoing")?;
+    check(&graph, outgoing.ends.len()).ok()?;
+    let document = |it: DocumentRow| DocumentText {
+        document: it.document,
+        source_id: it.source_id,
+        title: it.title,
+        uri: it.uri,
+        media_type: it.media_type,
+        metadata: it.metadata,
+    };
+    let documents: Vec<DocumentRow> = serde_json::from_slice(section(sections, "copy.documents")?).ok()?;
+    let passage = |bytes: &[u8]| {
+        let (key, since) = bytes.split_at(size_of::<Key>());
+        Some((key.try_into().ok()?, i64::from_le_bytes(since.try_into().ok()?)))
+    };
+    let passages = section(sections, "copy.passages")?.chunks_exact(PASSAGE_BYTES).map(passage);
+    let passages = passages.collect::<Option<Vec<(Key, i64)>>>()?;
+    let numbered: FxHashMap<Key, u32> = passages.iter().map(|it| it.0).zip(0..).collect();
+    let structure = Structure {
+        graph: graph.to_packed(),
+        documents: documents.into_iter().map(document).collect(),
+        passages,
+        numbers: numbered,
+        incoming,
+        outgoing,
+        outgoing_passages: numbers("copy.outgoing-passages")?,
+    };
+    let (ends, bytes) = (numbers("copy.term-ends")?, section(sections, "copy.terms")?);
+    let counts = numbers("copy.term-counts")?;
+    let term = |(counts, term): (&[u32], u32)| (text_at(&ends, bytes, term).to_owned(), (counts[0], counts[1]));
+    let terms = counts.chunks_exact(2).zip(0..).map(term).collect();
+    Some((structure, Lexicon { terms, ..Lexicon::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Counts;
+    use crate::neo4j::state::Phase;
+
+    fn state(version: i64) -> IndexState {
+        IndexState {
+            version,
+            source: "notes".to_owned(),
+            embedder: "none".to_owned(),
+            dimension: 0,
+            settings: String::new(),
+            phase: Phase::Whole,
+            counts: Counts::default(),
+            terms: [0, 0],
+        }
+    }
+
+    #[test]
+    fn a_copy_of_another_version_or_changed_by_a_byte_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let copies = Copies::of(&Target::parse("bolt://host").unwrap(), folder.path()).unwrap();
+        assert!(copies.read(&state(1)).is_none());
+        let graph = crate::graph::elements::Elements::default().pack();
+        let structure = Structure { graph, ..Structure::default() };
+        let lexicon = Lexicon { terms: [("mill".to_owned(), (3, 5))].into_iter().collect(), ..Lexicon::default() };
+        copies.write(&state(1), &structure, &lexicon).unwrap();
+        let (read, words) = copies.read(&state(1)).expect("a copy");
+        assert!(read.graph == structure.graph && words.terms == lexicon.terms);
+        assert!(copies.read(&state(2)).is_none());
+        let whole = fs::read(&copies.path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            fs::write(&copies.path, &changed).unwrap();
+            // Only the padding between two sections may change.
+            let read = copies.read(&state(1));
+            assert!(
+                read.is_none_or(|(read, words)| read.graph == structure.graph && words.terms == lexicon.terms),
+                "{at}"
+            );
+        }
+    }
+}

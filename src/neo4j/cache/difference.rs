@@ -1,0 +1,250 @@
+//! From one version to a later one: what is new or changed is read, what was taken away is known from the changes that
+//! the database keeps, and all else is taken from the structure in memory.
+
+use neo4rs::{BoltType, Row};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::changes::removed;
+use super::super::element::{Key, Kind};
+use super::super::reader::Reading;
+use super::super::session::Session;
+use super::super::source::{names_key, relationship_key};
+use super::super::state::IndexState;
+use super::super::statement::{Statement, cypher};
+use super::GraphCache;
+use super::load::{Add, PARTS, PassageRow, QuestionRow, Rows, Structure, Texts, counted, key, number};
+use crate::domain::{EdgeId, EntityId};
+use crate::error::Result;
+use crate::graph::elements::{MentionElement, PassageElement, QuestionElement};
+use crate::graph::packed::{CUES, NO_CUE, row, text_at};
+
+/// Elements that are not taken from memory.
+#[derive(Default)]
+struct Gone(FxHashSet<(Kind, Key)>);
+
+impl Gone {
+    fn has(&self, kind: Kind, key: Key) -> bool {
+        self.0.contains(&(kind, key))
+    }
+}
+
+/// Returns the structure of the version of `state`, made from that of an earlier version; none where the database does
+/// not know what lies between them.
+pub(super) async fn read(
+    session: &Session,
+    reading: &Reading<'_>,
+    known: &GraphCache,
+    state: &IndexState,
+) -> Result<Option<Structure>> {
+    let Some(mut gone) = changes(reading, known, state).await? else { return Ok(None) };
+    let mut arrived: Vec<(Add, Vec<Row>)> = Vec::new();
+    for (kind, text, add) in PARTS {
+        let statement = reading.after(Statement::new("read what is new", text), known.version);
+        let rows = session.rows(&statement).await?;
+        for row in &rows {
+            let key = own_key(kind, row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
+            gone.0.insert((kind, key));
+        }
+        arrived.push((add, rows));
+    }
+    let structure = merge(&known.structure, &gone, &arrived).map(|rows| rows.into_structure(session));
+    // Where it does not come out as it should, nothing is known but that it has to be read whole.
+    Ok(structure.and_then(Result::ok).and_then(|structure| counted(session, structure, state.counts).ok()))
+}
+
+/// Returns what the versions since `known` took away; none where their chain is not whole.
+async fn changes(reading: &Reading<'_>, known: &GraphCache, state: &IndexState) -> Result<Option<Gone>> {
+    let mut gone = Gone::default();
+    let (mut version, mut source) = (known.version, known.state.source.clone());
+    let mut is_whole = true;
+    let mut visit = |row: &Row| {
+        let read = || {
+            let BoltType::Bytes(bytes) = row.get::<BoltType>("removed").ok()? else { return None };
+            Some((row.get::<i64>("version").ok()?, row.get::<String>("previous").ok()?, removed(&bytes.value)?))
+        };
+        let next = read().filter(|(next, previous, _)| *next == version + 1 && *previous == source);
+        match next.zip(row.get::<String>("source").ok()) {
+            Some(((next, _, removed), own)) => {
+                (version, source) = (next, own);
+                gone.0.extend(removed);
+            }
+            None => is_whole = false,
+        }
+        Ok(())
+    };
+    reading.rows_after("read what changed", cypher!("read/changes"), known.version, &mut visit).await?;
+    let is_there = is_whole && version == reading.version && version == state.version && source == state.source;
+    Ok(is_there.then_some(gone))
+}
+
+/// Returns the key of the element that a row of a part is.
+fn own_key(kind: Kind, row: &Row) -> Option<Key> {
+    Some(match kind {
+        Kind::Names => names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?),
+        Kind::MentionedIn => relationship_key(kind, &key(row, "entity")?, &key(row, "passage")?),
+        Kind::LeadsTo => edge_key(&key(row, "from")?, &key(row, "to")?),
+        _ => key(row, "id")?,
+    })
+}
+
+fn edge_key(from: &Key, to: &Key) -> Key {
+    *EdgeId::of(&[from, to]).as_bytes()
+}
+
+/// Puts what is left of a structure together with what arrived; none where that does not fit together.
+fn merge(known: &Structure, gone: &Gone, arrived: &[(Add, Vec<Row>)]) -> Option<Rows> {
+    let mut rows = Rows::default();
+    let left = Left { known, gone };
+    left.documents(&mut rows);
+    let entities = left.entities(&mut rows);
+    for (add, arrived) in arrived {
+        arrived.iter().try_for_each(|row| add(&mut rows, row))?;
+    }
+    let entities: Vec<Option<u32>> =
+        entities.iter().map(|(key, own)| own.or_else(|| rows.entities.get(key).copied())).collect();
+    left.passages(&mut rows)?;
+    left.questions(Kind::Incoming, &mut rows);
+    left.questions(Kind::Outgoing, &mut rows);
+    left.names_and_mentions(&entities, &mut rows)?;
+    left.edges(&mut rows);
+    Some(rows)
+}
+
+/// What is left of a structure.
+struct Left<'a> {
+    known: &'a Structure,
+    gone: &'a Gone,
+}
+
+impl Left<'_> {
+    fn documents(&self, rows: &mut Rows) {
+        let stays = |key: &Key| !self.gone.has(Kind::Document, *key);
+        rows.documents.extend(self.known.documents.iter().filter(|it| stays(it.document.as_bytes())).cloned());
+    }
+
+    /// Returns the key of each entity, and its number now if it is left as it was.
+    fn entities(&self, rows: &mut Rows) -> Vec<(Key, Option<u32>)> {
+        let graph = self.known.graph.view();
+        let entity = |number: u32| {
+            let name = graph.entity_name(number);
+            let key = *EntityId::of(&[name.as_bytes()]).as_bytes();
+            if self.gone.has(Kind::Entity, key) {
+                return (key, None);
+            }
+            let own = rows.elements.entities.number(name.to_owned());
+            rows.elements.entity_flags.push(graph.entity_flags[number as usize]);
+            rows.entities.insert(key, own);
+            (key, Some(own))
+        };
+        (0..graph.entity_documents.len() as u32).map(entity).collect()
+    }
+
+    fn passages(&self, rows: &mut Rows) -> Option<()> {
+        let graph = self.known.graph.view();
+        for ((id, since), number) in self.known.passages.iter().zip(0..) {
+            if self.gone.has(Kind::Passage, *id) {
+                continue;
+            }
+            let document = graph.passage_document[number as usize];
+            let element = PassageElement {
+                length: graph.passage_length[number as usize],
+                sentence_lengths: graph.sentence_length[row(graph.passage_sentences, number)].to_vec(),
+                ..PassageElement::default()
+            };
+            rows.passages.push(PassageRow {
+                id: *id,
+                since: *since,
+                document: *self.known.documents.get(document as usize)?.document.as_bytes(),
+                ordinal: number - graph.document_passages[document as usize],
+                element,
+            });
+        }
+        Some(())
+    }
+
+    fn questions(&self, kind: Kind, rows: &mut Rows) {
+        let graph = self.known.graph.view();
+        let (texts, passages, sentences, ends, keywords): (&Texts, &[u32], _, _, _) = if kind == Kind::Incoming {
+            let passages = graph.incoming_passage;
+            (&self.known.incoming, passages, graph.incoming_sentence, graph.incoming_keywords, graph.incoming_keyword)
+        } else {
+            let passages = &self.known.outgoing_passages;
+            (&self.known.outgoing, passages, graph.outgoing_sentence, graph.outgoing_keywords, graph.outgoing_keyword)
+        };
+        let mut first = 0;
+        for (passage, number) in passages.iter().zip(0u32..) {
+            if number == 0 || passages[number as usize - 1] != *passage {
+                first = number;
+            }
+            let id = texts.ids[number as usize];
+            if self.gone.has(kind, id) {
+                continue;
+            }
+            let own = keywords[row(ends, number)].iter();
+            let keyword = |it: &u32| text_at(graph.keyword_ends, graph.keyword_texts, *it).to_owned();
+            let keywords = own.map(|it| rows.elements.keywords.number(keyword(it))).collect();
+            let question = QuestionRow {
+                id,
+                passage: self.known.passages[*passage as usize].0,
+                place: number - first,
+                text: text_at(&texts.ends, &texts.bytes, number).to_owned(),
+                element: QuestionElement { passage: 0, sentence: sentences[number as usize], keywords },
+            };
+            let all = if kind == Kind::Incoming { &mut rows.incoming } else { &mut rows.outgoing };
+            all.push(question);
+        }
+    }
+
+    fn names_and_mentions(&self, entities: &[Option<u32>], rows: &mut Rows) -> Option<()> {
+        let graph = self.known.graph.view();
+        let mut cues: FxHashMap<u32, u32> = FxHashMap::default();
+        for (entity, own) in (0..).zip(entities) {
+            let key = *EntityId::of(&[graph.entity_name(entity).as_bytes()]).as_bytes();
+            for bearer in row(graph.entity_bearers, entity) {
+                let (passage, _) = self.known.passages[graph.bearer_passage[bearer] as usize];
+                let kind = graph.bearer_kind[bearer];
+                if !self.gone.has(Kind::Names, names_key(&key, &passage, kind)) {
+                    rows.names.push((passage, ((*own)?, kind)));
+                }
+            }
+            let mut last: Option<(u32, bool)> = None;
+            for posting in row(graph.entity_mentions, entity) {
+                let (passage, mention) = (graph.posting_passage[posting], graph.posting_mention[posting] as usize);
+                let id = self.known.passages[passage as usize].0;
+                let is_gone = match last {
+                    Some((same, is_gone)) if same == passage => is_gone,
+                    _ => self.gone.has(Kind::MentionedIn, relationship_key(Kind::MentionedIn, &key, &id)),
+                };
+                last = Some((passage, is_gone));
+                if is_gone {
+                    continue;
+                }
+                let sentence = graph.mention_sentence[mention] - graph.passage_sentences[passage as usize];
+                let mut around = [NO_CUE; CUES];
+                for (cue, known) in around.iter_mut().zip(&graph.mention_cues[mention * CUES..]) {
+                    if *known != NO_CUE {
+                        let text = || text_at(graph.cue_ends, graph.cue_prefixes, *known).to_owned();
+                        *cue = *cues.entry(*known).or_insert_with(|| rows.elements.cues.number(text()));
+                    }
+                }
+                rows.mentions.push((id, MentionElement { passage: 0, entity: (*own)?, sentence, cues: around }));
+            }
+        }
+        Some(())
+    }
+
+    fn edges(&self, rows: &mut Rows) {
+        let graph = self.known.graph.view();
+        let id = |passage: u32| self.known.passages[passage as usize].0;
+        for passage in 0..graph.passage_count() as u32 {
+            for edge in row(graph.passage_edges, passage) {
+                let (from, to) = (id(passage), id(graph.edge_target[edge]));
+                if !self.gone.has(Kind::LeadsTo, edge_key(&from, &to)) {
+                    let incoming = self.known.incoming.ids[graph.edge_incoming[edge] as usize];
+                    let outgoing = self.known.outgoing.ids[graph.edge_outgoing[edge] as usize];
+                    rows.edges.push(([from, to, incoming, outgoing], graph.edge_similarity[edge]));
+                }
+            }
+        }
+    }
+}

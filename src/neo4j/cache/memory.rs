@@ -1,0 +1,174 @@
+//! The structure in memory: whether it is to be there, and how a question is followed through it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use rustc_hash::FxHashMap;
+
+use super::super::element::Key;
+use super::super::session::Session;
+use super::{Admitted, Entry, Following, GraphCache, Part};
+use crate::domain::Counts;
+use crate::error::{Error, Result};
+use crate::graph::packed::row;
+use crate::graph::trail::each_neighbor;
+use crate::store::{Follow, Wanted};
+
+/// Where the structure of a graph is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Traversal {
+    /// In memory where it fits, else in the database.
+    #[default]
+    Auto,
+    /// In memory: the structure is read when the graph is opened.
+    Memory,
+    /// In the database, by Cypher: nothing is read but for a question, and each takes longer.
+    Cypher,
+}
+
+impl Traversal {
+    /// Every way that can be asked for.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Memory, Self::Cypher];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Memory => "memory",
+            Self::Cypher => "cypher",
+        }
+    }
+}
+
+impl fmt::Display for Traversal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Traversal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
+            option: "traversal",
+            value: text.to_owned(),
+            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+        })
+    }
+}
+
+/// How a graph in a database is walked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraversalOptions {
+    /// Where.
+    pub traversal: Traversal,
+    /// Bytes of memory that a structure may take, by [`DatabaseGraph::structure_bytes`](super::DatabaseGraph), for
+    /// [`Traversal::Auto`] to hold it in memory.
+    pub memory_max: u64,
+    /// The folder where a copy of the structure is kept, to be opened from; none is kept where there is none.
+    pub cache: Option<PathBuf>,
+}
+
+impl TraversalOptions {
+    /// Bytes of memory that a structure may take where nobody says how many: that of about a million passages.
+    pub const MEMORY_MAX: u64 = 2 << 30;
+
+    /// Returns where a graph of these numbers is walked.
+    pub(super) const fn resolved(&self, counts: &Counts) -> Traversal {
+        match self.traversal {
+            Traversal::Auto if structure_bytes(counts) > self.memory_max => Traversal::Cypher,
+            Traversal::Auto => Traversal::Memory,
+            chosen => chosen,
+        }
+    }
+}
+
+impl Default for TraversalOptions {
+    fn default() -> Self {
+        Self { traversal: Traversal::Auto, memory_max: Self::MEMORY_MAX, cache: None }
+    }
+}
+
+/// Returns about how many bytes a structure takes while it is held; to read it takes about as much again.
+pub(super) const fn structure_bytes(counts: &Counts) -> u64 {
+    let questions = counts.incoming + counts.outgoing;
+    400 * counts.documents
+        + 300 * counts.passages
+        + 12 * counts.sentences
+        + 150 * questions
+        + 60 * counts.edges
+        + 120 * counts.entities
+        + 60 * counts.mentions
+}
+
+/// Returns what a question needs of a structure in memory.
+pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Part> {
+    let structure = &cache.structure;
+    let graph = structure.graph.view();
+    let spoken = (wanted.spoken)(graph);
+    let allowed: Option<Vec<bool>> = wanted.filter.map(|admits| {
+        let documents: Vec<bool> = structure.documents.iter().map(admits).collect();
+        graph.passage_document.iter().map(|document| documents[*document as usize]).collect()
+    });
+    let admits = |passage: u32| allowed.as_ref().is_none_or(|allowed| allowed[passage as usize]);
+    let admitted = allowed.as_ref().map(|allowed| Admitted {
+        passages: allowed.iter().filter(|is_allowed| **is_allowed).count(),
+        of: allowed.len(),
+    });
+    let entry = Entry::ask(session, cache.version, wanted, admitted).await?;
+    if admitted.is_some_and(Admitted::is_few) {
+        let passages = (0..graph.passage_count() as u32).filter(|passage| admits(*passage)).collect();
+        return Ok(Part { structure: None, passages, entry });
+    }
+    let place = |key: &Key| structure.numbers.get(key).copied().filter(|passage| admits(*passage));
+    let named = spoken.named.iter().copied().filter(|passage| admits(*passage));
+    let keywords: Vec<u32> = spoken.keywords.iter().filter_map(|keyword| graph.keyword(keyword)).collect();
+    let shared = |passage: u32| {
+        let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
+        keywords.iter().filter(|keyword| own.binary_search(keyword).is_ok()).count() as u32
+    };
+    let mut following = Following::begin(entry.fused(place, named), wanted.follow);
+    while let Some(from) = following.next() {
+        let mut found: FxHashMap<u32, f32> = FxHashMap::default();
+        for (passage, score) in from {
+            let mut visit = |to: u32| {
+                if admits(to) {
+                    let known = found.entry(to).or_default();
+                    *known = known.max(score);
+                }
+            };
+            graph.edge_target[row(graph.passage_edges, passage)].iter().for_each(|to| visit(*to));
+            if wanted.follow == Follow::Names {
+                each_neighbor(graph, passage, &mut visit);
+            }
+        }
+        following.add(found.into_iter().map(|(to, score)| (to, score, shared(to))));
+    }
+    Ok(Part { structure: None, passages: following.reached(), entry })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_walked_in_the_database() {
+        let counts = Counts { passages: 1_000_000, mentions: 10_000_000, ..Counts::default() };
+        let options = TraversalOptions::default();
+        assert_eq!(options.resolved(&Counts::default()), Traversal::Memory);
+        assert_eq!(TraversalOptions { memory_max: 1 << 20, ..options.clone() }.resolved(&counts), Traversal::Cypher);
+        let memory = TraversalOptions { traversal: Traversal::Memory, memory_max: 0, ..options };
+        assert_eq!(memory.resolved(&counts), Traversal::Memory);
+    }
+
+    #[test]
+    fn a_way_to_walk_is_known_by_its_name() {
+        for traversal in Traversal::ALL {
+            assert_eq!(traversal.name().parse::<Traversal>().ok(), Some(traversal));
+        }
+        assert!("petgraph".parse::<Traversal>().is_err());
+    }
+}

@@ -1,0 +1,113 @@
+//! What a question says: the names in it that the index knows, and what its keywords are there.
+
+use neo4rs::Row;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Deserialize;
+
+use super::super::cache::{GraphCache, Rows};
+use super::super::element::{Key, unhex};
+use super::super::session::Session;
+use super::super::statement::{Statement, cypher};
+use super::ids;
+use super::place::Place;
+use crate::domain::EntityId;
+use crate::error::Result;
+use crate::graph::elements::{Elements, PassageElement, flags};
+use crate::store::{Spoken, Wanted};
+
+/// Documents that bear a name, up to which all their passages are looked at; a name of more says nothing.
+const BEARERS_READ_MAX: i64 = 30;
+
+/// What a question says.
+pub(super) struct Read {
+    /// Its keywords that the index knows.
+    pub(super) keywords: Vec<String>,
+    /// Passages of documents that it names.
+    pub(super) named: Vec<Place>,
+    /// What is known of names in it, to begin a part with.
+    pub(super) rows: Rows,
+}
+
+/// A passage of a document that bears a name.
+#[derive(Deserialize)]
+struct Bearing {
+    id: String,
+    since: i64,
+    document: String,
+    source: String,
+    ordinal: u32,
+    /// How the name is borne, where this passage speaks for it.
+    kind: Option<u32>,
+}
+
+impl Bearing {
+    fn place(&self) -> Option<Place> {
+        let (key, document) = (unhex(&self.id)?, unhex(&self.document)?);
+        let (source_id, ordinal, since) = (self.source.clone(), self.ordinal, self.since);
+        Some(Place { source_id, document, ordinal, key, since })
+    }
+}
+
+/// A name that the index knows.
+struct Name {
+    name: String,
+    flags: u32,
+    bearers: Vec<(Place, Option<u32>)>,
+}
+
+impl Name {
+    fn read(row: &Row) -> Option<Self> {
+        let bearings: Vec<Bearing> = row.get("passages").ok()?;
+        let bearers = bearings.iter().map(|it| Some((it.place()?, it.kind))).collect::<Option<_>>()?;
+        let flags = flags(row.get("single").ok()?, row.get("lower").ok()?);
+        Some(Self { name: row.get("name").ok()?, flags, bearers })
+    }
+}
+
+/// Asks the database for the names that a question may have in it.
+pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Read> {
+    let keys: FxHashSet<Key> = wanted.names.iter().map(|it| *EntityId::of(&[it.as_bytes()]).as_bytes()).collect();
+    let statement = Statement::new("find names", cypher!("walk/question-names"))
+        .with("ids", ids(&keys))
+        .with("version", cache.version)
+        .with("bearersMax", BEARERS_READ_MAX);
+    let found = session.rows(&statement).await?;
+    let damaged = || session.damaged("a name has not all that it should");
+    let names = found.iter().map(|row| Name::read(row).ok_or_else(damaged)).collect::<Result<Vec<Name>>>()?;
+    let (Spoken { keywords, named }, places) = speak(&names, wanted);
+    let is_name: FxHashSet<&str> = names.iter().map(|it| it.name.as_str()).collect();
+    let is_known = |it: &String| is_name.contains(it.as_str()) || cache.lexicon.keywords.contains(it);
+    let keywords: Vec<String> = keywords.into_iter().filter(is_known).collect();
+    let mut rows = Rows::of_part(keywords.clone());
+    for row in &found {
+        rows.add_entity(row).ok_or_else(damaged)?;
+    }
+    let named = named.into_iter().filter_map(|passage| places.get(passage as usize).cloned()).collect();
+    Ok(Read { keywords, named, rows })
+}
+
+/// Lets the question speak to a structure of the documents that bear these names; the places of its passages.
+fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Spoken, Vec<Place>) {
+    let bearers = names.iter().flat_map(|name| &name.bearers);
+    let mut places: Vec<Place> = bearers.map(|it| it.0.clone()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut elements = Elements::default();
+    let mut documents: FxHashMap<Key, u32> = FxHashMap::default();
+    for place in &places {
+        let next = documents.len() as u32;
+        let document = *documents.entry(place.document).or_insert(next);
+        elements.passages.push(PassageElement { document, ..PassageElement::default() });
+    }
+    elements.documents = documents.len() as u32;
+    for name in names {
+        let entity = elements.entities.number(name.name.clone());
+        elements.entity_flags.push(name.flags);
+        for (place, kind) in &name.bearers {
+            if let (Ok(passage), Some(kind)) = (places.binary_search(place), kind) {
+                elements.passages[passage].names.push((entity, *kind));
+            }
+        }
+    }
+    ((wanted.spoken)(elements.pack().view()), places)
+}

@@ -1,0 +1,194 @@
+//! One walk, three ways: over an index on disk, over the structure in memory, and by Cypher in the database.
+
+use std::sync::Arc;
+
+use cairn::domain::{Counts, IndexVersion, PassageId};
+use cairn::graph::packed::PassageGraph;
+use cairn::neo4j::{DatabaseGraph, PublishOptions, Traversal, TraversalOptions, publish};
+use cairn::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
+use cairn::workspace::Snapshot;
+use cairn::{Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
+
+use crate::support::corpus::bundles;
+use crate::support::neo4j::{Database, database};
+use crate::support::{Cli, block_on, index, shared_data};
+
+use super::{published, write_harbor};
+
+/// Documents of a bundle that are published: enough for walks of every kind, and for a test of seconds.
+const DOCUMENTS: usize = 1_200;
+/// Questions that are asked of them.
+const QUESTIONS: usize = 60;
+
+/// The workspace with the entry that the database chose: what it brought is at hand, and nothing else.
+struct SameEntry {
+    kept: Arc<Snapshot>,
+    held: Arc<dyn GraphReader>,
+    passages: Vec<u32>,
+    rows: Vec<u32>,
+    sentence_rows: Vec<u32>,
+}
+
+impl SameEntry {
+    fn new(kept: Arc<Snapshot>, held: Arc<dyn GraphReader>) -> Self {
+        let passages = held.excerpt().unwrap();
+        let graph = kept.graph();
+        let at_hand = |passage: &u32| passages.binary_search(passage).is_ok();
+        let rows = (0..graph.passage_count() as u32).map(|it| if at_hand(&it) { it } else { u32::MAX }).collect();
+        let sentences = graph.sentence_passage.iter().zip(0..);
+        let sentence_rows = sentences.map(|(passage, it)| if at_hand(passage) { it } else { u32::MAX }).collect();
+        Self { kept, held, passages, rows, sentence_rows }
+    }
+}
+
+impl GraphReader for SameEntry {
+    fn version(&self) -> IndexVersion {
+        self.kept.version()
+    }
+
+    fn counts(&self) -> Counts {
+        self.kept.counts()
+    }
+
+    fn embedder(&self) -> &str {
+        self.kept.embedder()
+    }
+
+    fn graph(&self) -> PassageGraph<'_> {
+        self.kept.graph()
+    }
+
+    fn vectors(&self, field: VectorField) -> Vectors<'_> {
+        match field {
+            VectorField::Passage => Vectors { rows: Some(&self.rows), ..self.kept.vectors(field) },
+            VectorField::Sentence => Vectors { rows: Some(&self.sentence_rows), ..self.kept.vectors(field) },
+            VectorField::Incoming => self.held.vectors(field),
+        }
+    }
+
+    fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        let rows = if field == TextField::Passage { &self.rows } else { &self.sentence_rows };
+        self.kept.postings(field, term, &mut |text, count| {
+            if rows[text as usize] == text {
+                visit(text, count);
+            }
+        })
+    }
+
+    fn frequency(&self, field: TextField, term: &str) -> Result<usize> {
+        self.kept.frequency(field, term)
+    }
+
+    fn excerpt(&self) -> Option<Vec<u32>> {
+        Some(self.passages.clone())
+    }
+
+    fn passage(&self, passage: u32) -> Result<PassageText> {
+        self.kept.passage(passage)
+    }
+
+    fn passage_id(&self, passage: u32) -> PassageId {
+        self.kept.passage_id(passage)
+    }
+
+    fn document(&self, document: u32) -> Result<DocumentText> {
+        self.kept.document(document)
+    }
+
+    fn incoming(&self, question: u32) -> &str {
+        self.kept.incoming(question)
+    }
+
+    fn outgoing(&self, question: u32) -> &str {
+        self.kept.outgoing(question)
+    }
+}
+
+async fn engine(database: &Database, traversal: Traversal) -> QueryEngine {
+    let options = TraversalOptions { traversal, ..TraversalOptions::default() };
+    let graph = DatabaseGraph::open(&database.target(), options).await.unwrap();
+    assert_eq!(graph.traversal(), traversal);
+    QueryEngine::over_source(Arc::new(graph), Performers::built_in()).unwrap()
+}
+
+/// Returns what is found, and how it is reached.
+async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Vec<(PassageId, String, Vec<String>)> {
+    let found = engine.search(question, options).await.unwrap();
+    let way = |hit: &cairn::Hit| hit.path.iter().map(|step| format!("{}>{}", step.from, step.to)).collect();
+    found.hits.iter().map(|hit| (hit.passage, format!("{:.4}", hit.score), way(hit))).collect()
+}
+
+/// Asks `questions` by `hop` from the same entry all three ways, and returns how many of the answers by `trail` are the
+/// same in memory and in the database.
+async fn compare(database: &Database, workspace: &Workspace, questions: &[String]) -> usize {
+    let in_memory = engine(database, Traversal::Memory).await;
+    let by_cypher = engine(database, Traversal::Cypher).await;
+    let kept = Arc::new(workspace.snapshot().unwrap());
+    assert_eq!(in_memory.corpus().await.unwrap(), by_cypher.corpus().await.unwrap());
+    let mut same = 0;
+    for question in questions {
+        let options = SearchOptions { strategy: StrategyKind::Hop, top_k: 20, ..SearchOptions::default() };
+        let held = found(&in_memory, question, &options).await;
+        assert_eq!(held, found(&by_cypher, question, &options).await, "{question}");
+        let reader = Arc::clone(&in_memory.query(question, &options).await.unwrap().reader);
+        let entered = QueryEngine::over(Arc::new(SameEntry::new(Arc::clone(&kept), reader)), Performers::built_in());
+        assert_eq!(held, found(&entered.unwrap(), question, &options).await, "{question}");
+        let options = SearchOptions { strategy: StrategyKind::Trail, ..options };
+        let (held, walked) = (found(&in_memory, question, &options).await, found(&by_cypher, question, &options).await);
+        let passages = |found: &[(PassageId, String, Vec<String>)]| found.iter().map(|it| it.0).collect::<Vec<_>>();
+        same += usize::from(passages(&held) == passages(&walked));
+    }
+    same
+}
+
+#[test]
+fn three_ways_to_walk_the_demo_find_the_same() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
+    let questions = super::answering::QUESTIONS.map(str::to_owned);
+    assert_eq!(block_on(compare(&database, &workspace, &questions)), questions.len());
+}
+
+#[test]
+fn three_ways_to_walk_a_real_collection_find_the_same() {
+    let Some(database) = database() else { return };
+    let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else { return };
+    documents.truncate(DOCUMENTS);
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("index");
+    index(&path, &Sources::documents(documents));
+    let workspace = Workspace::open(&path).unwrap();
+    block_on(async {
+        publish(&workspace, &database.target(), &PublishOptions::default()).await.unwrap();
+        let questions = cairn::eval::read_questions(&folder.join("questions.jsonl")).unwrap();
+        let questions: Vec<String> = questions.into_iter().map(|it| it.question).take(QUESTIONS).collect();
+        let same = compare(&database, &workspace, &questions).await;
+        println!("`trail` finds the same for {same} of {QUESTIONS} questions");
+        // Of a document of which a part is at hand, another passage may speak for a name.
+        assert!(same * 10 >= QUESTIONS * 9, "{same}");
+    });
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_walked_in_the_database_and_that_is_said() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    let record = |id: &str, kind: &str| {
+        format!("{{\"id\":\"{id}\",\"text\":\"{id} was built by Ada Lorne.\",\"kind\":\"{kind}\"}}\n")
+    };
+    cli.write("notes.jsonl", record("Harl Mill", "mill") + &record("Toll Tower", "tower"));
+    cli.json(&["index", "notes.jsonl"]);
+    published(&cli, &database);
+    let ask = ["search", "What was built by Ada Lorne?", "--filter", "kind=tower", "--neo4j", &database.uri];
+    let said = cli.run([&ask[..], &["--memory", "0"]].concat()).succeeded();
+    assert!(said.stderr.contains("Neo4j walks it"), "{said:#?}");
+    assert!(said.stdout.contains("Toll Tower") && !said.stdout.contains("Harl Mill was"), "{said:#?}");
+    let said = cli.run([&ask[..], &["--traversal", "cypher", "--strategy", "hop"]].concat()).succeeded();
+    assert!(!said.stderr.contains("Neo4j walks it") && said.stdout.contains("Toll Tower"), "{said:#?}");
+    cli.refuses(&[&ask[..], &["--traversal", "petgraph"]].concat(), "input", &["auto, memory, cypher"]);
+    cli.refuses(&[&ask[..], &["--memory", "much"]].concat(), "input", &["number of megabytes"]);
+}
