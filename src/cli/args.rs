@@ -249,9 +249,10 @@ pub(super) struct PathArgs {
     /// Look in Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// auto, memory, cypher: who walks the graph in Neo4j, this program, which reads its structure first (memory, auto),
-    /// or the database.
-    #[arg(long, value_name = "T", default_value = "auto", value_parser = ["auto", "memory", "cypher"], requires = "neo4j")]
+    /// auto, memory, cypher: who walks the graph in Neo4j, this program, which reads its structure first (memory,
+    /// auto), or the database.
+    #[arg(long, value_name = "T", default_value = "auto", value_parser = ["auto", "memory", "cypher"])]
+    #[arg(requires = "neo4j")]
     pub(super) traversal: String,
 }
 

@@ -146,7 +146,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Index(args) => index::run(args, surroundings).await,
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(args, surroundings).await,
-        Command::Path(args) => path::run(args, surroundings).await,
+        Command::Path(args) => path::run(&args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,

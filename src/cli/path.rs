@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 const INDENT: usize = 4;
 
 /// Runs `cairn path`.
-pub(super) async fn run(args: PathArgs, surroundings: &Surroundings) -> Done {
+pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
     let options = PathOptions {
         paths: args.paths,
         length_max: args.length_max,
@@ -24,7 +24,7 @@ pub(super) async fn run(args: PathArgs, surroundings: &Surroundings) -> Done {
     };
     let ends: [PathEnd; 2] = [args.from.parse()?, args.to.parse()?];
     options.check([&ends[0], &ends[1]])?;
-    let found = find(&args, &ends, &options, surroundings).await?;
+    let found = find(args, &ends, &options, surroundings).await?;
     if args.place.json {
         return surroundings.print_json(&found);
     }

@@ -138,7 +138,8 @@ impl PathOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for the first value that is out of them, and for an entity where only question edges are walked.
+    /// [`Error::Option`] for the first value that is out of them, and for an entity where only question edges are
+    /// walked.
     pub fn check(&self, ends: [&PathEnd; 2]) -> Result<()> {
         for (option, value, max) in
             [("number of paths", self.paths, PATHS_MAX), ("length of a path", self.length_max, PATH_LENGTH_MAX)]

@@ -1,8 +1,8 @@
 //! The structure of an index as one undirected graph, for algorithms over the traits of petgraph: a view that copies
 //! nothing of it but where question edges arrive.
 //!
-//! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions (one
-//! for each entity and passage), and what belongs to these documents. All are walked in either direction.
+//! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions
+//! (one for each entity and passage), and what belongs to these documents. All are walked in either direction.
 
 use std::ops::Range;
 
@@ -122,8 +122,8 @@ pub struct Links<'n> {
 impl<'n> Links<'n> {
     fn new(network: &'n Network<'_>, node: Node) -> Self {
         let (graph, walked) = (&network.graph, &network.walked);
-        let none = || 0..0;
-        let mut links = Self { network, node, leaving: none(), arriving: none(), mentions: none(), parts: none() };
+        let empty = || 0..0;
+        let mut links = Self { network, node, leaving: empty(), arriving: empty(), mentions: empty(), parts: empty() };
         match node {
             Node::Passage(passage) => {
                 if walked.by.has_questions() {
@@ -338,13 +338,13 @@ mod tests {
     #[track_caller]
     fn check(walked: Walked, edges: usize) {
         let packed = packed();
-        let network = Network::new(packed.view(), walked);
-        assert_eq!((&network).edge_references().count(), edges, "{walked:?}");
-        for (node, index) in (&network).node_identifiers().zip(0..) {
+        let network = &Network::new(packed.view(), walked);
+        assert_eq!(network.edge_references().count(), edges, "{walked:?}");
+        for (node, index) in network.node_identifiers().zip(0..) {
             assert_eq!((network.to_index(node), network.from_index(index)), (index, node));
-            for link in (&network).edges(node) {
+            for link in network.edges(node) {
                 let back = Link { source: link.target, target: link.source, edge: link.edge };
-                assert_eq!((&network).edges(link.target).filter(|it| *it == back).count(), 1, "{walked:?}: {link:?}");
+                assert_eq!(network.edges(link.target).filter(|it| *it == back).count(), 1, "{walked:?}: {link:?}");
             }
         }
     }

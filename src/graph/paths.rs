@@ -1,5 +1,5 @@
-//! The shortest paths between two nodes of an undirected graph, in an order that does not depend on the graph's: shorter
-//! ones first, then by the numbers of nodes and edges.
+//! The shortest paths between two nodes of an undirected graph, in an order that does not depend on the graph's:
+//! shorter ones first, then by the numbers of nodes and edges.
 //!
 //! A path visits no node twice. Two edges between the same nodes give two paths. The graph is whatever implements the
 //! traits of petgraph, whose own `k_shortest_path` gives lengths alone.
@@ -95,8 +95,8 @@ where
         let is_open =
             |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)] != CLOSED && !taken.contains(step);
         let starts: Vec<_> = self.steps(leave).filter(is_open).collect();
-        let room = self.length_max.checked_sub(root.len() + 1)?;
-        self.measure(&mut distances, starts.iter().map(|step| step.0), room);
+        let distance_max = self.length_max.checked_sub(root.len() + 1)?;
+        self.measure(&mut distances, starts.iter().map(|step| step.0), distance_max);
         let distance = |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)];
         let nearest = starts.iter().map(distance).min().filter(|least| *least < CLOSED)?;
         let mut step = starts.into_iter().filter(|step| distance(step) == nearest).min()?;
@@ -112,14 +112,14 @@ where
         self.graph.edges(node).map(|edge| (edge.target(), edge.id()))
     }
 
-    /// Writes how far nodes are from the end of the path, up to the nearest of `starts` or `room`.
-    fn measure(&self, distances: &mut [usize], starts: impl Iterator<Item = G::NodeId>, room: usize) {
+    /// Writes how far nodes are from the end of the path, up to the nearest of `starts` or `distance_max`.
+    fn measure(&self, distances: &mut [usize], starts: impl Iterator<Item = G::NodeId>, distance_max: usize) {
         let mut is_start = vec![false; distances.len()];
         starts.for_each(|node| is_start[self.graph.to_index(node)] = true);
         let end = self.graph.to_index(self.to);
         distances[end] = 0;
         let (mut layer, mut has_met) = (vec![self.to], is_start[end]);
-        for distance in 1..=room {
+        for distance in 1..=distance_max {
             if has_met || layer.is_empty() {
                 return;
             }

@@ -20,8 +20,8 @@ const AMONG_MAX: usize = 5;
 ///
 /// # Errors
 ///
-/// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`] for
-/// an option out of bounds or ends that are one, [`Error::Database`] if there is no index or it cannot be read.
+/// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
+/// for an option out of bounds or ends that are one, [`Error::Database`] if there is no index or it cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -161,8 +161,8 @@ impl Finding<'_> {
         Ok(self.by_id(id).await?.filter(|node| matches!(node, PathNode::Passage { .. })))
     }
 
-    /// Returns the document with this id in its source, or else the one with this title, or else the one with this title
-    /// in other capitals.
+    /// Returns the document with this id in its source, or else the one with this title, or else the one with this
+    /// title in other capitals.
     async fn document(&self, name: &str) -> Result<Option<PathNode>> {
         if let Some(found) = self.by_id(&DocumentId::of(&[name.as_bytes()]).to_string()).await? {
             return Ok(Some(found));

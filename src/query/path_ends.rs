@@ -35,12 +35,12 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
                 return Ok(named);
             }
             let graph = reader.graph();
-            let mut names = titles(reader)?;
+            let mut known = titles(reader)?;
             if by.has_names() {
                 let entities = 0..graph.entity_documents.len() as u32;
-                names.extend(entities.map(|entity| graph.entity_name(entity).to_owned()));
+                known.extend(entities.map(|entity| graph.entity_name(entity).to_owned()));
             }
-            Err(unknown(name.clone(), names))
+            Err(unknown(name.clone(), known))
         }
     }
 }

@@ -37,8 +37,8 @@ impl QueryEngine {
 ///
 /// # Errors
 ///
-/// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`] for
-/// an option out of bounds or ends that are one, and whatever the store fails with.
+/// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
+/// for an option out of bounds or ends that are one, and whatever the store fails with.
 ///
 /// # Cancel safety
 ///

@@ -47,8 +47,8 @@ fn the_shortest_way_comes_first_and_says_what_each_step_is() {
     assert_eq!(steps, due);
 
     let shown = cli.run(["path", "Harl Mill", "Skell Bay", "--by", "names", "--paths", "1"]).succeeded();
-    let due = " 1. 4 steps\n    [harl mill] —mentioned in→ Harl Mill ←mentioned in— [ada lorne] —mentioned in→ Toll Tower \
-        ←mentioned in— [skell bay]\n";
+    let due = " 1. 4 steps\n    [harl mill] —mentioned in→ Harl Mill ←mentioned in— [ada lorne] \
+        —mentioned in→ Toll Tower ←mentioned in— [skell bay]\n";
     assert_eq!(shown.stdout, due);
 }
 

@@ -1,4 +1,5 @@
-//! Paths: the database finds what the structure in memory gives, as many and as long, and the same where it has no choice.
+//! Paths: the database finds what the structure in memory gives, as many and as long, and the same where it has no
+//! choice.
 
 use std::fs;
 
@@ -47,8 +48,8 @@ fn end(reader: &dyn GraphReader, random: &mut Random) -> PathEnd {
     }
 }
 
-/// Returns the paths that no tie decides: all, where there are fewer than were asked for, or else those that are shorter
-/// than the last.
+/// Returns the paths that no tie decides: all, where there are fewer than were asked for, or else those that are
+/// shorter than the last.
 fn undecided(found: &PathsFound, options: &PathOptions) -> Vec<GraphPath> {
     let last = found.paths.last().map_or(0, |path| path.steps.len());
     let is_full = found.paths.len() == options.paths;
@@ -125,11 +126,11 @@ fn a_folder_without_an_index_finds_paths_in_the_database_by_either_way() {
     published(&cli, &database);
     let elsewhere = Cli::new();
     for [from, to] in [["Edda Varnholt", "Cornelius Pellam"], ["document:edda varnholt", "document:Cornelius Pellam"]] {
-        let ask = |more: &[&str]| [&["path", from, to, "--length-max", "4"], more].concat();
-        let here = cli.json(&ask(&[]));
-        let memory = elsewhere.json(&ask(&["--neo4j", &database.uri]));
+        let ask = ["path", from, to, "--length-max", "4"];
+        let here = cli.json(&ask);
+        let memory = elsewhere.json(&[&ask[..], &["--neo4j", &database.uri]].concat());
         assert_eq!(memory, here);
-        let cypher = elsewhere.json(&ask(&["--neo4j", &database.uri, "--traversal", "cypher"]));
+        let cypher = elsewhere.json(&[&ask[..], &["--neo4j", &database.uri, "--traversal", "cypher"]].concat());
         assert_valid("path", &cypher);
         assert_eq!((&cypher["from"], &cypher["to"]), (&here["from"], &here["to"]));
         assert_eq!(cypher["paths"].as_array().unwrap().len(), here["paths"].as_array().unwrap().len());
