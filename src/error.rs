@@ -62,6 +62,22 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// Nothing in the index is called so.
+    #[error("nothing in the index is called `{name}`{}", listed("; there are", near))]
+    Unknown {
+        /// The name as it was given.
+        name: String,
+        /// Names that begin alike, the most alike first.
+        near: Vec<String>,
+    },
+    /// Several documents have this title.
+    #[error("several documents are called `{name}`{}", listed(": those with the ids", among))]
+    Ambiguous {
+        /// The title as it was given.
+        name: String,
+        /// The ids that their source gives some of them.
+        among: Vec<String>,
+    },
     /// An option has a value that cannot be used.
     #[error("`{value}` is no {option}: {reason}")]
     Option {
@@ -220,6 +236,8 @@ impl Error {
             Self::MissingPath { .. }
             | Self::NoDocuments { .. }
             | Self::Question { .. }
+            | Self::Unknown { .. }
+            | Self::Ambiguous { .. }
             | Self::Option { .. }
             | Self::Line { .. }
             | Self::Settings { .. }
@@ -251,6 +269,10 @@ impl Error {
             Self::Settings { .. } => {
                 Some("correct the file, or name another with `--config FILE`; nothing was changed")
             }
+            Self::Unknown { .. } => {
+                Some("give the id of a passage, the name of an entity, or the title or the id of a document")
+            }
+            Self::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
             Self::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
             Self::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
             Self::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
@@ -302,6 +324,12 @@ impl Error {
     pub(crate) fn text_index(action: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::TextIndex { action, source }
     }
+}
+
+/// Returns `items` in backticks behind `intro`; nothing where there are none.
+fn listed(intro: &str, items: &[String]) -> String {
+    let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
+    if items.is_empty() { String::new() } else { format!("{intro} {}", items.join(", ")) }
 }
 
 const fn database_kind(error: &DatabaseError) -> ErrorKind {

@@ -37,6 +37,7 @@
 //!   documents out again.
 //! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
 //!   your own.
+//! - [`QueryEngine::paths`]: the shortest ways between two passages or things, with [`PathOptions`].
 //! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
 //! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), where [`neo4j::publish`](fn@neo4j::publish) puts an
 //!   index; [`report`]: a page about an index.
@@ -66,7 +67,7 @@ pub mod telemetry;
 pub mod text;
 pub mod workspace;
 
-pub use domain::{Answer, Cancellation, Citation, Document, Hit, Progress};
+pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOptions, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{IndexOptions, IndexReport, OtherEmbedder, Sources, index, re_embed, remove};
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};

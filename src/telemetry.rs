@@ -4,5 +4,7 @@
 pub const INDEX: &str = "index";
 /// A question to an index.
 pub const QUERY: &str = "query";
+/// A search for paths between two nodes.
+pub const PATHS: &str = "paths";
 /// Opening one version of an index.
 pub const OPEN: &str = "open";

@@ -35,6 +35,8 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// Answer a question with cited sentences.
     Ask(AskArgs),
+    /// Show the shortest ways between two passages, things or documents.
+    Path(PathArgs),
     /// Say what an index holds and whether anything is missing.
     Status(PlaceArgs),
     /// Publish an index to Neo4j: the graph there becomes that of the index.
@@ -217,6 +219,41 @@ pub(super) struct AskArgs {
     /// Neo4j Browser, for the link.
     #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher")]
     pub(super) browser: String,
+}
+
+/// `cairn path`.
+#[derive(Debug, Args)]
+pub(super) struct PathArgs {
+    /// Where the ways begin: the id of a passage, else the name of a thing, else the title or the id of a document.
+    /// `passage:ID`, `entity:NAME` and `document:NAME` say which is meant.
+    #[arg(value_name = "A")]
+    pub(super) from: String,
+    /// Where they end.
+    #[arg(value_name = "B")]
+    pub(super) to: String,
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Ways to show, from 1 to 100.
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(super) paths: usize,
+    /// Steps of a way at most, from 1 to 12.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(super) length_max: usize,
+    /// questions, names, both: what is walked along.
+    #[arg(long, value_name = "E", default_value = "both")]
+    pub(super) by: String,
+    /// Pass through no thing that more documents than this mention [default: no bound].
+    #[arg(long, value_name = "N")]
+    pub(super) documents_max: Option<u32>,
+    /// Look in Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// auto, memory, cypher: who walks the graph in Neo4j, this program, which reads its structure first (memory,
+    /// auto), or the database.
+    #[arg(long, value_name = "T", default_value = "auto", value_parser = ["auto", "memory", "cypher"])]
+    #[arg(requires = "neo4j")]
+    pub(super) traversal: String,
 }
 
 /// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.

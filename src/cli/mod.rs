@@ -14,6 +14,7 @@ mod export;
 mod index;
 mod models;
 mod next;
+mod path;
 mod progress;
 mod publish;
 mod report;
@@ -144,6 +145,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Index(args) => index::run(args, surroundings).await,
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(args, surroundings).await,
+        Command::Path(args) => path::run(&args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
@@ -161,6 +163,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Index(args) => args.place.json,
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
+        Command::Path(args) => args.place.json,
         Command::Status(args) => args.json,
         Command::Publish(args) => args.place.json,
         Command::Check(args) => args.place.json,

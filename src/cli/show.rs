@@ -67,9 +67,18 @@ fn arrow(step: &Step, to: &str) -> Cow<'static, str> {
 
 /// Returns the headings above a passage, without the document's own name.
 fn section(hit: &Hit) -> Option<&str> {
-    let section = hit.section.as_deref()?;
-    let below = section.strip_prefix(hit.name.as_str()).unwrap_or(section);
+    below(&hit.name, hit.section.as_deref()?)
+}
+
+fn below<'a>(name: &str, section: &'a str) -> Option<&'a str> {
+    let below = section.strip_prefix(name).unwrap_or(section);
     Some(below.trim_start_matches(" › ")).filter(|below| !below.is_empty())
+}
+
+/// Returns what a passage of the document `name` is called, under the headings of `section`.
+pub(super) fn titled(name: &str, section: Option<&str>) -> String {
+    let below = section.and_then(|section| below(name, section));
+    below.map_or_else(|| name.to_owned(), |below| format!("{name} › {below}"))
 }
 
 /// Shows passages, best first.

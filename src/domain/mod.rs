@@ -9,6 +9,7 @@ mod id;
 mod ledger;
 mod local_model;
 mod passage;
+mod path;
 mod progress;
 mod question;
 mod version;
@@ -22,6 +23,9 @@ pub use id::{CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, Qu
 pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pruned, Step, StepKind};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
+pub use path::{
+    Direction, GraphPath, PATH_LENGTH_MAX, PATHS_MAX, PathEnd, PathNode, PathOptions, PathStep, PathsBy, PathsFound,
+};
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use version::{Counts, IndexVersion, Skip};

@@ -6,7 +6,7 @@ use super::element::{EMBEDDING, Element, Key, Kind, NO_WORD, Properties, Value};
 use crate::domain::{EdgeId, EntityId, QuestionId, Span};
 use crate::error::{Error, Result};
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, entity_flag, row, text_at};
-use crate::store::{DocumentText, GraphReader as _, VectorField, Vectors};
+use crate::store::{GraphReader as _, VectorField, Vectors};
 use crate::workspace::{DocumentUnit, Records, Snapshot};
 
 /// Characters of a passage that name it.
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
     fn document(&self, number: u32) -> Result<Element> {
         let document = self.snapshot.document(number)?;
         let mut properties = Properties::default();
-        properties.put_text("name", caption(&document));
+        properties.put_text("name", document.caption());
         properties.put_text("sourceId", document.source_id);
         if let Some(title) = document.title {
             properties.put_text("title", title);
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
         let unit = self.records.document_unit(document.document)?.ok_or_else(missing)?;
         let mut properties = Properties::default();
-        properties.put_text("name", caption(&document));
+        properties.put_text("name", document.caption());
         properties.put_text("stage", STAGE);
         properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
         let DocumentUnit { root, fingerprint, document: whole, .. } = unit;
@@ -201,7 +201,7 @@ impl<'a> Source<'a> {
         let ordinal = number - graph.document_passages[document as usize];
         let mut properties = Properties::default();
         properties.put_text("name", beginning(&passage.text));
-        properties.put_text("title", caption(&self.snapshot.document(document)?));
+        properties.put_text("title", self.snapshot.document(document)?.caption());
         if let Some(section) = passage.section {
             properties.put_text("section", section);
         }
@@ -408,10 +408,6 @@ fn add_vectors(vectors: &Vectors<'_>, rows: Range<usize>, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&vectors.scales[row].to_le_bytes());
         bytes.extend_from_slice(bytemuck::cast_slice(vectors.codes(row as u32)));
     }
-}
-
-fn caption(document: &DocumentText) -> String {
-    document.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&document.source_id).to_owned()
 }
 
 /// Returns the first words of a text on one line, to be shown on a node.

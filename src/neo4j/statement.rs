@@ -1,5 +1,7 @@
 //! Statements: Cypher from a file under `cypher/`, and its parameters.
 
+use std::borrow::Cow;
+
 use neo4rs::{BoltList, BoltMap, BoltString, BoltType, Query};
 
 /// Returns the text of a file under `cypher/`.
@@ -15,13 +17,19 @@ pub(super) use cypher;
 pub(super) struct Statement {
     /// What it is for, as an error says it.
     pub(super) action: &'static str,
-    text: &'static str,
+    text: Cow<'static, str>,
     parameters: BoltMap,
 }
 
 impl Statement {
     pub(super) fn new(action: &'static str, text: &'static str) -> Self {
-        Self { action, text, parameters: BoltMap::new() }
+        Self { action, text: Cow::Borrowed(text), parameters: BoltMap::new() }
+    }
+
+    /// Puts a number where the text says `place`: Cypher takes no parameter there.
+    pub(super) fn with_literal(mut self, place: &str, value: usize) -> Self {
+        self.text = Cow::Owned(self.text.replace(place, &value.to_string()));
+        self
     }
 
     /// Adds a parameter.
@@ -37,7 +45,7 @@ impl Statement {
 
     /// Returns what the driver takes.
     pub(super) fn query(&self) -> Query {
-        Query::new(self.text.to_owned()).with_params(self.parameters.clone())
+        Query::new(self.text.clone().into_owned()).with_params(self.parameters.clone())
     }
 }
 

@@ -95,14 +95,14 @@ impl SearchResult {
 /// ```
 #[derive(Clone)]
 pub struct QueryEngine {
-    source: Source,
+    pub(super) source: Source,
     embedder: Arc<dyn Embedder>,
     reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// Where an engine reads.
 #[derive(Clone)]
-enum Source {
+pub enum Source {
     /// A store that holds all of one version.
     Whole(Arc<dyn GraphReader>),
     /// One that has to be asked, and may go on to another version.
@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// Returns the version that is current, as far as it can be told without a question.
-    async fn current(&self) -> Result<Arc<dyn GraphReader>> {
+    pub(super) async fn current(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
             Self::Whole(reader) => Ok(Arc::clone(reader)),
             Self::Asked(source) => source.refresh().await,
@@ -127,9 +127,9 @@ impl Source {
 }
 
 /// How often a question is asked again because another version was published meanwhile.
-const ATTEMPTS_MAX: u32 = 4;
+pub(super) const ATTEMPTS_MAX: u32 = 4;
 /// How long to wait before that, for the first time.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 impl QueryEngine {
     /// Opens the last finished version of a workspace. The engine goes on reading that version while later ones appear.

@@ -62,6 +62,14 @@ pub struct DocumentText {
     pub metadata: Metadata,
 }
 
+impl DocumentText {
+    /// Returns what it is called: its title, or else the id that its source gives it.
+    #[must_use]
+    pub fn caption(&self) -> &str {
+        self.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&self.source_id)
+    }
+}
+
 /// One version of an index, immutable. Everything is named by ordinal, as in [`PassageGraph`].
 pub trait GraphReader: Send + Sync {
     /// Returns the version.

@@ -9,6 +9,7 @@ mod find;
 mod fold;
 mod lexicon;
 mod names;
+mod near;
 mod pieces;
 mod runs;
 mod sentences;
@@ -26,6 +27,8 @@ pub use case::CaseCounts;
 pub use find::{NameLookup, NameMatch, NameRule, find_names, visit_names};
 pub use names::{NameKind, after_headings, bearer_names, lead_name, quoted_lead, strip_parenthesis};
 pub use runs::{Run, capitalized_runs};
+
+pub use near::{ALIKE_CHARS_MIN, folded, near};
 
 pub use pieces::WordPiece;
 

@@ -12,6 +12,7 @@ mod matching;
 mod neo4j;
 mod onnx;
 mod parity;
+mod paths;
 mod printed;
 mod processes;
 mod ranking;

@@ -7,6 +7,7 @@ mod disk;
 mod going_back;
 mod graphrag;
 mod kills;
+mod paths;
 mod readers;
 mod refusals;
 mod shown;

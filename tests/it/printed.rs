@@ -21,7 +21,7 @@ fn every_command_prints_what_its_schema_promises() {
     let questions = examples.join("harbor-questions.jsonl").display().to_string();
     let cli = Cli::new();
 
-    let calls: [(&str, &[&str]); 8] = [
+    let calls: [(&str, &[&str]); 9] = [
         ("doctor", &["doctor", "--json"]),
         ("index", &["index", &collection, "--json"]),
         ("index", &["index", &collection, "--json"]),
@@ -29,6 +29,7 @@ fn every_command_prints_what_its_schema_promises() {
         ("doctor", &["doctor", "--json"]),
         ("search", &["search", QUESTION, "--json"]),
         ("answer", &["ask", QUESTION, "--json"]),
+        ("path", &["path", "Edda Varnholt", "document:Cornelius Pellam", "--json"]),
         ("eval-retrieval", &["eval", "retrieval", "--questions", &questions, "--output", "run.jsonl", "--json"]),
     ];
     for (schema, args) in calls {

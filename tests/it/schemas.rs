@@ -7,9 +7,10 @@ use std::path::Path;
 
 use cairn::TrailRanker;
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId, EntryVertex,
-    Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId, Pruned, PseudoQuery,
-    QuestionEdge, QuestionKind, Skip, Span, Step, StepKind,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
+    EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
+    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Step,
+    StepKind,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "answer",
     "answer-line",
     "check",
@@ -35,6 +36,7 @@ const NAMES: [&str; 18] = [
     "eval-sweep",
     "export",
     "index",
+    "path",
     "publish",
     "report",
     "run-line",
@@ -255,6 +257,33 @@ fn check_report() -> Value {
     json!(report)
 }
 
+/// Paths with every kind of node and step.
+fn paths_found() -> PathsFound {
+    let passage = |section: Option<&str>| PathNode::Passage {
+        id: passage_id(),
+        name: "A".to_owned(),
+        section: section.map(str::to_owned),
+    };
+    let entity = PathNode::Entity { id: EntityId::of(&[b"a"]), name: "a".to_owned() };
+    let document = PathNode::Document { id: DocumentId::of(&[b"a"]), name: "A".to_owned() };
+    let path = GraphPath {
+        nodes: vec![document, passage(Some("A › B")), passage(None), entity],
+        steps: vec![
+            PathStep::PartOf { direction: Direction::Backward },
+            PathStep::QuestionEdge { direction: Direction::Forward, question: "Who is A?".to_owned() },
+            PathStep::Mention { direction: Direction::Backward, entity: "a".to_owned() },
+        ],
+    };
+    PathsFound {
+        from: passage(Some("A › B")),
+        to: passage(Some("A › C")),
+        version: IndexVersion(1),
+        by: PathsBy::Both,
+        length_max: 6,
+        paths: vec![path],
+    }
+}
+
 fn publish_report() -> Value {
     let report = PublishReport { version: 1, source_version: 3, index_seconds: Some(0.5), ..PublishReport::default() };
     json!(report)
@@ -325,6 +354,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-retrieval", vec![json!(score(&lines, facts()))]),
         ("export", export_lines()),
         ("index", vec![index]),
+        ("path", vec![json!(paths_found())]),
         ("publish", vec![publish_report()]),
         ("report", vec![report_summary()]),
         ("run-line", vec![json!(lines[0].line(&facts()))]),

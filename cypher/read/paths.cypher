@@ -1,0 +1,24 @@
+// The shortest paths between two nodes. One that visits a node twice is none: SHORTEST itself forbids only that it takes
+// a relationship twice. CALL binds one pair of ends, so that the search begins at both. $paths and $length_max are put in
+// as numbers: no parameter may stand there.
+MATCH (a:Passage|Entity|Document {id: $from})
+WHERE a.since <= $version AND (a.until IS NULL OR a.until > $version)
+MATCH (b:Passage|Entity|Document {id: $to})
+WHERE b.since <= $version AND (b.until IS NULL OR b.until > $version)
+CALL (a, b) {
+  MATCH path = SHORTEST $paths (
+    (a) ((x)-[r:LEADS_TO|MENTIONED_IN|PART_OF]-(y)
+      WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) AND type(r) IN $kinds
+        AND (type(r) <> 'PART_OF' OR endNode(r).id IN $ends)
+        AND (y.df IS NULL OR y.df <= $documentsMax OR y.id IN $ends)
+    ){1,$length_max} (b)
+    WHERE NOT b IN x AND all(i IN range(1, size(x) - 1) WHERE NOT x[i] IN x[..i])
+  )
+  RETURN path
+}
+RETURN
+  [n IN nodes(path) | {
+    kind: CASE WHEN n:Passage THEN 'passage' WHEN n:Entity THEN 'entity' ELSE 'document' END,
+    id: n.id, name: CASE WHEN n:Passage THEN n.title ELSE n.name END, section: n.section
+  }] AS nodes,
+  [r IN relationships(path) | {kind: type(r), from: startNode(r).id, question: r.question}] AS steps

@@ -1,0 +1,299 @@
+//! Paths between two nodes of the graph: where they begin and end, which edges they may take, and what they come to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DocumentId, EntityId, IndexVersion, PassageId};
+use crate::error::{Error, Result};
+
+/// Paths that may be asked for.
+pub const PATHS_MAX: usize = 100;
+/// Edges of a path that may be asked for.
+pub const PATH_LENGTH_MAX: usize = 12;
+
+/// Where a path begins or ends, as it is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathEnd {
+    /// A passage.
+    Passage(PassageId),
+    /// The entity of a name, however that is written.
+    Entity(String),
+    /// The document with this id in its source, or this title. A path may begin in any of its passages.
+    Document(String),
+    /// Whichever of them this names: the id of a passage, else the name of an entity, else a document.
+    Named(String),
+}
+
+impl PathEnd {
+    /// Returns the error of a path that ends where it begins.
+    pub(crate) fn same(&self) -> Error {
+        Error::Option {
+            option: "other end of a path",
+            value: self.to_string(),
+            reason: "it is where the path begins".to_owned(),
+        }
+    }
+}
+
+/// As it was named, without the word before it.
+impl fmt::Display for PathEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passage(id) => id.fmt(f),
+            Self::Entity(name) | Self::Document(name) | Self::Named(name) => name.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PathEnd {
+    type Err = Error;
+
+    /// Reads `passage:ID`, `entity:NAME`, `document:NAME`, or any of the three without the word before it.
+    fn from_str(text: &str) -> Result<Self> {
+        let refused =
+            |reason: &str| Error::Option { option: "end of a path", value: text.to_owned(), reason: reason.to_owned() };
+        if let Some(id) = text.strip_prefix("passage:") {
+            return id.parse().map(Self::Passage).map_err(|_| refused("the id of a passage has 32 hexadecimal digits"));
+        }
+        let (name, end): (&str, fn(String) -> Self) = match text.split_once(':') {
+            Some(("entity", name)) => (name, Self::Entity),
+            Some(("document", name)) => (name, Self::Document),
+            _ => (text, Self::Named),
+        };
+        if name.trim().is_empty() {
+            return Err(refused("give the id of a passage, or the name of an entity or of a document"));
+        }
+        Ok(end(name.trim().to_owned()))
+    }
+}
+
+/// Which edges paths may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathsBy {
+    /// Question edges between passages.
+    Questions,
+    /// Mentions of entities in passages.
+    Names,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl PathsBy {
+    /// Returns whether question edges are among them.
+    #[must_use]
+    pub const fn has_questions(self) -> bool {
+        matches!(self, Self::Questions | Self::Both)
+    }
+
+    /// Returns whether mentions are among them.
+    #[must_use]
+    pub const fn has_names(self) -> bool {
+        matches!(self, Self::Names | Self::Both)
+    }
+}
+
+impl FromStr for PathsBy {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "questions" => Ok(Self::Questions),
+            "names" => Ok(Self::Names),
+            "both" => Ok(Self::Both),
+            _ => Err(Error::Option {
+                option: "kind of edges",
+                value: text.to_owned(),
+                reason: "there are questions, names, both".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Which paths to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathOptions {
+    /// Paths to find, from 1 to [`PATHS_MAX`].
+    pub paths: usize,
+    /// Edges of a path at most, from 1 to [`PATH_LENGTH_MAX`].
+    pub length_max: usize,
+    /// Which edges they may take.
+    pub by: PathsBy,
+    /// Documents that an entity may be mentioned in to be passed through: a name that is everywhere says little. No
+    /// bound where there is none; an end is never too frequent.
+    pub documents_max: Option<u32>,
+}
+
+impl Default for PathOptions {
+    fn default() -> Self {
+        Self { paths: 3, length_max: 6, by: PathsBy::default(), documents_max: None }
+    }
+}
+
+impl PathOptions {
+    /// Checks the bounds, and that paths of this kind can lead to `ends`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for the first value that is out of them, and for an entity where only question edges are
+    /// walked.
+    pub fn check(&self, ends: [&PathEnd; 2]) -> Result<()> {
+        for (option, value, max) in
+            [("number of paths", self.paths, PATHS_MAX), ("length of a path", self.length_max, PATH_LENGTH_MAX)]
+        {
+            if !(1..=max).contains(&value) {
+                let reason = format!("give one from 1 to {max}");
+                return Err(Error::Option { option, value: value.to_string(), reason });
+            }
+        }
+        for end in ends {
+            if let (PathEnd::Entity(name), false) = (end, self.by.has_names()) {
+                return Err(Error::Option {
+                    option: "end of a path by questions",
+                    value: name.clone(),
+                    reason: "question edges join passages: name a passage or a document".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A node of the graph, as a path shows it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PathNode {
+    /// A passage.
+    Passage {
+        /// Its identity.
+        id: PassageId,
+        /// What its document is called.
+        name: String,
+        /// The headings above it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        section: Option<String>,
+    },
+    /// An entity.
+    Entity {
+        /// Its identity.
+        id: EntityId,
+        /// Its folded name.
+        name: String,
+    },
+    /// A document that is an end of the path.
+    Document {
+        /// Its identity.
+        id: DocumentId,
+        /// What it is called.
+        name: String,
+    },
+}
+
+impl PathNode {
+    /// Returns what it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Passage { name, .. } | Self::Entity { name, .. } | Self::Document { name, .. } => name,
+        }
+    }
+}
+
+/// Where an edge leads, seen from the beginning of the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// With the path: from the node before it to the one behind it.
+    Forward,
+    /// Against it.
+    Backward,
+}
+
+/// An edge of a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PathStep {
+    /// A question edge, from the passage that asks to the one that answers.
+    QuestionEdge {
+        /// Where it leads.
+        direction: Direction,
+        /// The question that the passage answers.
+        question: String,
+    },
+    /// A mention, from the entity to the passage.
+    Mention {
+        /// Where it leads.
+        direction: Direction,
+        /// The name of the entity.
+        entity: String,
+    },
+    /// From a passage to the document that it is part of.
+    PartOf {
+        /// Where it leads.
+        direction: Direction,
+    },
+}
+
+/// A path: a node, and as often as there are steps a step and the node that it leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GraphPath {
+    /// Its nodes, one more than steps; none twice.
+    pub nodes: Vec<PathNode>,
+    /// The edges between them.
+    pub steps: Vec<PathStep>,
+}
+
+/// The shortest paths between two nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathsFound {
+    /// Where they begin.
+    pub from: PathNode,
+    /// Where they end.
+    pub to: PathNode,
+    /// The version of the index that was read.
+    pub version: IndexVersion,
+    /// Which edges they may take.
+    pub by: PathsBy,
+    /// Edges of a path at most.
+    pub length_max: usize,
+    /// The paths, shortest first; none where the two are further apart.
+    pub paths: Vec<GraphPath>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_says_what_it_is_or_leaves_it_open() {
+        let id = PassageId::of(&[b"a"]);
+        let parsed = |text: &str| text.parse::<PathEnd>().unwrap();
+        assert_eq!(parsed(&format!("passage:{id}")), PathEnd::Passage(id));
+        assert_eq!(parsed("entity:Anna Roe"), PathEnd::Entity("Anna Roe".to_owned()));
+        assert_eq!(parsed("document: a: b "), PathEnd::Document("a: b".to_owned()));
+        assert_eq!(parsed("Mission: Harl"), PathEnd::Named("Mission: Harl".to_owned()));
+        for refused in ["", " ", "entity:", "document: ", "passage:Anna Roe"] {
+            assert!(matches!(refused.parse::<PathEnd>(), Err(Error::Option { .. })), "{refused}");
+        }
+    }
+
+    #[test]
+    fn options_out_of_their_bounds_are_refused() {
+        let options = PathOptions::default();
+        let [entity, other] = [PathEnd::Entity("a".to_owned()), PathEnd::Named("b".to_owned())];
+        options.check([&entity, &other]).unwrap();
+        for refused in [
+            PathOptions { paths: 0, ..options },
+            PathOptions { paths: PATHS_MAX + 1, ..options },
+            PathOptions { length_max: 0, ..options },
+            PathOptions { length_max: PATH_LENGTH_MAX + 1, ..options },
+            PathOptions { by: PathsBy::Questions, ..options },
+        ] {
+            assert!(matches!(refused.check([&other, &entity]), Err(Error::Option { .. })), "{refused:?}");
+        }
+        assert!("edges".parse::<PathsBy>().is_err());
+    }
+}

@@ -1,0 +1,363 @@
+//! The structure of an index as one undirected graph, for algorithms over the traits of petgraph: a view that copies
+//! nothing of it but where question edges arrive.
+//!
+//! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions
+//! (one for each entity and passage), and what belongs to these documents. All are walked in either direction.
+
+use std::ops::Range;
+
+use petgraph::Undirected;
+use petgraph::visit::{
+    Data, EdgeRef, GraphBase, GraphProp, IntoEdgeReferences, IntoEdges, IntoNeighbors, IntoNodeIdentifiers,
+    NodeIndexable,
+};
+
+use super::packed::{PassageGraph, row};
+use crate::domain::PathsBy;
+
+/// A node, in the order of their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A passage.
+    Passage(u32),
+    /// An entity.
+    Entity(u32),
+    /// A document.
+    Document(u32),
+}
+
+/// An edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    /// A question edge.
+    Question(u32),
+    /// The mention of an entity in a passage, however often it is mentioned there.
+    Mention {
+        /// The entity.
+        entity: u32,
+        /// The passage.
+        passage: u32,
+    },
+    /// That a passage is part of its document.
+    Part {
+        /// The passage.
+        passage: u32,
+    },
+}
+
+/// What of an index is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Walked {
+    /// Which edges.
+    pub by: PathsBy,
+    /// Documents that an entity may be mentioned in, to be passed through; no matter how many an end is mentioned in.
+    pub documents_max: u32,
+    /// The two nodes that paths are looked for between.
+    pub ends: [Node; 2],
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Network<'a> {
+    graph: PassageGraph<'a>,
+    walked: Walked,
+    /// Where question edges arrive at each passage: rows of `arriving`.
+    arriving_rows: Vec<u32>,
+    /// A question edge and the passage that it leaves.
+    arriving: Vec<(u32, u32)>,
+}
+
+/// An edge as it is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    source: Node,
+    target: Node,
+    edge: Edge,
+}
+
+impl<'a> Network<'a> {
+    /// Returns the network of an index.
+    ///
+    /// # Complexity
+    ///
+    /// O(passages + question edges) time and memory.
+    #[must_use]
+    pub fn new(graph: PassageGraph<'a>, walked: Walked) -> Self {
+        let passages = 0..graph.passage_count() as u32;
+        let mut arriving_rows = vec![0; graph.passage_count() + 1];
+        graph.edge_target.iter().for_each(|to| arriving_rows[*to as usize + 1] += 1);
+        (1..arriving_rows.len()).for_each(|at| arriving_rows[at] += arriving_rows[at - 1]);
+        let mut free = arriving_rows.clone();
+        let mut arriving = vec![(0, 0); graph.edge_target.len()];
+        for from in passages {
+            for edge in row(graph.passage_edges, from) {
+                let place = &mut free[graph.edge_target[edge] as usize];
+                arriving[*place as usize] = (edge as u32, from);
+                *place += 1;
+            }
+        }
+        Self { graph, walked, arriving_rows, arriving }
+    }
+
+    /// Returns whether paths may pass through an entity.
+    fn admits(&self, entity: u32) -> bool {
+        self.graph.entity_documents[entity as usize] <= self.walked.documents_max
+            || self.walked.ends.contains(&Node::Entity(entity))
+    }
+}
+
+/// The edges of one node.
+#[derive(Debug, Clone)]
+pub struct Links<'n> {
+    network: &'n Network<'n>,
+    node: Node,
+    leaving: Range<usize>,
+    arriving: Range<usize>,
+    /// Of a passage, its mentions; of an entity, the places where it is mentioned.
+    mentions: Range<usize>,
+    /// The passages that are part of a document.
+    parts: Range<usize>,
+}
+
+impl<'n> Links<'n> {
+    fn new(network: &'n Network<'_>, node: Node) -> Self {
+        let (graph, walked) = (&network.graph, &network.walked);
+        let empty = || 0..0;
+        let mut links = Self { network, node, leaving: empty(), arriving: empty(), mentions: empty(), parts: empty() };
+        match node {
+            Node::Passage(passage) => {
+                if walked.by.has_questions() {
+                    links.leaving = row(graph.passage_edges, passage);
+                    links.arriving = row(&network.arriving_rows, passage);
+                }
+                if walked.by.has_names() {
+                    links.mentions = row(graph.passage_mentions, passage);
+                }
+                if walked.ends.contains(&Node::Document(graph.passage_document[passage as usize])) {
+                    links.parts = passage as usize..passage as usize + 1;
+                }
+            }
+            Node::Entity(entity) if walked.by.has_names() && network.admits(entity) => {
+                links.mentions = row(graph.entity_mentions, entity);
+            }
+            Node::Document(document) if walked.ends.contains(&node) => {
+                links.parts = row(graph.document_passages, document);
+            }
+            Node::Entity(_) | Node::Document(_) => {}
+        }
+        links
+    }
+
+    fn link(&self, target: Node, edge: Edge) -> Link {
+        Link { source: self.node, target, edge }
+    }
+
+    /// Returns the next mention, one for each entity and passage: those of the same lie side by side.
+    fn next_mention(&mut self) -> Option<Link> {
+        let graph = &self.network.graph;
+        loop {
+            let at = self.mentions.next()?;
+            let is_next_same = |items: &[u32]| !self.mentions.is_empty() && items[at] == items[at + 1];
+            match self.node {
+                Node::Passage(passage) => {
+                    let entity = graph.mention_entity[at];
+                    if !is_next_same(graph.mention_entity) && self.network.admits(entity) {
+                        return Some(self.link(Node::Entity(entity), Edge::Mention { entity, passage }));
+                    }
+                }
+                Node::Entity(entity) => {
+                    let passage = graph.posting_passage[at];
+                    if !is_next_same(graph.posting_passage) {
+                        return Some(self.link(Node::Passage(passage), Edge::Mention { entity, passage }));
+                    }
+                }
+                Node::Document(_) => return None,
+            }
+        }
+    }
+}
+
+impl Iterator for Links<'_> {
+    type Item = Link;
+
+    fn next(&mut self) -> Option<Link> {
+        let Network { graph, arriving, .. } = self.network;
+        if let Some(edge) = self.leaving.next() {
+            return Some(self.link(Node::Passage(graph.edge_target[edge]), Edge::Question(edge as u32)));
+        }
+        if let Some(at) = self.arriving.next() {
+            let (edge, from) = arriving[at];
+            return Some(self.link(Node::Passage(from), Edge::Question(edge)));
+        }
+        if let Some(mention) = self.next_mention() {
+            return Some(mention);
+        }
+        let passage = self.parts.next()? as u32;
+        let target = match self.node {
+            Node::Passage(_) => Node::Document(graph.passage_document[passage as usize]),
+            Node::Entity(_) | Node::Document(_) => Node::Passage(passage),
+        };
+        Some(self.link(target, Edge::Part { passage }))
+    }
+}
+
+/// The nodes that edges of one node lead to.
+#[derive(Debug, Clone)]
+pub struct Neighbors<'n>(Links<'n>);
+
+impl Iterator for Neighbors<'_> {
+    type Item = Node;
+
+    fn next(&mut self) -> Option<Node> {
+        self.0.next().map(|link| link.target)
+    }
+}
+
+impl EdgeRef for Link {
+    type NodeId = Node;
+    type EdgeId = Edge;
+    type Weight = ();
+
+    fn source(&self) -> Node {
+        self.source
+    }
+
+    fn target(&self) -> Node {
+        self.target
+    }
+
+    fn weight(&self) -> &() {
+        &()
+    }
+
+    fn id(&self) -> Edge {
+        self.edge
+    }
+}
+
+impl GraphBase for Network<'_> {
+    type NodeId = Node;
+    type EdgeId = Edge;
+}
+
+impl Data for Network<'_> {
+    type NodeWeight = ();
+    type EdgeWeight = ();
+}
+
+impl GraphProp for Network<'_> {
+    type EdgeType = Undirected;
+}
+
+impl NodeIndexable for Network<'_> {
+    fn node_bound(&self) -> usize {
+        self.graph.passage_count() + self.graph.entity_documents.len() + self.graph.document_count()
+    }
+
+    fn to_index(&self, node: Node) -> usize {
+        let (passages, entities) = (self.graph.passage_count(), self.graph.entity_documents.len());
+        match node {
+            Node::Passage(passage) => passage as usize,
+            Node::Entity(entity) => passages + entity as usize,
+            Node::Document(document) => passages + entities + document as usize,
+        }
+    }
+
+    fn from_index(&self, index: usize) -> Node {
+        let (passages, entities) = (self.graph.passage_count(), self.graph.entity_documents.len());
+        if index < passages {
+            Node::Passage(index as u32)
+        } else if index < passages + entities {
+            Node::Entity((index - passages) as u32)
+        } else {
+            Node::Document((index - passages - entities) as u32)
+        }
+    }
+}
+
+impl<'n> IntoNeighbors for &'n Network<'_> {
+    type Neighbors = Neighbors<'n>;
+
+    fn neighbors(self, node: Node) -> Neighbors<'n> {
+        Neighbors(self.edges(node))
+    }
+}
+
+impl<'n> IntoEdges for &'n Network<'_> {
+    type Edges = Links<'n>;
+
+    fn edges(self, node: Node) -> Links<'n> {
+        Links::new(self, node)
+    }
+}
+
+impl<'n> IntoNodeIdentifiers for &'n Network<'_> {
+    type NodeIdentifiers = Box<dyn Iterator<Item = Node> + 'n>;
+
+    fn node_identifiers(self) -> Self::NodeIdentifiers {
+        Box::new((0..self.node_bound()).map(|index| self.from_index(index)))
+    }
+}
+
+impl<'n> IntoEdgeReferences for &'n Network<'_> {
+    type EdgeRef = Link;
+    type EdgeReferences = Box<dyn Iterator<Item = Link> + 'n>;
+
+    /// Each edge once, as it is walked from the node of the lower index.
+    fn edge_references(self) -> Self::EdgeReferences {
+        Box::new(self.node_identifiers().flat_map(|node| self.edges(node)).filter(|it| it.source < it.target))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::packed::PackedGraph;
+
+    /// Three passages of two documents; 0 leads to 2 and back, 1 leads to 2. Entity 0 is twice in passage 0 and once in
+    /// 2, entity 1 in all of them.
+    fn packed() -> PackedGraph {
+        PackedGraph {
+            document_passages: vec![0, 2, 3],
+            passage_document: vec![0, 0, 1],
+            passage_edges: vec![0, 1, 2, 3],
+            edge_target: vec![2, 2, 0],
+            passage_mentions: vec![0, 3, 4, 6],
+            mention_entity: vec![0, 0, 1, 1, 0, 1],
+            entity_mentions: vec![0, 3, 6],
+            posting_passage: vec![0, 0, 2, 0, 1, 2],
+            entity_documents: vec![2, 2],
+            ..PackedGraph::default()
+        }
+    }
+
+    fn walked(by: PathsBy, documents_max: u32, ends: [Node; 2]) -> Walked {
+        Walked { by, documents_max, ends }
+    }
+
+    #[track_caller]
+    fn check(walked: Walked, edges: usize) {
+        let packed = packed();
+        let network = &Network::new(packed.view(), walked);
+        assert_eq!(network.edge_references().count(), edges, "{walked:?}");
+        for (node, index) in network.node_identifiers().zip(0..) {
+            assert_eq!((network.to_index(node), network.from_index(index)), (index, node));
+            for link in network.edges(node) {
+                let back = Link { source: link.target, target: link.source, edge: link.edge };
+                assert_eq!(network.edges(link.target).filter(|it| *it == back).count(), 1, "{walked:?}: {link:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_edge_is_walked_once_from_either_end() {
+        let passages = [Node::Passage(0), Node::Passage(2)];
+        check(walked(PathsBy::Both, u32::MAX, passages), 3 + 5);
+        check(walked(PathsBy::Questions, u32::MAX, passages), 3);
+        check(walked(PathsBy::Names, u32::MAX, passages), 5);
+        // A document counts where it is an end, an entity that is everywhere where it is one.
+        check(walked(PathsBy::Questions, u32::MAX, [Node::Document(0), Node::Passage(2)]), 3 + 2);
+        check(walked(PathsBy::Names, 1, passages), 0);
+        check(walked(PathsBy::Names, 1, [Node::Entity(0), Node::Document(1)]), 2 + 1);
+    }
+}

@@ -1,0 +1,210 @@
+//! The shortest paths between two nodes of an undirected graph, in an order that does not depend on the graph's:
+//! shorter ones first, then by the numbers of nodes and edges.
+//!
+//! A path visits no node twice. Two edges between the same nodes give two paths. The graph is whatever implements the
+//! traits of petgraph, whose own `k_shortest_path` gives lengths alone.
+
+use std::collections::BTreeMap;
+
+use petgraph::Undirected;
+use petgraph::visit::{EdgeRef as _, GraphProp, IntoEdges, NodeIndexable};
+
+/// The bounds of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathLimits {
+    /// Paths to find at most.
+    pub paths: usize,
+    /// Edges of a path at most.
+    pub length_max: usize,
+}
+
+/// Each edge of a path, behind the node that it leads to: paths of one length are in the order of these.
+pub type Steps<N, E> = Vec<(N, E)>;
+
+/// A node that no path has been found from yet.
+const UNREACHED: usize = usize::MAX;
+/// A node that the path to come must not visit.
+const CLOSED: usize = usize::MAX - 1;
+
+/// Returns the shortest paths from one node to another, as far as `limits` allows; none where the two are one.
+///
+/// Yen's algorithm (1971) as Lawler (1972) takes it: what a path leaves over is divided among the places where another
+/// may leave it, and each part gives its first path.
+///
+/// # Complexity
+///
+/// O(paths · `length_max` · (nodes + edges)) time at worst; a search ends at the distance where it finds.
+pub fn shortest_paths<G>(
+    graph: G,
+    from: G::NodeId,
+    to: G::NodeId,
+    limits: PathLimits,
+) -> Vec<Steps<G::NodeId, G::EdgeId>>
+where
+    G: IntoEdges + NodeIndexable + GraphProp<EdgeType = Undirected>,
+    G::NodeId: Ord,
+    G::EdgeId: Ord,
+{
+    let search = Search { graph, from, to, length_max: limits.length_max };
+    let mut found: Vec<Steps<G::NodeId, G::EdgeId>> = Vec::new();
+    if from == to {
+        return found;
+    }
+    // Paths in order, each with the place where it left the one that it comes from.
+    let mut waiting = BTreeMap::new();
+    waiting.extend(search.first(&[], &[]).map(|path| ((path.len(), path), 0)));
+    while found.len() < limits.paths
+        && let Some(((_, path), left)) = waiting.pop_first()
+    {
+        found.push(path);
+        let Some(path) = found.last() else { break };
+        for at in left..path.len() {
+            let root = &path[..at];
+            let alike = found.iter().filter(|it| it.len() > at && it.starts_with(root));
+            let taken: Vec<_> = alike.map(|it| it[at]).collect();
+            waiting.extend(search.first(root, &taken).map(|path| ((path.len(), path), at)));
+        }
+    }
+    found
+}
+
+struct Search<G: petgraph::visit::GraphBase> {
+    graph: G,
+    from: G::NodeId,
+    to: G::NodeId,
+    length_max: usize,
+}
+
+impl<G> Search<G>
+where
+    G: IntoEdges + NodeIndexable + GraphProp<EdgeType = Undirected>,
+    G::NodeId: Ord,
+    G::EdgeId: Ord,
+{
+    /// Returns the first of all paths that begin with `root` and go on with no step of `taken`.
+    fn first(
+        &self,
+        root: &[(G::NodeId, G::EdgeId)],
+        taken: &[(G::NodeId, G::EdgeId)],
+    ) -> Option<Steps<G::NodeId, G::EdgeId>> {
+        let leave = root.last().map_or(self.from, |step| step.0);
+        let mut distances = vec![UNREACHED; self.graph.node_bound()];
+        for node in root.iter().map(|step| step.0).chain([self.from]) {
+            distances[self.graph.to_index(node)] = CLOSED;
+        }
+        let is_open =
+            |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)] != CLOSED && !taken.contains(step);
+        let starts: Vec<_> = self.steps(leave).filter(is_open).collect();
+        let distance_max = self.length_max.checked_sub(root.len() + 1)?;
+        self.measure(&mut distances, starts.iter().map(|step| step.0), distance_max);
+        let distance = |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)];
+        let nearest = starts.iter().map(distance).min().filter(|least| *least < CLOSED)?;
+        let mut step = starts.into_iter().filter(|step| distance(step) == nearest).min()?;
+        let mut path = [root, &[step]].concat();
+        for left in (0..nearest).rev() {
+            step = self.steps(step.0).filter(|step| distance(step) == left).min()?;
+            path.push(step);
+        }
+        Some(path)
+    }
+
+    fn steps(&self, node: G::NodeId) -> impl Iterator<Item = (G::NodeId, G::EdgeId)> {
+        self.graph.edges(node).map(|edge| (edge.target(), edge.id()))
+    }
+
+    /// Writes how far nodes are from the end of the path, up to the nearest of `starts` or `distance_max`.
+    fn measure(&self, distances: &mut [usize], starts: impl Iterator<Item = G::NodeId>, distance_max: usize) {
+        let mut is_start = vec![false; distances.len()];
+        starts.for_each(|node| is_start[self.graph.to_index(node)] = true);
+        let end = self.graph.to_index(self.to);
+        distances[end] = 0;
+        let (mut layer, mut has_met) = (vec![self.to], is_start[end]);
+        for distance in 1..=distance_max {
+            if has_met || layer.is_empty() {
+                return;
+            }
+            for node in std::mem::take(&mut layer) {
+                for next in self.graph.neighbors(node) {
+                    let index = self.graph.to_index(next);
+                    if distances[index] == UNREACHED {
+                        distances[index] = distance;
+                        has_met |= is_start[index];
+                        layer.push(next);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use petgraph::graph::{EdgeIndex, NodeIndex, UnGraph};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Graph = UnGraph<(), (), u32>;
+
+    /// Returns every path, by trying every edge.
+    fn all(
+        graph: &Graph,
+        path: &mut Steps<NodeIndex, EdgeIndex>,
+        closed: &mut Vec<NodeIndex>,
+        to: NodeIndex,
+    ) -> Vec<Steps<NodeIndex, EdgeIndex>> {
+        let at = closed[closed.len() - 1];
+        if at == to {
+            return vec![path.clone()];
+        }
+        let mut found = Vec::new();
+        for edge in graph.edges(at) {
+            if !closed.contains(&edge.target()) {
+                path.push((edge.target(), edge.id()));
+                closed.push(edge.target());
+                found.extend(all(graph, path, closed, to));
+                closed.pop();
+                path.pop();
+            }
+        }
+        found
+    }
+
+    fn limits(paths: usize, length_max: usize) -> PathLimits {
+        PathLimits { paths, length_max }
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_the_first_of_all_paths(
+            nodes in 2_usize..8,
+            edges in prop::collection::vec((0_u32..8, 0_u32..8), 0..16),
+            paths in 0_usize..40,
+            length_max in 0_usize..8,
+        ) {
+            let mut graph = Graph::default();
+            (0..nodes).for_each(|_| { graph.add_node(()); });
+            for (a, b) in edges {
+                graph.add_edge(NodeIndex::new(a as usize % nodes), NodeIndex::new(b as usize % nodes), ());
+            }
+            let (from, to) = (NodeIndex::new(0), NodeIndex::new(1));
+            let mut due = all(&graph, &mut Vec::new(), &mut vec![from], to);
+            due.retain(|path| path.len() <= length_max);
+            due.sort_by_key(|path| (path.len(), path.clone()));
+            due.truncate(paths);
+            prop_assert_eq!(shortest_paths(&graph, from, to, limits(paths, length_max)), due);
+        }
+    }
+
+    #[test]
+    fn a_node_has_no_path_to_itself_and_none_leads_where_no_edge_does() {
+        let mut graph = Graph::from_edges([(0, 1), (1, 0)]);
+        graph.add_node(());
+        let [a, b, c] = [0, 1, 2].map(NodeIndex::new);
+        assert_eq!(shortest_paths(&graph, a, a, limits(3, 6)), [[]; 0]);
+        assert_eq!(shortest_paths(&graph, a, c, limits(3, 6)), [[]; 0]);
+        // Two edges are two paths.
+        assert_eq!(shortest_paths(&graph, a, b, limits(3, 6)).len(), 2);
+        assert_eq!(shortest_paths(&graph, a, b, limits(3, 0)), [[]; 0]);
+    }
+}

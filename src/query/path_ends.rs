@@ -1,0 +1,94 @@
+//! Where a path begins or ends: what a name stands for in an index.
+
+use crate::domain::{PassageId, PathEnd, PathsBy};
+use crate::error::{Error, Result};
+use crate::graph::network::Node;
+use crate::store::{DocumentText, GraphReader};
+use crate::text::{folded, near};
+
+/// Documents of one title that an error names.
+const AMONG_MAX: usize = 5;
+
+/// Returns the node that `end` names. An entity is an end only for paths by names.
+///
+/// # Errors
+///
+/// [`Error::Unknown`] if nothing has that name, [`Error::Ambiguous`] if several documents do, and whatever the store
+/// fails with.
+pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> Result<Node> {
+    match end {
+        PathEnd::Passage(id) => passage(reader, *id).ok_or_else(|| unknown(id.to_string(), [""; 0])),
+        PathEnd::Entity(name) => {
+            let graph = reader.graph();
+            let names = || (0..graph.entity_documents.len() as u32).map(|entity| graph.entity_name(entity));
+            entity(reader, name, by).ok_or_else(|| unknown(name.clone(), names()))
+        }
+        PathEnd::Document(name) => {
+            document(reader, name)?.map_or_else(|| Err(unknown(name.clone(), titles(reader)?)), Ok)
+        }
+        PathEnd::Named(name) => {
+            let named = name.parse().ok().and_then(|id| passage(reader, id)).or_else(|| entity(reader, name, by));
+            if let Some(named) = named {
+                return Ok(named);
+            }
+            if let Some(named) = document(reader, name)? {
+                return Ok(named);
+            }
+            let graph = reader.graph();
+            let mut known = titles(reader)?;
+            if by.has_names() {
+                let entities = 0..graph.entity_documents.len() as u32;
+                known.extend(entities.map(|entity| graph.entity_name(entity).to_owned()));
+            }
+            Err(unknown(name.clone(), known))
+        }
+    }
+}
+
+fn unknown<S: AsRef<str>>(name: String, names: impl IntoIterator<Item = S>) -> Error {
+    let near = near(&name, names);
+    Error::Unknown { name, near }
+}
+
+fn passage(reader: &dyn GraphReader, id: PassageId) -> Option<Node> {
+    let passages = 0..reader.graph().passage_count() as u32;
+    passages.map(Node::Passage).zip(0..).find(|(_, number)| reader.passage_id(*number) == id).map(|it| it.0)
+}
+
+fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
+    reader.graph().entity(&folded(name)).filter(|_| by.has_names()).map(Node::Entity)
+}
+
+/// Returns the document with this id in its source, or else the one with this title, or else the one with this title in
+/// other capitals.
+fn document(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
+    let lower = name.to_lowercase();
+    let mut titled: [Vec<(u32, String)>; 2] = [Vec::new(), Vec::new()];
+    for number in 0..reader.graph().document_count() as u32 {
+        let DocumentText { source_id, title, .. } = reader.document(number)?;
+        if source_id == name {
+            return Ok(Some(Node::Document(number)));
+        }
+        match title {
+            Some(title) if title == name => titled[0].push((number, source_id)),
+            Some(title) if title.to_lowercase() == lower => titled[1].push((number, source_id)),
+            _ => {}
+        }
+    }
+    for titled in titled {
+        match &titled[..] {
+            [] => {}
+            [(number, _)] => return Ok(Some(Node::Document(*number))),
+            several => {
+                let among = several.iter().take(AMONG_MAX).map(|it| it.1.clone()).collect();
+                return Err(Error::Ambiguous { name: name.to_owned(), among });
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn titles(reader: &dyn GraphReader) -> Result<Vec<String>> {
+    let documents = 0..reader.graph().document_count() as u32;
+    documents.map(|number| Ok(reader.document(number)?.caption().to_owned())).collect()
+}

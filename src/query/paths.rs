@@ -1,0 +1,173 @@
+//! The shortest paths between two nodes of the graph, over the structure in memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tracing::Instrument as _;
+
+use super::engine::{ATTEMPTS_MAX, PAUSE, QueryEngine, Source};
+use super::path_ends::resolve;
+use crate::domain::{
+    DatabaseError, Direction, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep, PathsFound,
+};
+use crate::error::{Error, Result};
+use crate::graph::network::{Edge, Network, Node, Walked};
+use crate::graph::paths::{PathLimits, Steps, shortest_paths};
+use crate::store::{GraphReader, Wanted};
+use crate::telemetry;
+
+impl QueryEngine {
+    /// Returns the shortest paths between two passages, entities or documents: see [`paths`].
+    ///
+    /// # Errors
+    ///
+    /// As [`paths`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the paths and nothing else.
+    pub async fn paths(&self, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
+        paths(&self.source, from, to, options).await
+    }
+}
+
+/// Returns the shortest paths between two passages, entities or documents: shorter ones first, those of one length by
+/// the numbers of their nodes. Question edges and mentions are walked in either direction; no path visits a node twice.
+/// No embedder takes part in it.
+///
+/// # Errors
+///
+/// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
+/// for an option out of bounds or ends that are one, and whatever the store fails with.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the paths and nothing else.
+///
+/// # Complexity
+///
+/// O(paths · length · (passages + question edges + mentions)) time at worst, and a pass over all documents where one is
+/// named.
+pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
+    options.check([from, to])?;
+    let span = tracing::info_span!(telemetry::PATHS);
+    of_one_version(source, [from, to], *options).instrument(span).await
+}
+
+/// Looks for them, and again where another version was published meanwhile.
+async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptions) -> Result<PathsFound> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let structure = source.current().await?;
+        let (reader, named) = (Arc::clone(&structure), ends.map(Clone::clone));
+        let walk = tokio::task::spawn_blocking(move || Walk::new(reader.as_ref(), &named, options)).await;
+        let walk = walk.map_err(|error| Error::Internal(error.to_string()))??;
+        tracing::info!(paths = walk.paths.len(), "found");
+        match with_texts(source, structure, &walk).await {
+            Err(Error::Database { source: DatabaseError::Changing { .. }, .. }) if attempt < ATTEMPTS_MAX => {
+                tokio::time::sleep(PAUSE * attempt).await;
+            }
+            reader => {
+                let reader = reader?;
+                let shown = tokio::task::spawn_blocking(move || walk.show(reader.as_ref(), options)).await;
+                return shown.map_err(|error| Error::Internal(error.to_string()))?;
+            }
+        }
+    }
+}
+
+/// Returns a store with the texts of the passages on the way.
+async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Walk) -> Result<Arc<dyn GraphReader>> {
+    let Source::Asked(source) = source else { return Ok(structure) };
+    let mut allowed = vec![false; structure.graph().passage_count()];
+    walk.passages().into_iter().for_each(|passage| allowed[passage as usize] = true);
+    let wanted = Wanted { words: &[], vector: &[], keywords: &[], named: &[], allowed: Some(&allowed) };
+    source.excerpt(structure.version(), wanted).await
+}
+
+/// Paths by number.
+struct Walk {
+    version: IndexVersion,
+    ends: [Node; 2],
+    paths: Vec<Steps<Node, Edge>>,
+}
+
+impl Walk {
+    fn new(reader: &dyn GraphReader, named: &[PathEnd; 2], options: PathOptions) -> Result<Self> {
+        let [from, to] = named;
+        let ends = [resolve(reader, from, options.by)?, resolve(reader, to, options.by)?];
+        if ends[0] == ends[1] {
+            return Err(to.same());
+        }
+        let documents_max = options.documents_max.unwrap_or(u32::MAX);
+        let network = Network::new(reader.graph(), Walked { by: options.by, documents_max, ends });
+        let limits = PathLimits { paths: options.paths, length_max: options.length_max };
+        let paths = shortest_paths(&network, ends[0], ends[1], limits);
+        Ok(Self { version: reader.version(), ends, paths })
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.ends.into_iter().chain(self.paths.iter().flatten().map(|step| step.0))
+    }
+
+    fn passages(&self) -> BTreeSet<u32> {
+        let passage = |node| if let Node::Passage(passage) = node { Some(passage) } else { None };
+        self.nodes().filter_map(passage).collect()
+    }
+
+    fn show(&self, reader: &dyn GraphReader, options: PathOptions) -> Result<PathsFound> {
+        reader.prepare(&self.passages().into_iter().collect::<Vec<_>>())?;
+        let [from, to] = self.ends;
+        let path = |steps: &Steps<Node, Edge>| {
+            let nodes = [from].into_iter().chain(steps.iter().map(|step| step.0)).map(|it| node(reader, it));
+            let edges = steps.iter().map(|(target, edge)| step(reader, *edge, *target));
+            Ok(GraphPath { nodes: nodes.collect::<Result<_>>()?, steps: edges.collect() })
+        };
+        Ok(PathsFound {
+            from: node(reader, from)?,
+            to: node(reader, to)?,
+            version: self.version,
+            by: options.by,
+            length_max: options.length_max,
+            paths: self.paths.iter().map(path).collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn node(reader: &dyn GraphReader, node: Node) -> Result<PathNode> {
+    let graph = reader.graph();
+    Ok(match node {
+        Node::Passage(passage) => PathNode::Passage {
+            id: reader.passage_id(passage),
+            name: reader.document(graph.passage_document[passage as usize])?.caption().to_owned(),
+            section: reader.passage(passage)?.section,
+        },
+        Node::Entity(entity) => {
+            let name = graph.entity_name(entity);
+            PathNode::Entity { id: EntityId::of(&[name.as_bytes()]), name: name.to_owned() }
+        }
+        Node::Document(document) => {
+            let document = reader.document(document)?;
+            PathNode::Document { id: document.document, name: document.caption().to_owned() }
+        }
+    })
+}
+
+/// Returns an edge that is walked to `target`.
+fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> PathStep {
+    let graph = reader.graph();
+    let to = |end: Node| if end == target { Direction::Forward } else { Direction::Backward };
+    match edge {
+        Edge::Question(edge) => PathStep::QuestionEdge {
+            direction: to(Node::Passage(graph.edge_target[edge as usize])),
+            question: reader.incoming(graph.edge_incoming[edge as usize]).to_owned(),
+        },
+        Edge::Mention { entity, passage } => {
+            PathStep::Mention { direction: to(Node::Passage(passage)), entity: graph.entity_name(entity).to_owned() }
+        }
+        Edge::Part { passage } => {
+            PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage as usize])) }
+        }
+    }
+}
