@@ -248,12 +248,7 @@ pub(super) struct PathArgs {
     pub(super) documents_max: Option<u32>,
     /// Look in Neo4j instead of an index on disk.
     #[command(flatten)]
-    pub(super) database: DatabaseArgs,
-    /// auto, memory, cypher: who walks the graph in Neo4j, this program, which reads its structure first (memory,
-    /// auto), or the database.
-    #[arg(long, value_name = "T", default_value = "auto", value_parser = ["auto", "memory", "cypher"])]
-    #[arg(requires = "neo4j")]
-    pub(super) traversal: String,
+    pub(super) graph: GraphArgs,
 }
 
 /// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.

@@ -7,7 +7,6 @@ use super::args::PathArgs;
 use super::{Done, Surroundings, database, show};
 use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
 use crate::error::Result;
-use crate::neo4j::{self, DatabaseGraph, Session};
 use crate::query::{self, Source};
 use crate::workspace::Workspace;
 
@@ -47,15 +46,11 @@ async fn find(
     surroundings: &Surroundings,
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
-    let source = if args.database.neo4j.is_none() {
+    let source = if args.graph.database.neo4j.is_none() {
         let workspace = Workspace::open(surroundings.index(args.place.index.clone()))?;
         Source::Whole(Arc::new(workspace.snapshot()?))
     } else {
-        let target = database::target(&args.database, surroundings)?;
-        if args.traversal == "cypher" {
-            return neo4j::paths(&Session::connect(&target).await?, from, to, options).await;
-        }
-        Source::Asked(Arc::new(DatabaseGraph::open(&target).await?))
+        Source::Asked(Arc::new(database::open(&args.graph, surroundings).await?))
     };
     query::paths(&source, from, to, options).await
 }

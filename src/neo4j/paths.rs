@@ -2,11 +2,12 @@
 
 use neo4rs::{BoltList, BoltMap, BoltType, Row};
 
-use super::reader::{Reading, read_whole};
+use super::reader::Reading;
 use super::session::Session;
 use super::statement::{Statement, cypher};
 use crate::domain::{
-    Direction, DocumentId, EntityId, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsBy, PathsFound,
+    Direction, DocumentId, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep, PathsBy,
+    PathsFound,
 };
 use crate::error::{Error, Result};
 use crate::text::{ALIKE_CHARS_MIN, folded, near};
@@ -28,22 +29,32 @@ const AMONG_MAX: usize = 5;
 /// Safe: nothing is changed.
 pub async fn paths(session: &Session, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
     options.check([from, to])?;
-    let read = async |reading: &Reading<'_>| {
-        let ends =
-            [resolve(session, reading, from, options.by).await?, resolve(session, reading, to, options.by).await?];
-        if ends[0] == ends[1] {
-            return Err(to.same());
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let reading = Reading::begin(session).await?;
+        let found = of_version(session, &reading, [from, to], options).await;
+        if let Some(found) = reading.end(found, attempt).await? {
+            return Ok(found);
         }
-        let mut found = Vec::new();
-        let mut visit = |row: &Row| {
-            found.push(path(row).ok_or_else(|| session.damaged("a path has not all that it should"))?);
-            Ok(())
-        };
-        session.for_each_row(&statement(reading, &ends, options), &mut visit).await?;
-        found.sort_by_key(|path| path.steps.len());
-        Ok((ends, found))
-    };
-    let (version, ([from, to], paths)) = read_whole(session, read).await?;
+    }
+}
+
+async fn of_version(
+    session: &Session,
+    reading: &Reading<'_>,
+    [from, to]: [&PathEnd; 2],
+    options: &PathOptions,
+) -> Result<PathsFound> {
+    let ends = [resolve(session, reading, from, options.by).await?, resolve(session, reading, to, options.by).await?];
+    if ends[0] == ends[1] {
+        return Err(to.same());
+    }
+    let rows = session.rows(&statement(reading, &ends, options)).await?;
+    let damaged = || session.damaged("a path has not all that it should");
+    let mut paths = rows.iter().map(|row| path(row).ok_or_else(damaged)).collect::<Result<Vec<GraphPath>>>()?;
+    paths.sort_by_key(|path| path.steps.len());
+    let ([from, to], version) = (ends, IndexVersion(reading.version.cast_unsigned()));
     Ok(PathsFound { from, to, version, by: options.by, length_max: options.length_max, paths })
 }
 

@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
 use super::filter::allowed;
-use super::options::{SearchOptions, StrategyKind};
+use super::options::{Preset, SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
@@ -396,6 +396,7 @@ impl QueryEngine {
             names: &asked.possible_names(),
             spoken: &spoken,
             filter: if options.filters.is_empty() { None } else { Some(&admits) },
+            by_edges: options.preset == Preset::Paper,
             follow: strategy(self.resolved(options.strategy)).follows(),
         };
         source.excerpt(version, wanted).await

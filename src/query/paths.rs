@@ -8,12 +8,13 @@ use tracing::Instrument as _;
 use super::engine::{ATTEMPTS_MAX, PAUSE, QueryEngine, Source};
 use super::path_ends::resolve;
 use crate::domain::{
-    DatabaseError, Direction, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep, PathsFound,
+    DatabaseError, Direction, DocumentId, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep,
+    PathsFound,
 };
 use crate::error::{Error, Result};
 use crate::graph::network::{Edge, Network, Node, Walked};
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
-use crate::store::{GraphReader, Wanted};
+use crate::store::{DocumentText, Follow, GraphReader, Spoken, Wanted};
 use crate::telemetry;
 
 impl QueryEngine {
@@ -56,6 +57,11 @@ pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &Path
 
 /// Looks for them, and again where another version was published meanwhile.
 async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptions) -> Result<PathsFound> {
+    if let Source::Asked(source) = source
+        && let Some(found) = source.paths(ends, options)
+    {
+        return found.await;
+    }
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -80,9 +86,20 @@ async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptio
 /// Returns a store with the texts of the passages on the way.
 async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Walk) -> Result<Arc<dyn GraphReader>> {
     let Source::Asked(source) = source else { return Ok(structure) };
-    let mut allowed = vec![false; structure.graph().passage_count()];
-    walk.passages().into_iter().for_each(|passage| allowed[passage as usize] = true);
-    let wanted = Wanted { words: &[], vector: &[], keywords: &[], named: &[], allowed: Some(&allowed) };
+    let graph = structure.graph();
+    let on_the_way = walk.passages().into_iter().map(|passage| graph.passage_document[passage as usize]);
+    let documents: BTreeSet<DocumentId> =
+        on_the_way.map(|it| Ok(structure.document(it)?.document)).collect::<Result<_>>()?;
+    let admits = |document: &DocumentText| documents.contains(&document.document);
+    let wanted = Wanted {
+        words: &[],
+        vector: &[],
+        names: &[],
+        spoken: &|_| Spoken::default(),
+        filter: Some(&admits),
+        by_edges: false,
+        follow: Follow::Nothing,
+    };
     source.excerpt(structure.version(), wanted).await
 }
 

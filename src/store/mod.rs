@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, Span};
+use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathEnd, PathOptions, PathsFound, Span};
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
 pub use crate::graph::vectors::Vectors;
@@ -207,6 +207,8 @@ pub struct Wanted<'a> {
     pub spoken: &'a (dyn Fn(PassageGraph<'_>) -> Spoken + Sync),
     /// Whether a document may be shown; none where all may.
     pub filter: Option<&'a (dyn Fn(&DocumentText) -> bool + Sync)>,
+    /// Whether it enters by question edges too.
+    pub by_edges: bool,
     /// Along what it is followed.
     pub follow: Follow,
 }
@@ -245,6 +247,16 @@ pub trait GraphSource: Send + Sync {
     ///
     /// Dropping the future loses what was read and nothing else.
     fn excerpt<'a>(&'a self, version: IndexVersion, wanted: Wanted<'a>) -> Excerpting<'a>;
+
+    /// Returns the shortest paths between two nodes, where the store itself looks for them; none where that is left to
+    /// whoever has its structure.
+    fn paths<'a>(
+        &'a self,
+        #[expect(unused_variables, reason = "named for the docs")] ends: [&'a PathEnd; 2],
+        #[expect(unused_variables, reason = "named for the docs")] options: PathOptions,
+    ) -> Option<Asking<'a, PathsFound>> {
+        None
+    }
 
     /// Returns the identities of all passages.
     ///

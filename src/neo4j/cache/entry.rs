@@ -28,7 +28,7 @@ const EXCERPT_MAX: usize = 600;
 const FILTERED_MAX: usize = 1_000;
 
 /// The indexes that are asked.
-pub(super) const INDEXES: [&str; 3] = ["passage_text", "passage_embedding", "incoming_embedding"];
+pub(super) const INDEXES: [&str; 4] = ["passage_text", "passage_embedding", "incoming_embedding", "leads_to_text"];
 /// How many times as much they are asked for at most, where a filter leaves few passages.
 const FILTER_FACTOR_MAX: usize = 40;
 
@@ -37,6 +37,8 @@ const FILTER_FACTOR_MAX: usize = 40;
 pub(in crate::neo4j) struct Entry {
     by_text: Vec<Key>,
     by_vector: Vec<Key>,
+    /// Where question edges lead, and where they come from.
+    by_edge: Vec<[Key; 2]>,
     /// In-coming questions: passage, place there, vector.
     pub(in crate::neo4j) questions: Vec<(Key, i64, Vec<f32>)>,
 }
@@ -64,18 +66,20 @@ impl Entry {
         admitted: Option<Admitted>,
     ) -> Result<Self> {
         let limit = |count: i64| limit(count, admitted);
-        let (by_text, by_vector, questions) = tokio::try_join!(
+        let (by_text, by_vector, by_edge, questions) = tokio::try_join!(
             by_text(session, version, wanted, limit(ENTRY_PASSAGES)),
             by_vector(session, version, wanted, limit(ENTRY_PASSAGES)),
+            by_edge(session, version, wanted, limit(ENTRY_QUESTIONS)),
             questions(session, version, wanted, limit(ENTRY_QUESTIONS))
         )?;
-        Ok(Self { by_text, by_vector, questions })
+        Ok(Self { by_text, by_vector, by_edge, questions })
     }
 
     /// Returns every passage that was found.
     pub(in crate::neo4j) fn passages(&self) -> FxHashSet<Key> {
         let questions = self.questions.iter().map(|it| &it.0);
-        self.by_text.iter().chain(&self.by_vector).chain(questions).copied().collect()
+        let found = self.by_text.iter().chain(&self.by_vector).chain(self.by_edge.iter().flatten());
+        found.chain(questions).copied().collect()
     }
 
     /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` tells what a
@@ -95,6 +99,8 @@ impl Entry {
         };
         fuse(&mut self.by_text.iter());
         fuse(&mut self.by_vector.iter());
+        fuse(&mut self.by_edge.iter().map(|[to, _]| to));
+        fuse(&mut self.by_edge.iter().map(|[_, from]| from));
         fuse(&mut self.questions.iter().map(|it| &it.0));
         for passage in named {
             *fused.entry(passage).or_default() += 1.0 / FUSION;
@@ -176,6 +182,19 @@ async fn by_vector(session: &Session, version: i64, wanted: &Wanted<'_>, limit: 
     }
     let statement = vector_statement(cypher!("read/entry-passage-embedding"), wanted.vector, limit, version);
     Ok(session.rows(&statement).await?.iter().filter_map(passage).collect())
+}
+
+/// The paper's entry: edges by their texts. Their vectors are those of their in-coming questions.
+async fn by_edge(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<[Key; 2]>> {
+    if wanted.words.is_empty() || !wanted.by_edges {
+        return Ok(Vec::new());
+    }
+    let statement = Statement::new("ask the full-text index of edges", cypher!("read/entry-leads-to"))
+        .with("words", either(wanted.words))
+        .with("limit", limit)
+        .with("version", version);
+    let ends = |row: &Row| Some([unhex(row.get("to").ok()?)?, unhex(row.get("from").ok()?)?]);
+    Ok(session.rows(&statement).await?.iter().filter_map(ends).collect())
 }
 
 async fn questions(

@@ -20,13 +20,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
 
 use super::element::Key;
+use super::paths::paths;
 use super::reader::{Reading, version};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::{Statement, cypher};
 use super::target::Target;
 use super::walk;
-use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId};
+use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId, PathEnd, PathOptions, PathsFound};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row, text_at};
 use crate::store::{
@@ -274,6 +275,11 @@ impl GraphSource for DatabaseGraph {
             }
             Ok(Arc::new(self.excerpt_of(cache, &wanted).await?) as Arc<dyn GraphReader>)
         })
+    }
+
+    fn paths<'a>(&'a self, [from, to]: [&'a PathEnd; 2], options: PathOptions) -> Option<Asking<'a, PathsFound>> {
+        let walks = self.traversal() == Traversal::Cypher;
+        walks.then(|| Box::pin(async move { paths(&self.session, from, to, &options).await }) as Asking<'a, PathsFound>)
     }
 
     fn passages(&self) -> Asking<'_, Vec<PassageId>> {

@@ -70,7 +70,8 @@ pub(super) fn hybrid_scores(query: &Query) -> Vec<f32> {
     if cosine.is_empty() {
         return bm25.clone();
     }
-    let low = cosine.iter().copied().fold(f32::INFINITY, f32::min);
+    // What is not at hand has a cosine of 0.
+    let low = cosine.iter().copied().fold(0.0, f32::min);
     let high = cosine.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let scaled = cosine.iter().map(|cosine| (cosine - low) / (high - low + 1e-9));
     bm25.iter().zip(scaled).map(|(bm25, cosine)| LEXICAL_SHARE * bm25 + (1.0 - LEXICAL_SHARE) * cosine).collect()

@@ -83,7 +83,7 @@ fn a_structure_that_went_on_by_difference_or_from_a_copy_is_that_of_the_index() 
                 None => std::fs::remove_file(cli.folder().join("harbor").join(&harbor_files()[2].0)).unwrap(),
             }
             cli.json(&["index", "harbor"]);
-            published(&cli, &database);
+            cli.json(&["publish", "--neo4j", &database.uri]);
             let kept = workspace.snapshot().unwrap();
             assert_same(graph.refresh().await.unwrap().as_ref(), &kept);
             assert_eq!(graph.read_from(), ReadFrom::Difference, "{round}");
@@ -95,7 +95,7 @@ fn a_structure_that_went_on_by_difference_or_from_a_copy_is_that_of_the_index() 
         database.rows("MATCH (c:Change) DELETE c");
         std::fs::remove_file(cli.folder().join("harbor/tower.txt")).unwrap();
         cli.json(&["index", "harbor"]);
-        published(&cli, &database);
+        cli.json(&["publish", "--neo4j", &database.uri]);
         database.rows("MATCH (c:Change) SET c.previous = 'another'");
         let kept = workspace.snapshot().unwrap();
         assert_same(graph.refresh().await.unwrap().as_ref(), &kept);

@@ -4,7 +4,7 @@
 use std::fs;
 
 use cairn::domain::{GraphPath, PathNode, PathsBy, PathsFound};
-use cairn::neo4j::{DatabaseGraph, Session, paths as by_cypher};
+use cairn::neo4j::{DatabaseGraph, Session, TraversalOptions, paths as by_cypher};
 use cairn::query::{Source, paths as in_memory};
 use cairn::store::GraphReader;
 use cairn::{Document, ErrorKind, PathEnd, PathOptions, Result, Sources, Workspace};
@@ -79,7 +79,9 @@ fn the_database_and_the_structure_in_memory_agree_on_a_thousand_pairs() {
     block_on(async {
         let session = Session::connect(&database.target()).await.unwrap();
         let on_disk = Source::Whole(snapshot.clone());
-        let from_database = Source::Asked(std::sync::Arc::new(DatabaseGraph::open(&database.target()).await.unwrap()));
+        let from_database = Source::Asked(std::sync::Arc::new(
+            DatabaseGraph::open(&database.target(), TraversalOptions::default()).await.unwrap(),
+        ));
         let (mut asked, mut found_count, mut compared) = (0, 0, 0);
         while asked < PAIRS {
             let ends = [(); 2].map(|()| end(snapshot.as_ref(), &mut random));
