@@ -68,11 +68,7 @@ impl Fetcher {
             let rows = self.session.rows(&statement).await?;
             let read = rows.iter().map(|row| Raw::read(structure, row)).collect::<Option<Vec<Raw>>>();
             let damaged = || self.session.damaged("a passage has not all that it should");
-            // Taking texts apart takes longer than fetching them.
-            let taken_apart = move |raw: Vec<Raw>| raw.into_par_iter().map(Raw::take_apart).collect::<Option<Vec<_>>>();
-            let raw = read.ok_or_else(damaged)?;
-            let fetched = tokio::task::spawn_blocking(move || taken_apart(raw)).await;
-            for (passage, fetched) in fetched.map_err(|it| Error::Internal(it.to_string()))?.ok_or_else(damaged)? {
+            for (passage, fetched) in taken_apart(read.ok_or_else(damaged)?).await?.ok_or_else(damaged)? {
                 let fetched = Arc::new(fetched);
                 kept().put(passage, Arc::clone(&fetched));
                 found.insert(passage, fetched);
@@ -82,6 +78,17 @@ impl Fetcher {
         let all = passages.iter().map(one).collect::<Option<Fetchings>>();
         all.ok_or_else(|| self.session.error(DatabaseError::Changing { attempts: 1 }))
     }
+}
+
+/// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it, and
+/// where all of them did, none were left to do it.
+async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(u32, Fetched)>>> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    rayon::spawn(move || {
+        // Nobody waits for it any more where the question was given up.
+        let _given_up = sender.send(raw.into_par_iter().map(Raw::take_apart).collect());
+    });
+    receiver.await.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// A passage as it comes.

@@ -39,9 +39,9 @@ const DIMENSION_MAX: usize = 1 << 16;
 /// reads the structure anew.
 pub struct DatabaseGraph {
     session: Session,
-    current: RwLock<Arc<GraphCache>>,
-    /// Held by the one who reads the structure anew.
-    reading: Mutex<()>,
+    current: Arc<RwLock<Arc<GraphCache>>>,
+    /// Held while the structure is read anew.
+    reading: Arc<Mutex<()>>,
 }
 
 /// The structure of one version in memory, and what was fetched of its texts.
@@ -63,9 +63,9 @@ impl DatabaseGraph {
     ///
     /// Safe: nothing is changed.
     pub async fn open(target: &Target) -> Result<Self> {
-        let session = Session::connect(target).await?;
+        let session = Session::connect_to_ask(target).await?;
         let cache = load(&session).await?;
-        Ok(Self { session, current: RwLock::new(Arc::new(cache)), reading: Mutex::new(()) })
+        Ok(Self { session, current: Arc::new(RwLock::new(Arc::new(cache))), reading: Arc::default() })
     }
 
     fn current(&self) -> Arc<GraphCache> {
@@ -90,14 +90,20 @@ impl DatabaseGraph {
         if self.is_current().await? {
             return Ok(self.current());
         }
-        let _reading = self.reading.lock().await;
+        let reading = Arc::clone(&self.reading).lock_owned().await;
         // Another task may have read it meanwhile.
         if self.is_current().await? {
             return Ok(self.current());
         }
-        let cache = Arc::new(load(&self.session).await?);
-        *self.current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::clone(&cache);
-        Ok(cache)
+        // In a task of its own: a question may have less time than this takes, and the next one is to find it read.
+        let (session, current) = (self.session.clone(), Arc::clone(&self.current));
+        let loaded = tokio::spawn(async move {
+            let _reading = reading;
+            let cache = Arc::new(load(&session).await?);
+            *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::clone(&cache);
+            Ok(cache)
+        });
+        loaded.await.map_err(|error| Error::Internal(error.to_string()))?
     }
 }
 
