@@ -5,6 +5,7 @@ mod ask;
 mod check;
 mod clone;
 mod database;
+mod deadline;
 mod demo;
 mod doctor;
 mod eval;
@@ -213,6 +214,7 @@ const fn exit_status(kind: ErrorKind) -> u8 {
         ErrorKind::Io => 8,
         ErrorKind::Internal => 9,
         ErrorKind::Unavailable => 10,
+        ErrorKind::Deadline => 11,
         ErrorKind::Cancelled => 130,
     }
 }
@@ -227,6 +229,7 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Io => "io",
         ErrorKind::Internal => "internal",
         ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Deadline => "deadline",
         ErrorKind::Cancelled => "cancelled",
     }
 }
