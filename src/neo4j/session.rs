@@ -274,7 +274,6 @@ struct Connections {
 }
 
 /// A pool, and how many there were before it.
-#[derive(Clone)]
 struct Pool {
     graph: Graph,
     number: u64,
@@ -289,12 +288,11 @@ impl Connections {
     /// Waits for a connection to be free. Nobody who holds one waits for another.
     async fn turn(self: &Arc<Self>) -> Result<Turn, DriverError> {
         let permit = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
-        let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Turn { connections: Arc::clone(self), pool, is_clean: false, _permit: permit })
+        Ok(Turn { connections: Arc::clone(self), begun_in: None, _permit: permit })
     }
 
     /// Puts a new pool in place of that of this number. Connections of the old one are closed: those that lie idle now,
-    /// those that are in use when their turn ends. The driver offers no way to close a certain one.
+    /// those that are in use when their transaction ends. The driver offers no way to close a certain one.
     fn replace(&self, number: u64) {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.number != number {
@@ -311,35 +309,52 @@ impl Connections {
 /// its locks, as long as the connection lies in the pool: then the pool is replaced.
 struct Turn {
     connections: Arc<Connections>,
-    pool: Pool,
-    is_clean: bool,
+    /// The pool of the transaction that was begun and has not ended.
+    begun_in: Option<u64>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if !self.is_clean {
-            self.connections.replace(self.pool.number);
+        if let Some(number) = self.begun_in {
+            self.connections.replace(number);
         }
     }
 }
 
 impl Turn {
     /// The driver itself waits without end for a peer that takes a connection and says nothing.
-    async fn begin(&self, patience: Patience) -> Result<Txn, DriverError> {
-        timeout(patience.begin, self.pool.graph.start_txn()).await.map_err(|_| DriverError::ConnectionTimedOut)?
+    async fn begin(&mut self, patience: Patience) -> Result<Txn, DriverError> {
+        // Not kept longer than this: a pool that is replaced is to close its connections at once.
+        let graph = {
+            let pool = self.connections.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            self.begun_in = Some(pool.number);
+            pool.graph.clone()
+        };
+        timeout(patience.begin, graph.start_txn()).await.map_err(|_| DriverError::ConnectionTimedOut)?
     }
 
     async fn commit(&mut self, transaction: Txn) -> Result<(), DriverError> {
         transaction.commit().await?;
-        self.is_clean = true;
+        self.begun_in = None;
         Ok(())
+    }
+
+    /// Ends a transaction that failed. A server that refused a statement takes no rollback, and keeps the locks until
+    /// the connection is used again or closed; but who may not write has none.
+    async fn give_up(&mut self, transaction: Txn, error: &DriverError) {
+        if matches!(meaning(error, "read", None), DatabaseError::ReadOnly { .. }) {
+            self.begun_in = None;
+            return;
+        }
+        self.roll_back(transaction).await;
     }
 
     async fn roll_back(&mut self, transaction: Txn) {
         let ended = timeout(ROLLBACK, transaction.rollback()).await;
-        self.is_clean = matches!(ended, Ok(Ok(())));
-        if !self.is_clean {
+        if matches!(ended, Ok(Ok(()))) {
+            self.begun_in = None;
+        } else {
             tracing::debug!("a rollback was not answered");
         }
     }
@@ -357,7 +372,7 @@ impl Turn {
             let rows = match rows.unwrap_or(Err(DriverError::ConnectionTimedOut)) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    self.roll_back(transaction).await;
+                    self.give_up(transaction, &error).await;
                     return Err(error);
                 }
             };
@@ -392,28 +407,41 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::error::ErrorKind;
 
     const BRIEF: Patience =
         Patience { begin: Duration::from_secs(5), answer: Duration::from_millis(50), budget: Duration::ZERO };
     const SUCCESS: [u8; 7] = [0, 3, 0xB1, 0x70, 0xA0, 0, 0];
 
-    /// Starts a server that greets, begins a transaction, and answers nothing more; says when its connection is closed.
-    fn silent_after_begin() -> (Target, Receiver<()>) {
+    /// Starts a server that greets, begins a transaction, and then sends `answer` and nothing more; says which of its
+    /// connections is closed.
+    fn server(answer: Vec<u8>) -> (Target, Receiver<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = Target::parse(&format!("bolt://{}", listener.local_addr().unwrap())).unwrap();
         let (closed, is_closed) = channel();
         thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            stream.read_exact(&mut [0; 20]).unwrap();
-            stream.write_all(&[0, 0, 4, 4]).unwrap();
-            for _ in 0..2 {
-                read_message(&mut stream);
-                stream.write_all(&SUCCESS).unwrap();
+            for (number, stream) in listener.incoming().enumerate() {
+                let (answer, closed) = (answer.clone(), closed.clone());
+                thread::spawn(move || {
+                    serve(stream.unwrap(), &answer);
+                    // Nobody listens any more where a test has ended.
+                    let _sent = closed.send(number);
+                });
             }
-            stream.read_to_end(&mut Vec::new()).unwrap();
-            closed.send(()).unwrap();
         });
         (target, is_closed)
+    }
+
+    fn serve(mut stream: TcpStream, answer: &[u8]) {
+        stream.read_exact(&mut [0; 20]).unwrap();
+        stream.write_all(&[0, 0, 4, 4]).unwrap();
+        for _ in 0..2 {
+            read_message(&mut stream);
+            stream.write_all(&SUCCESS).unwrap();
+        }
+        stream.write_all(answer).unwrap();
+        // To the end, however it ends.
+        let _read = stream.read_to_end(&mut Vec::new());
     }
 
     fn read_message(stream: &mut TcpStream) {
@@ -430,12 +458,36 @@ mod tests {
 
     #[tokio::test]
     async fn a_transaction_that_cannot_be_ended_loses_its_connection_and_its_turn() {
-        let (target, is_closed) = silent_after_begin();
+        for (answer, kind) in
+            [(Vec::new(), ErrorKind::Unavailable), (refusal("Neo.ClientError.Statement.EntityNotFound"), ErrorKind::Io)]
+        {
+            let (target, is_closed) = server(answer);
+            let session = Session::open(&target, BRIEF).unwrap();
+            // Another transaction goes on meanwhile: it may wait for the locks of the first.
+            let mut other = session.connections.turn().await.unwrap();
+            let _transaction = other.begin(BRIEF).await.unwrap();
+            let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            let closed = tokio::task::spawn_blocking(move || is_closed.recv_timeout(Duration::from_mins(1)));
+            assert_eq!(closed.await.unwrap(), Ok(1));
+            assert_eq!(session.connections.turns.available_permits(), CONNECTIONS_MAX - 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reader_who_is_refused_a_lock_keeps_the_connections() {
+        let (target, _closed) = server(refusal("Neo.ClientError.Security.Forbidden"));
         let session = Session::open(&target, BRIEF).unwrap();
-        let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
-        assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}");
-        let closed = tokio::task::spawn_blocking(move || is_closed.recv_timeout(Duration::from_mins(1)));
-        assert_eq!(closed.await.unwrap(), Ok(()));
-        assert_eq!(session.connections.turns.available_permits(), CONNECTIONS_MAX);
+        session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
+        assert_eq!(session.connections.pool.lock().unwrap().number, 0);
+    }
+
+    /// Returns what a server says that refuses a statement and ignores what comes after it.
+    fn refusal(code: &str) -> Vec<u8> {
+        const IGNORED: [u8; 6] = [0, 2, 0xB0, 0x7E, 0, 0];
+        let text = |text: &str| [&[0xD0, text.len() as u8], text.as_bytes()].concat();
+        let fields = [text("code"), text(code), text("message"), text("no")].concat();
+        let failure = [&[0xB1, 0x7F, 0xA2], &fields[..]].concat();
+        [&[0, failure.len() as u8], &failure[..], &[0, 0], &IGNORED, &IGNORED].concat()
     }
 }

@@ -80,8 +80,8 @@ impl Fetcher {
     }
 }
 
-/// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it, and
-/// where all of them did, none were left to do it.
+/// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it,
+/// and where all of them did, none were left to do it.
 async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(u32, Fetched)>>> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     rayon::spawn(move || {
