@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::domain::DatabaseError;
 
@@ -26,6 +27,8 @@ pub enum ErrorKind {
     Io,
     /// A server cannot be reached: see to it, then try again.
     Unavailable,
+    /// The time that was given is over: give more, or see what takes so long.
+    Deadline,
     /// A stop was asked for; what was finished is kept.
     Cancelled,
     /// A fault of this program.
@@ -220,6 +223,19 @@ pub enum Error {
         /// The folder of the index.
         path: PathBuf,
     },
+    /// A question took longer than it may.
+    #[error(
+        "no answer within {:.1} s: given up after {:.1} s, when it was {action}",
+        deadline.as_secs_f64(), elapsed.as_secs_f64()
+    )]
+    Deadline {
+        /// What was being done.
+        action: &'static str,
+        /// The time that it had.
+        deadline: Duration,
+        /// The time that passed.
+        elapsed: Duration,
+    },
     /// A stop was asked for.
     #[error("stopped before the run was finished")]
     Cancelled,
@@ -253,6 +269,7 @@ impl Error {
             Self::Io { .. } => ErrorKind::Io,
             Self::Records { source, .. } => records_kind(source),
             Self::TextIndex { source, .. } => text_index_kind(source),
+            Self::Deadline { .. } => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::Embedding { .. } | Self::Internal(_) => ErrorKind::Internal,
         }
@@ -294,6 +311,10 @@ impl Error {
             ),
             Self::Database { source, .. } => Some(source.hint()),
             Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
+            Self::Deadline { .. } => Some(
+                "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
+                 was changed",
+            ),
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),

@@ -13,7 +13,7 @@ use super::eval_args::EvalCommand;
 #[command(after_help = "Start with `cairn demo`, or with `cairn index FOLDER` and `cairn ask \"QUESTION\"`.\n\
     Exit status: 0 done, 2 wrong usage, 3 wrong input, 4 no index there, 5 index busy, 6 index of another format or \
     embedder, 7 index damaged, 8 refused by the system, 9 fault of this program, 10 server not reached, \
-    130 interrupted.")]
+    11 deadline passed, 130 interrupted.")]
 pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -161,6 +161,9 @@ pub(super) struct FindArgs {
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
+    /// Time for an answer, from opening the index on [default: `CAIRN_DEADLINE`, or no limit].
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) deadline: Option<String>,
 }
 
 /// `cairn doctor`.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{AskArgs, FindArgs, SearchArgs};
+use super::deadline::{Timed, deadline};
 use super::show::Names;
-use super::{Done, SearchPlace, Surroundings, explain, open_to_search, show};
+use super::{Done, SearchPlace, Surroundings, explain, show};
 use crate::domain::{AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
@@ -19,8 +20,9 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, surroundings)?;
     let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
-    let engine = open_to_search(place, surroundings, &mut options).await?;
-    let result = engine.search(&args.query, &options).await?;
+    let timed = Timed::begin(options.deadline);
+    let engine = timed.open(place, surroundings, &mut options).await?;
+    let result = timed.ended(engine.search(&args.query, &options).await)?;
     if args.place.json {
         return surroundings.print_json(&result);
     }
@@ -35,9 +37,10 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, surroundings)?;
     let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
-    let engine = open_to_search(place, surroundings, &mut search).await?;
+    let timed = Timed::begin(search.deadline);
+    let engine = timed.open(place, surroundings, &mut search).await?;
     let options = AskOptions { search, ..AskOptions::default() };
-    let answer = engine.ask(&args.question, &options).await?;
+    let answer = timed.ended(engine.ask(&args.question, &options).await)?;
     if args.place.json {
         return surroundings.print_json(&answer);
     }
@@ -76,6 +79,7 @@ pub(super) fn options(args: &FindArgs, surroundings: &Surroundings) -> Result<Se
         rerank: None,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
+        deadline: deadline(args.deadline.as_deref(), surroundings)?,
     };
     options.check()?;
     Ok(options)

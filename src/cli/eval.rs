@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::ask::{ranker, weights};
+use super::deadline::deadline;
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
 use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search};
 use crate::error::{Error, Result};
@@ -62,6 +63,7 @@ fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<Sear
         n_hop: args.n_hop,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
+        deadline: deadline(args.deadline.as_deref(), surroundings)?,
         ..SearchOptions::default()
     };
     options.check()?;

@@ -63,6 +63,9 @@ pub(super) struct EvalRetrievalArgs {
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
+    /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) deadline: Option<String>,
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,

@@ -5,6 +5,7 @@ mod ask;
 mod check;
 mod clone;
 mod database;
+mod deadline;
 mod demo;
 mod doctor;
 mod eval;
@@ -215,6 +216,7 @@ const fn exit_status(kind: ErrorKind) -> u8 {
         ErrorKind::Io => 8,
         ErrorKind::Internal => 9,
         ErrorKind::Unavailable => 10,
+        ErrorKind::Deadline => 11,
         ErrorKind::Cancelled => 130,
     }
 }
@@ -229,6 +231,7 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Io => "io",
         ErrorKind::Internal => "internal",
         ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Deadline => "deadline",
         ErrorKind::Cancelled => "cancelled",
     }
 }

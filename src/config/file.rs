@@ -23,6 +23,7 @@ struct File {
     weights: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
     models: Option<PathBuf>,
+    deadline: Option<f64>,
     #[serde(default)]
     neo4j: Neo4j,
 }
@@ -63,6 +64,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
         weights: file.weights.map(from_folder),
         onnx_runtime: file.onnx_runtime.map(from_folder),
         models: file.models.map(from_folder),
+        deadline: file.deadline.map(|seconds| seconds.to_string()),
         neo4j: Database {
             uri: file.neo4j.uri,
             name: file.neo4j.database,
@@ -121,6 +123,8 @@ mod tests {
         };
         assert_eq!(settings.unwrap(), expected);
         assert_eq!(read_text("embedder = \"none\"").unwrap().embedder.as_deref(), Some("none"));
+        assert_eq!(read_text("deadline = 2").unwrap().deadline.as_deref(), Some("2"));
+        assert_eq!(read_text("deadline = 2.5").unwrap().deadline.as_deref(), Some("2.5"));
     }
 
     #[test]

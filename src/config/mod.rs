@@ -27,6 +27,8 @@ pub struct Settings {
     pub onnx_runtime: Option<PathBuf>,
     /// `CAIRN_MODELS`, `models`: where models that were downloaded lie.
     pub models: Option<PathBuf>,
+    /// `CAIRN_DEADLINE`, `deadline`: seconds for an answer, as they are written.
+    pub deadline: Option<String>,
     /// The database that an index is published to.
     pub neo4j: Database,
     /// `NO_COLOR`: no colors on a terminal.
@@ -100,6 +102,7 @@ impl Settings {
             weights: path("CAIRN_WEIGHTS").or(file.weights),
             onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(file.onnx_runtime),
             models: path("CAIRN_MODELS").or(file.models).or_else(|| caches(variable)),
+            deadline: text("CAIRN_DEADLINE").or(file.deadline),
             neo4j: Database {
                 uri: text("CAIRN_NEO4J_URI").or(file.neo4j.uri),
                 name: text("CAIRN_NEO4J_DATABASE").or(file.neo4j.name),

@@ -2,12 +2,15 @@
 //!
 //! The driver's own way to run a statement repeats writes whose outcome is unknown, and a transaction of its that is
 //! dropped keeps its locks. So every statement runs in an explicit transaction, every error rolls back by hand, and a
-//! write runs in a task of its own, which a caller that goes away does not interrupt.
+//! write runs in a task of its own, which a caller that goes away does not interrupt. Where a transaction could not be
+//! ended, its connection is closed, which ends it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use neo4rs::{ConfigBuilder, Error as DriverError, Graph, Row, Txn};
+use neo4rs::{Config, ConfigBuilder, Error as DriverError, Graph, Row, Txn};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use super::retry::{self, Remedy, meaning, remedy, wait};
 use super::statement::{Statement, cypher};
@@ -15,16 +18,37 @@ use super::target::Target;
 use crate::domain::DatabaseError;
 use crate::error::{Error, Result};
 
-/// How long the server may take to answer the first time.
-const GREETING: Duration = Duration::from_secs(10);
-/// How long one statement may take: the driver's limit for a connection is its limit for every answer.
-const ANSWER: Duration = Duration::from_mins(5);
+/// How long to wait for a server.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// For a transaction to begin, with all that it takes to be connected.
+    begin: Duration,
+    /// For a statement to be answered, and for the driver for each message.
+    answer: Duration,
+    /// For a transaction that is tried again.
+    budget: Duration,
+}
+
+/// At the first word. Nobody who is there takes longer to greet, but what is asked may be slow the first time.
+const GREETING: Patience = Patience::of_seconds(4, 10, 0);
+/// For a question: somebody waits.
+const ASKING: Patience = Patience::of_seconds(4, 30, 4);
+/// For everything else: an index is filled, a graph is deleted.
+const PUBLISHING: Patience = Patience::of_seconds(60, 5 * 60, 60);
+
+impl Patience {
+    const fn of_seconds(begin: u64, answer: u64, budget: u64) -> Self {
+        let [begin, answer, budget] =
+            [Duration::from_secs(begin), Duration::from_secs(answer), Duration::from_secs(budget)];
+        Self { begin, answer, budget }
+    }
+}
+
 /// How long a rollback may take.
 const ROLLBACK: Duration = Duration::from_secs(5);
-/// How long a transaction is tried again.
-const BUDGET: Duration = Duration::from_mins(1);
 /// Rows that the server sends at once.
 const FETCH_ROWS: usize = 5_000;
+/// Connections of a session, and so transactions at one time; others wait for their turn, first come first served.
 const CONNECTIONS_MAX: usize = 4;
 /// The oldest server that knows all that is used.
 const SERVER_LEAST: (u32, u32) = (5, 23);
@@ -32,10 +56,10 @@ const SERVER_LEAST: (u32, u32) = (5, 23);
 /// A database that answers.
 #[derive(Clone)]
 pub struct Session {
-    graph: Graph,
+    connections: Arc<Connections>,
     shown: String,
     database: Option<String>,
-    budget: Duration,
+    patience: Patience,
 }
 
 impl std::fmt::Debug for Session {
@@ -77,38 +101,44 @@ impl Session {
     ///
     /// Safe: nothing is changed.
     pub async fn connect(target: &Target) -> Result<Self> {
-        // Where another crate brings a second provider, the driver could not choose; a provider that is set stays.
-        let _already_set = rustls::crypto::ring::default_provider().install_default();
-        let greeting = Self::open(target, GREETING, Duration::ZERO)?;
-        greeting.check_server().await?;
-        Self::open(target, ANSWER, BUDGET)
+        Self::greet(target).await?;
+        Self::open(target, PUBLISHING)
     }
 
-    fn open(target: &Target, answer: Duration, budget: Duration) -> Result<Self> {
+    /// Connects to ask questions: as [`Self::connect`], but gives a server up sooner, because somebody waits.
+    pub(super) async fn connect_to_ask(target: &Target) -> Result<Self> {
+        Self::greet(target).await?;
+        Self::open(target, ASKING)
+    }
+
+    async fn greet(target: &Target) -> Result<()> {
+        // Where another crate brings a second provider, the driver could not choose; a provider that is set stays.
+        let _already_set = rustls::crypto::ring::default_provider().install_default();
+        Self::open(target, GREETING)?.check_server().await
+    }
+
+    fn open(target: &Target, patience: Patience) -> Result<Self> {
         let mut config = ConfigBuilder::default()
             .uri(target.address())
             .user(&target.user)
             .password(target.password.text())
             .fetch_size(FETCH_ROWS)
             .max_connections(CONNECTIONS_MAX)
-            .connection_timeout(answer);
+            .connection_timeout(patience.answer);
         if let Some(database) = &target.database {
             config = config.db(database.as_str());
         }
         let shown = target.shown().to_owned();
-        let graph = config.build().and_then(Graph::connect).map_err(|error| {
+        let connections = config.build().and_then(Connections::new).map_err(|error| {
             let source = meaning(&error, "connect", target.database.as_deref());
             Error::Database { server: shown.clone(), source }
         })?;
-        Ok(Self { graph, shown, database: target.database.clone(), budget })
+        Ok(Self { connections: Arc::new(connections), shown, database: target.database.clone(), patience })
     }
 
     async fn check_server(&self) -> Result<()> {
         let statement = Statement::new(retry::GREETING, cypher!("read/server"));
-        // The driver itself waits without end for a peer that takes a connection and says nothing.
-        let answered = tokio::time::timeout(GREETING, self.rows(&statement)).await;
-        let silent = || self.failed(&DriverError::ConnectionTimedOut, retry::GREETING).error;
-        let rows = answered.unwrap_or_else(|_| Err(silent()))?;
+        let rows = self.rows(&statement).await?;
         let version: String = rows.first().and_then(|row| row.get("version").ok()).unwrap_or_default();
         let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
         let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
@@ -158,7 +188,7 @@ impl Session {
             };
             let failed = self.failed(&error, statement.action);
             let pause = wait(attempt);
-            if rows > 0 || failed.remedy != Remedy::Retry || began.elapsed() + pause > self.budget {
+            if rows > 0 || failed.remedy != Remedy::Retry || began.elapsed() + pause > self.patience.budget {
                 return Err(failed.error);
             }
             tokio::time::sleep(pause).await;
@@ -172,7 +202,8 @@ impl Session {
         count: &mut u64,
         visit: &mut (dyn FnMut(&Row) -> Result<()> + Send),
     ) -> Result<Result<()>, DriverError> {
-        let mut transaction = self.graph.start_txn().await?;
+        let mut turn = self.connections.turn().await?;
+        let mut transaction = turn.begin(self.patience).await?;
         let visited = async {
             let mut rows = transaction.execute(statement.query()).await?;
             while let Some(row) = rows.next(transaction.handle()).await? {
@@ -185,9 +216,9 @@ impl Session {
         };
         let visited: Result<Result<()>, DriverError> = visited.await;
         match visited {
-            Ok(Ok(())) => transaction.commit().await.map(Ok),
+            Ok(Ok(())) => turn.commit(transaction).await.map(Ok),
             refused => {
-                roll_back(transaction).await;
+                turn.roll_back(transaction).await;
                 refused
             }
         }
@@ -204,15 +235,14 @@ impl Session {
         let began = Instant::now();
         let mut attempt = 0;
         loop {
-            let (graph, sent) = (self.graph.clone(), Arc::clone(&statements));
-            let ended = tokio::spawn(async move { run_once(&graph, &sent, batch).await }).await;
+            let ended = self.run_once(Arc::clone(&statements), batch).await;
             let failed = match ended {
                 Ok(Ok(outcome)) => return Ok(outcome),
                 Ok(Err(error)) => self.failed(&error, action),
                 Err(error) => Failed { remedy: Remedy::GiveUp, error: Error::Internal(error.to_string()) },
             };
             let pause = wait(attempt);
-            if failed.remedy != Remedy::Retry || began.elapsed() + pause > self.budget {
+            if failed.remedy != Remedy::Retry || began.elapsed() + pause > self.patience.budget {
                 return Err(failed);
             }
             tracing::debug!(attempt, action, error = %failed.error, "a transaction is tried again");
@@ -220,30 +250,144 @@ impl Session {
             attempt += 1;
         }
     }
+
+    /// Whoever waits for its turn may go away; a transaction that has begun is ended in any case.
+    async fn run_once(
+        &self,
+        statements: Arc<[Statement]>,
+        batch: Option<i64>,
+    ) -> Result<Result<Outcome, DriverError>, tokio::task::JoinError> {
+        let mut turn = match self.connections.turn().await {
+            Ok(turn) => turn,
+            Err(error) => return Ok(Err(error)),
+        };
+        let patience = self.patience;
+        tokio::spawn(async move { turn.run(&statements, batch, patience).await }).await
+    }
 }
 
-async fn run_once(graph: &Graph, statements: &[Statement], batch: Option<i64>) -> Result<Outcome, DriverError> {
-    let mut transaction = graph.start_txn().await?;
-    let mut results = Vec::with_capacity(statements.len());
-    for (number, statement) in statements.iter().enumerate() {
-        let rows = match rows_of(&mut transaction, statement).await {
-            Ok(rows) => rows,
-            Err(error) => {
-                roll_back(transaction).await;
-                return Err(error);
-            }
-        };
-        if let Some(batch) = batch.filter(|_| number == 0) {
-            let previous = rows.first().map(|row| row.get::<i64>("previous").unwrap_or_default());
-            if previous.is_none_or(|previous| previous >= batch) {
-                roll_back(transaction).await;
-                return Ok(if previous.is_none() { Outcome::Refused } else { Outcome::WasDone });
-            }
-        }
-        results.push(rows);
+/// The connections of a session: a pool of the driver, and who may use it.
+struct Connections {
+    config: Config,
+    pool: Mutex<Pool>,
+    turns: Arc<Semaphore>,
+}
+
+/// A pool, and how many there were before it.
+struct Pool {
+    graph: Graph,
+    number: u64,
+}
+
+impl Connections {
+    fn new(config: Config) -> Result<Self, DriverError> {
+        let pool = Mutex::new(Pool { graph: Graph::connect(config.clone())?, number: 0 });
+        Ok(Self { config, pool, turns: Arc::new(Semaphore::new(CONNECTIONS_MAX)) })
     }
-    transaction.commit().await?;
-    Ok(Outcome::Done(results))
+
+    /// Waits for a connection to be free. Nobody who holds one waits for another.
+    async fn turn(self: &Arc<Self>) -> Result<Turn, DriverError> {
+        let permit = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
+        Ok(Turn { connections: Arc::clone(self), begun_in: None, _permit: permit })
+    }
+
+    /// Puts a new pool in place of that of this number. Connections of the old one are closed: those that lie idle now,
+    /// those that are in use when their transaction ends. The driver offers no way to close a certain one.
+    fn replace(&self, number: u64) {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.number != number {
+            return;
+        }
+        match Graph::connect(self.config.clone()) {
+            Ok(graph) => *pool = Pool { graph, number: number + 1 },
+            Err(error) => tracing::debug!(%error, "a pool of connections was not replaced"),
+        }
+    }
+}
+
+/// A turn to run one transaction. Where it ends without that the transaction was ended, the server would keep it, with
+/// its locks, as long as the connection lies in the pool: then the pool is replaced.
+struct Turn {
+    connections: Arc<Connections>,
+    /// The pool of the transaction that was begun and has not ended.
+    begun_in: Option<u64>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(number) = self.begun_in {
+            self.connections.replace(number);
+        }
+    }
+}
+
+impl Turn {
+    /// The driver itself waits without end for a peer that takes a connection and says nothing.
+    async fn begin(&mut self, patience: Patience) -> Result<Txn, DriverError> {
+        // Not kept longer than this: a pool that is replaced is to close its connections at once.
+        let graph = {
+            let pool = self.connections.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            self.begun_in = Some(pool.number);
+            pool.graph.clone()
+        };
+        timeout(patience.begin, graph.start_txn()).await.map_err(|_| DriverError::ConnectionTimedOut)?
+    }
+
+    async fn commit(&mut self, transaction: Txn) -> Result<(), DriverError> {
+        transaction.commit().await?;
+        self.begun_in = None;
+        Ok(())
+    }
+
+    /// Ends a transaction that failed. A server that refused a statement takes no rollback, and keeps the locks until
+    /// the connection is used again or closed; but who may not write has none.
+    async fn give_up(&mut self, transaction: Txn, error: &DriverError) {
+        if matches!(meaning(error, "read", None), DatabaseError::ReadOnly { .. }) {
+            self.begun_in = None;
+            return;
+        }
+        self.roll_back(transaction).await;
+    }
+
+    async fn roll_back(&mut self, transaction: Txn) {
+        let ended = timeout(ROLLBACK, transaction.rollback()).await;
+        if matches!(ended, Ok(Ok(()))) {
+            self.begun_in = None;
+        } else {
+            tracing::debug!("a rollback was not answered");
+        }
+    }
+
+    async fn run(
+        &mut self,
+        statements: &[Statement],
+        batch: Option<i64>,
+        patience: Patience,
+    ) -> Result<Outcome, DriverError> {
+        let mut transaction = self.begin(patience).await?;
+        let mut results = Vec::with_capacity(statements.len());
+        for (number, statement) in statements.iter().enumerate() {
+            let rows = timeout(patience.answer, rows_of(&mut transaction, statement)).await;
+            let rows = match rows.unwrap_or(Err(DriverError::ConnectionTimedOut)) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    self.give_up(transaction, &error).await;
+                    return Err(error);
+                }
+            };
+            if let Some(batch) = batch.filter(|_| number == 0) {
+                let previous = rows.first().map(|row| row.get::<i64>("previous").unwrap_or_default());
+                if previous.is_none_or(|previous| previous >= batch) {
+                    self.roll_back(transaction).await;
+                    return Ok(if previous.is_none() { Outcome::Refused } else { Outcome::WasDone });
+                }
+            }
+            results.push(rows);
+        }
+        self.commit(transaction).await?;
+        Ok(Outcome::Done(results))
+    }
 }
 
 async fn rows_of(transaction: &mut Txn, statement: &Statement) -> Result<Vec<Row>, DriverError> {
@@ -255,10 +399,95 @@ async fn rows_of(transaction: &mut Txn, statement: &Statement) -> Result<Vec<Row
     Ok(rows)
 }
 
-/// Ends a transaction that failed. Where even that fails, the connection is gone, and the server ends it by itself.
-async fn roll_back(transaction: Txn) {
-    let ended = tokio::time::timeout(ROLLBACK, transaction.rollback()).await;
-    if !matches!(ended, Ok(Ok(()))) {
-        tracing::debug!("a rollback was not answered");
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::mpsc::{Receiver, channel};
+    use std::thread;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    const BRIEF: Patience =
+        Patience { begin: Duration::from_secs(5), answer: Duration::from_millis(50), budget: Duration::ZERO };
+    const SUCCESS: [u8; 7] = [0, 3, 0xB1, 0x70, 0xA0, 0, 0];
+
+    /// Starts a server that greets, begins a transaction, and then sends `answer` and nothing more; says which of its
+    /// connections is closed.
+    fn server(answer: Vec<u8>) -> (Target, Receiver<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = Target::parse(&format!("bolt://{}", listener.local_addr().unwrap())).unwrap();
+        let (closed, is_closed) = channel();
+        thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let (answer, closed) = (answer.clone(), closed.clone());
+                thread::spawn(move || {
+                    serve(stream.unwrap(), &answer);
+                    // Nobody listens any more where a test has ended.
+                    let _sent = closed.send(number);
+                });
+            }
+        });
+        (target, is_closed)
+    }
+
+    fn serve(mut stream: TcpStream, answer: &[u8]) {
+        stream.read_exact(&mut [0; 20]).unwrap();
+        stream.write_all(&[0, 0, 4, 4]).unwrap();
+        for _ in 0..2 {
+            read_message(&mut stream);
+            stream.write_all(&SUCCESS).unwrap();
+        }
+        stream.write_all(answer).unwrap();
+        // To the end, however it ends.
+        let _read = stream.read_to_end(&mut Vec::new());
+    }
+
+    fn read_message(stream: &mut TcpStream) {
+        loop {
+            let mut length = [0; 2];
+            stream.read_exact(&mut length).unwrap();
+            let length = u16::from_be_bytes(length);
+            if length == 0 {
+                return;
+            }
+            stream.read_exact(&mut vec![0; usize::from(length)]).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_cannot_be_ended_loses_its_connection_and_its_turn() {
+        for (answer, kind) in
+            [(Vec::new(), ErrorKind::Unavailable), (refusal("Neo.ClientError.Statement.EntityNotFound"), ErrorKind::Io)]
+        {
+            let (target, is_closed) = server(answer);
+            let session = Session::open(&target, BRIEF).unwrap();
+            // Another transaction goes on meanwhile: it may wait for the locks of the first.
+            let mut other = session.connections.turn().await.unwrap();
+            let _transaction = other.begin(BRIEF).await.unwrap();
+            let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            let closed = tokio::task::spawn_blocking(move || is_closed.recv_timeout(Duration::from_mins(1)));
+            assert_eq!(closed.await.unwrap(), Ok(1));
+            assert_eq!(session.connections.turns.available_permits(), CONNECTIONS_MAX - 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reader_who_is_refused_a_lock_keeps_the_connections() {
+        let (target, _closed) = server(refusal("Neo.ClientError.Security.Forbidden"));
+        let session = Session::open(&target, BRIEF).unwrap();
+        session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
+        assert_eq!(session.connections.pool.lock().unwrap().number, 0);
+    }
+
+    /// Returns what a server says that refuses a statement and ignores what comes after it.
+    fn refusal(code: &str) -> Vec<u8> {
+        const IGNORED: [u8; 6] = [0, 2, 0xB0, 0x7E, 0, 0];
+        let text = |text: &str| [&[0xD0, text.len() as u8], text.as_bytes()].concat();
+        let fields = [text("code"), text(code), text("message"), text("no")].concat();
+        let failure = [&[0xB1, 0x7F, 0xA2], &fields[..]].concat();
+        [&[0, failure.len() as u8], &failure[..], &[0, 0], &IGNORED, &IGNORED].concat()
     }
 }

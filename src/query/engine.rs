@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use super::deadline::Stage;
 use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
 use super::filter::allowed;
@@ -98,7 +100,13 @@ pub struct QueryEngine {
     pub(super) source: Source,
     embedder: Arc<dyn Embedder>,
     reranker: Option<Arc<dyn Reranker>>,
+    /// Who may be answered now.
+    turns: Arc<Semaphore>,
 }
+
+/// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
+/// turn, first come first served.
+const AT_ONCE_MAX: usize = 32;
 
 /// Where an engine reads.
 #[derive(Clone)]
@@ -126,6 +134,8 @@ impl Source {
     }
 }
 
+/// What is said of a question that waits for the answer which version is current.
+const VERSION: &str = "reading which version is current";
 /// How often a question is asked again because another version was published meanwhile.
 pub(super) const ATTEMPTS_MAX: u32 = 4;
 /// How long to wait before that, for the first time.
@@ -179,7 +189,7 @@ impl QueryEngine {
     fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker })
+        Ok(Self { source, embedder, reranker, turns: Arc::new(Semaphore::new(AT_ONCE_MAX)) })
     }
 
     /// Returns the version that is read.
@@ -228,7 +238,8 @@ impl QueryEngine {
     /// # Errors
     ///
     /// [`Error::Question`] for a query without a word or of too many characters, [`Error::Option`] for an option out of
-    /// bounds, and whatever the store or the embedder fails with.
+    /// bounds, [`Error::Deadline`] where it takes longer than [`SearchOptions::deadline`] says, and whatever the store
+    /// or the embedder fails with.
     ///
     /// # Cancel safety
     ///
@@ -236,7 +247,7 @@ impl QueryEngine {
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.strategy.name());
         let finish = |_: &Query, _: &Found, hits: Vec<Hit>| Ok(hits);
-        let (query, found, hits) = self.find(query, options, finish).instrument(span).await?;
+        let (query, found, hits) = self.find_in_time(query, options, finish).instrument(span).await?;
         Ok(SearchResult {
             query: query.question.text.clone(),
             strategy: self.resolved(options.strategy).to_string(),
@@ -273,8 +284,18 @@ impl QueryEngine {
                 ledger: found.ledger.clone(),
             })
         };
-        let (_, _, answer) = self.find(question, &options.search, finish).instrument(span).await?;
+        let (_, _, answer) = self.find_in_time(question, &options.search, finish).instrument(span).await?;
         Ok(answer)
+    }
+
+    async fn find_in_time<T: Send + 'static>(
+        &self,
+        question: &str,
+        options: &SearchOptions,
+        finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
+    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
+        let stage = Stage::default();
+        stage.within(options.deadline, self.find(question, options, finish, &stage)).await
     }
 
     /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of
@@ -284,11 +305,15 @@ impl QueryEngine {
         question: &str,
         options: &SearchOptions,
         finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
+        stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
+        stage.enter("waiting for its turn");
+        let _turn = self.turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let found = self.find_once(question, options, finish.clone()).await;
+            let found = self.find_once(question, options, finish.clone(), stage).await;
+            stage.enter(VERSION);
             let server = match found {
                 Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
                 Ok((query, ..)) if !self.is_current(&query).await? => "the server".to_owned(),
@@ -311,17 +336,21 @@ impl QueryEngine {
         question: &str,
         options: &SearchOptions,
         finish: impl FnOnce(&Query, &Found, Vec<Hit>) -> Result<T> + Send + 'static,
+        stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
         let reranker = rerank::requested(self.reranker.as_deref(), options)?;
-        let query = self.query(question, options).await?;
+        let query = self.prepare(question, options, stage).await?;
         let kind = self.resolved(options.strategy);
+        stage.enter("finding passages");
         let mut found = strategy(kind).find(Arc::clone(&query)).await?;
         if let Some(reranker) = reranker {
+            stage.enter("judging passages again");
             rerank::apply(reranker, &query, &mut found, options.top_k).await?;
         }
         tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         let found = Arc::new(found);
         let ranked = Arc::clone(&found);
+        stage.enter("quoting what was found");
         let finished = on_cpu(&query, move |query| {
             let hits = hits(query, &ranked)?;
             finish(query, &ranked, hits)
@@ -339,12 +368,20 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the work and nothing else.
     pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
+        let stage = Stage::default();
+        stage.within(options.deadline, self.prepare(question, options, &stage)).await
+    }
+
+    async fn prepare(&self, question: &str, options: &SearchOptions, stage: &Stage) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
+        stage.enter(VERSION);
         let current = self.source.current().await?;
         // A later version may be of another embedder.
         check_embedder(current.as_ref(), self.embedder.as_ref())?;
+        stage.enter("embedding the question");
         let asked = AskedQuestion::parse(question, self.embedder.as_ref()).await?;
+        stage.enter("fetching what the question needs");
         let reader = match &self.source {
             Source::Whole(reader) => Arc::clone(reader),
             Source::Asked(source) => self.excerpt(source.as_ref(), current.version(), &asked, options).await?,
@@ -364,6 +401,7 @@ impl QueryEngine {
                 embedder,
             })
         };
+        stage.enter("comparing it with every passage");
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Arc::new(prepared?))

@@ -1,5 +1,6 @@
 //! Questions to an index: the engine, its strategies, and extractive answers.
 
+mod deadline;
 mod engine;
 mod evidence;
 mod extract;
@@ -18,7 +19,9 @@ mod weights;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
 pub use filter::Filter;
-pub use options::{N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX, TrailRanker};
+pub use options::{
+    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX, TrailRanker, parse_deadline,
+};
 pub use paths::paths;
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -131,6 +132,9 @@ pub struct SearchOptions {
     pub weights: Option<Arc<WeightSet>>,
     /// What ranks the best passages of `trail`; boosted trees where the weights have some and none is given.
     pub trail_ranker: Option<TrailRanker>,
+    /// Time for an answer, waiting included; then [`Error::Deadline`]. No limit where none is given. It needs a runtime
+    /// with time. What computes on a thread of its own meanwhile is not interrupted; its result is dropped.
+    pub deadline: Option<Duration>,
 }
 
 /// Passages that a search returns at most.
@@ -139,6 +143,10 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// Rounds that a traversal has at most.
 pub const N_HOP_MAX: u32 = 16;
+/// The longest deadline.
+pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
+/// What a deadline must be, as an error says it.
+const DEADLINE_BOUNDS: &str = "it is a number of seconds, more than 0, 86400 at most";
 
 impl Default for SearchOptions {
     fn default() -> Self {
@@ -151,6 +159,7 @@ impl Default for SearchOptions {
             rerank: None,
             weights: None,
             trail_ranker: None,
+            deadline: None,
         }
     }
 }
@@ -161,7 +170,7 @@ impl SearchOptions {
     /// # Errors
     ///
     /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank`
-    /// outside 1 to [`RERANK_MAX`].
+    /// outside 1 to [`RERANK_MAX`], a `deadline` of nothing or above [`DEADLINE_MAX`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
@@ -169,11 +178,28 @@ impl SearchOptions {
         if self.rerank.is_some_and(|count| !(1..=RERANK_MAX).contains(&count)) {
             return Err(out_of_bounds("rerank", self.rerank.unwrap_or(0), 1, RERANK_MAX));
         }
+        if let Some(deadline) = self.deadline.filter(|it| it.is_zero() || *it > DEADLINE_MAX) {
+            return Err(no_deadline(deadline.as_secs_f64().to_string()));
+        }
         match self.n_hop {
             Some(n_hop) if n_hop > N_HOP_MAX => Err(out_of_bounds("n-hop", n_hop, 0, N_HOP_MAX)),
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the deadline that a text says: seconds, such as `2.5`.
+///
+/// # Errors
+///
+/// [`Error::Option`] for what is no number of seconds, and for one outside 0 to [`DEADLINE_MAX`].
+pub fn parse_deadline(text: &str) -> Result<Duration> {
+    let seconds = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.filter(|it| !it.is_zero() && *it <= DEADLINE_MAX).ok_or_else(|| no_deadline(text.to_owned()))
+}
+
+fn no_deadline(value: String) -> Error {
+    Error::Option { option: "deadline", value, reason: DEADLINE_BOUNDS.to_owned() }
 }
 
 fn out_of_bounds<T: fmt::Display>(option: &'static str, value: T, low: T, high: T) -> Error {
@@ -199,5 +225,17 @@ mod tests {
         assert!(SearchOptions { top_k: 0, ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { rerank: Some(0), ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { n_hop: Some(99), ..SearchOptions::default() }.check().is_err());
+        let deadline = Some(Duration::ZERO);
+        assert!(SearchOptions { deadline, ..SearchOptions::default() }.check().is_err());
+    }
+
+    #[test]
+    fn a_deadline_is_a_number_of_seconds() {
+        assert_eq!(parse_deadline("2.5").ok(), Some(Duration::from_millis(2_500)));
+        assert_eq!(parse_deadline(" 86400 ").ok(), Some(DEADLINE_MAX));
+        for text in ["", "0", "-1", "soon", "2s", "NaN", "inf", "86401", "1e300"] {
+            let error = parse_deadline(text).expect_err("no deadline");
+            assert!(error.to_string().contains("number of seconds"), "{error}");
+        }
     }
 }

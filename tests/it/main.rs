@@ -4,6 +4,8 @@
 
 mod answers;
 mod bad_input;
+mod conformance;
+mod deadlines;
 mod embedders;
 mod eval;
 mod guesses;

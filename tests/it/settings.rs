@@ -34,6 +34,23 @@ fn a_file_that_says_what_is_no_setting_is_refused() {
 }
 
 #[test]
+fn a_deadline_is_taken_from_the_flag_the_environment_or_the_file() {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", MILL);
+    cli.run(["index", "notes"]).succeeded();
+    let ask = ["ask", "who built Harl Mill"];
+    // Too short to open anything.
+    cli.refuses(&[&ask[..], &["--deadline", "0.000001"]].concat(), "deadline", &["opening the index", "hint: give it"]);
+    cli.refuses(&[&ask[..], &["--deadline", "soon"]].concat(), "input", &["`soon` is no deadline", "seconds"]);
+    cli.write("cairn.toml", "deadline = 0.000001");
+    cli.refuses(&ask, "deadline", &["no answer within 0.0 s"]);
+    cli.refuses(&["search", "who built Harl Mill"], "deadline", &["--deadline SECONDS"]);
+    let set = cli.command(ask).env("CAIRN_DEADLINE", "60").output().unwrap();
+    assert!(set.status.success(), "{set:?}");
+    cli.run([&ask[..], &["--deadline", "60"]].concat()).succeeded();
+}
+
+#[test]
 fn weights_and_the_database_are_taken_from_the_file() {
     let cli = Cli::new();
     cli.write("notes/mill.txt", MILL);

@@ -8,7 +8,7 @@ use neo4rs::{BoltList, BoltType, Row};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::super::element::{key_row, unhex};
+use super::super::element::{Key, key_row, unhex};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
 use super::load::Structure;
@@ -35,7 +35,7 @@ pub(super) struct Fetched {
 /// Passages with their numbers, ascending.
 pub(super) type Fetchings = Vec<(u32, Arc<Fetched>)>;
 
-/// Fetches passages of one version.
+/// Fetches passages of one version, however they are numbered.
 pub(super) struct Fetcher {
     session: Session,
     kept: Mutex<Kept>,
@@ -55,7 +55,10 @@ impl Fetcher {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: FxHashMap<u32, Arc<Fetched>> = {
             let mut kept = kept();
-            passages.iter().filter_map(|passage| Some((*passage, kept.get(*passage)?))).collect()
+            passages
+                .iter()
+                .filter_map(|passage| Some((*passage, kept.get(structure.passages[*passage as usize].0)?)))
+                .collect()
         };
         let missing: Vec<u32> = passages.iter().copied().filter(|it| !found.contains_key(it)).collect();
         if !missing.is_empty() {
@@ -68,13 +71,9 @@ impl Fetcher {
             let rows = self.session.rows(&statement).await?;
             let read = rows.iter().map(|row| Raw::read(structure, row)).collect::<Option<Vec<Raw>>>();
             let damaged = || self.session.damaged("a passage has not all that it should");
-            // Taking texts apart takes longer than fetching them.
-            let taken_apart = move |raw: Vec<Raw>| raw.into_par_iter().map(Raw::take_apart).collect::<Option<Vec<_>>>();
-            let raw = read.ok_or_else(damaged)?;
-            let fetched = tokio::task::spawn_blocking(move || taken_apart(raw)).await;
-            for (passage, fetched) in fetched.map_err(|it| Error::Internal(it.to_string()))?.ok_or_else(damaged)? {
+            for (passage, fetched) in taken_apart(read.ok_or_else(damaged)?).await?.ok_or_else(damaged)? {
                 let fetched = Arc::new(fetched);
-                kept().put(passage, Arc::clone(&fetched));
+                kept().put(*fetched.shown.passage.as_bytes(), Arc::clone(&fetched));
                 found.insert(passage, fetched);
             }
         }
@@ -82,6 +81,17 @@ impl Fetcher {
         let all = passages.iter().map(one).collect::<Option<Fetchings>>();
         all.ok_or_else(|| self.session.error(DatabaseError::Changing { attempts: 1 }))
     }
+}
+
+/// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it,
+/// and where all of them did, none were left to do it.
+async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(u32, Fetched)>>> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    rayon::spawn(move || {
+        // Nobody waits for it any more where the question was given up.
+        let _given_up = sender.send(raw.into_par_iter().map(Raw::take_apart).collect());
+    });
+    receiver.await.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// A passage as it comes.
@@ -145,13 +155,13 @@ impl Fetched {
 /// What was fetched last: two generations, of which the older goes when the younger is full.
 #[derive(Default)]
 struct Kept {
-    young: FxHashMap<u32, Arc<Fetched>>,
-    old: FxHashMap<u32, Arc<Fetched>>,
+    young: FxHashMap<Key, Arc<Fetched>>,
+    old: FxHashMap<Key, Arc<Fetched>>,
     young_bytes: usize,
 }
 
 impl Kept {
-    fn get(&mut self, passage: u32) -> Option<Arc<Fetched>> {
+    fn get(&mut self, passage: Key) -> Option<Arc<Fetched>> {
         if let Some(found) = self.young.get(&passage) {
             return Some(Arc::clone(found));
         }
@@ -160,7 +170,7 @@ impl Kept {
         Some(found)
     }
 
-    fn put(&mut self, passage: u32, fetched: Arc<Fetched>) {
+    fn put(&mut self, passage: Key, fetched: Arc<Fetched>) {
         if let Slot::Vacant(slot) = self.young.entry(passage) {
             self.young_bytes += fetched.bytes();
             slot.insert(fetched);
@@ -202,12 +212,12 @@ mod tests {
     fn what_is_asked_for_again_stays_when_the_older_half_goes() {
         let mut kept = Kept::default();
         let large = "mill ".repeat(KEPT_BYTES / 8 / 5);
-        kept.put(0, Arc::new(passage(&large)));
-        for passage_number in 1..12 {
-            assert!(kept.get(0).is_some(), "{passage_number}");
-            kept.put(passage_number, Arc::new(passage(&large)));
+        kept.put([0; 16], Arc::new(passage(&large)));
+        for number in 1..12 {
+            assert!(kept.get([0; 16]).is_some(), "{number}");
+            kept.put([number; 16], Arc::new(passage(&large)));
         }
-        assert!(kept.get(1).is_none());
+        assert!(kept.get([1; 16]).is_none());
         assert!(kept.young.len() + kept.old.len() <= 10);
     }
 }

@@ -51,11 +51,11 @@ const DIMENSION_MAX: usize = 1 << 16;
 /// reads it anew.
 pub struct DatabaseGraph {
     session: Session,
-    options: TraversalOptions,
+    options: Arc<TraversalOptions>,
     copies: Option<Copies>,
-    current: RwLock<Arc<GraphCache>>,
-    /// Held by the one who reads anew.
-    reading: Mutex<()>,
+    current: Arc<RwLock<Arc<GraphCache>>>,
+    /// Held while a version is read.
+    reading: Arc<Mutex<()>>,
 }
 
 /// What is kept of one version: its numbers, its structure or a part of it, and what was fetched of its texts.
@@ -95,9 +95,10 @@ impl DatabaseGraph {
     /// Safe: nothing is changed.
     pub async fn open(target: &Target, options: TraversalOptions) -> Result<Self> {
         let copies = options.cache.as_ref().map(|folder| Copies::of(target, folder)).transpose()?;
-        let session = Session::connect(target).await?;
+        let session = Session::connect_to_ask(target).await?;
         let cache = Arc::new(load(&session, &options, copies.as_ref(), None).await?);
-        Ok(Self { session, options, copies, current: RwLock::new(cache), reading: Mutex::new(()) })
+        let current = Arc::new(RwLock::new(cache));
+        Ok(Self { session, options: Arc::new(options), copies, current, reading: Arc::default() })
     }
 
     /// Returns where the version that was read last is walked: in memory or in the database.
@@ -140,14 +141,21 @@ impl DatabaseGraph {
         if self.is_current().await? {
             return Ok(self.current());
         }
-        let _reading = self.reading.lock().await;
+        let reading = Arc::clone(&self.reading).lock_owned().await;
         // Another task may have read it meanwhile.
         if self.is_current().await? {
             return Ok(self.current());
         }
-        let cache = Arc::new(load(&self.session, &self.options, self.copies.as_ref(), Some(&self.current())).await?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
-        Ok(cache)
+        // In a task of its own: a question may have less time than this takes, and the next one is to find it read.
+        let (session, current, known) = (self.session.clone(), Arc::clone(&self.current), self.current());
+        let (options, copies) = (Arc::clone(&self.options), self.copies.clone());
+        let loaded = tokio::spawn(async move {
+            let _reading = reading;
+            let cache = Arc::new(load(&session, &options, copies.as_ref(), Some(&known)).await?);
+            *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
+            Ok(cache)
+        });
+        loaded.await.map_err(|error| Error::Internal(error.to_string()))?
     }
 
     /// Returns what an error of asking an index means: that it is not there, or is not filled yet, where that is so.

@@ -1,10 +1,12 @@
-//! Bolt without Neo4j: a peer that answers what it is told to, and a proxy that cuts a connection at a message.
+//! Bolt without Neo4j: a peer that answers what it is told to, a host that answers nobody, and a proxy that cuts a
+//! connection at a message or holds it up.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 const HELLO: u8 = 0x01;
 const RUN: u8 = 0x10;
@@ -113,50 +115,100 @@ fn text(text: &str) -> Vec<u8> {
     [&[0xD0, text.len() as u8], text.as_bytes()].concat()
 }
 
-/// A proxy before a server, which cuts one connection.
+/// A proxy before a server, which cuts one connection, or holds up all of them.
 pub(crate) struct Proxy {
     pub(crate) uri: String,
-    seen: Arc<AtomicUsize>,
+    passing: Arc<Passing>,
 }
 
-/// Where a connection is cut.
+/// What goes through a proxy.
+#[derive(Default)]
+struct Passing {
+    messages: AtomicUsize,
+    connections: AtomicUsize,
+    /// What happens at which message.
+    fault: Mutex<Option<(usize, Cut)>>,
+    released: Condvar,
+}
+
+/// What happens to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Before the message reaches the server.
+    /// Its connection is cut before it reaches the server.
     Before,
-    /// After it did, before its answer is back.
+    /// Its connection is cut after it did, before its answer is back.
     After,
+    /// It and all after it, of any connection, are held up until they are released.
+    Held,
 }
 
 impl Proxy {
-    /// Starts a proxy that cuts the connection of message `number`, counted over all connections.
+    /// Starts a proxy where `cut` happens to message `number`, counted over all connections.
     pub(crate) fn start(server: &str, number: usize, cut: Cut) -> Self {
+        let proxy = Self::start_whole(server);
+        *proxy.passing.fault.lock().unwrap() = Some((number, cut));
+        proxy
+    }
+
+    /// Starts a proxy that passes everything on.
+    pub(crate) fn start_whole(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let uri = format!("bolt://{}", listener.local_addr().unwrap());
         let server = server.trim_start_matches("bolt://").to_owned();
-        let seen = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&seen);
+        let passing = Arc::<Passing>::default();
+        let shared = Arc::clone(&passing);
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
-                let count = Arc::clone(&count);
+                for stream in [&client, &server] {
+                    // Messages go on one by one: none is to wait until the one before is confirmed.
+                    stream.set_nodelay(true).unwrap();
+                }
+                let passing = Arc::clone(&shared);
+                passing.connections.fetch_add(1, Ordering::SeqCst);
                 let (mut down, mut up) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 let answers = thread::spawn(move || {
                     let _copied = std::io::copy(&mut down, &mut up);
                     let _closed = up.shutdown(Shutdown::Both);
                 });
                 thread::spawn(move || {
-                    pass(&mut &client, &mut &server, &count, (number, cut), answers);
+                    pass(&mut &client, &mut &server, &passing, answers);
                     let _closed = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
                 });
             }
         });
-        Self { uri, seen }
+        Self { uri, passing }
     }
 
     /// Returns how many messages went through.
     pub(crate) fn seen(&self) -> usize {
-        self.seen.load(Ordering::SeqCst)
+        self.passing.messages.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many connections were made.
+    pub(crate) fn connections(&self) -> usize {
+        self.passing.connections.load(Ordering::SeqCst)
+    }
+
+    /// Makes `cut` happen after `messages` more.
+    pub(crate) fn after(&self, messages: usize, cut: Cut) {
+        *self.passing.fault.lock().unwrap() = Some((self.seen() + messages, cut));
+    }
+
+    /// Passes everything on from now on, what is held up first.
+    pub(crate) fn release(&self) {
+        *self.passing.fault.lock().unwrap() = None;
+        self.passing.released.notify_all();
+    }
+}
+
+impl Passing {
+    /// Counts a message and returns what happens to it, when it is no longer held up.
+    fn admit(&self) -> Option<Cut> {
+        let number = self.messages.fetch_add(1, Ordering::SeqCst);
+        let is_held = |fault: &mut Option<(usize, Cut)>| matches!(fault, Some((at, Cut::Held)) if number >= *at);
+        let fault = self.released.wait_while(self.fault.lock().unwrap(), is_held).unwrap();
+        fault.filter(|(at, _)| *at == number).map(|(_, cut)| cut)
     }
 }
 
@@ -164,8 +216,7 @@ impl Proxy {
 fn pass(
     client: &mut &TcpStream,
     server: &mut &TcpStream,
-    count: &AtomicUsize,
-    (number, cut): (usize, Cut),
+    passing: &Passing,
     answers: thread::JoinHandle<()>,
 ) -> Option<()> {
     let mut greeting = [0; 20];
@@ -174,20 +225,31 @@ fn pass(
     let mut client = client.try_clone().ok()?;
     let mut server = server.try_clone().ok()?;
     while let Some(message) = message(&mut client) {
-        let is_last = count.fetch_add(1, Ordering::SeqCst) == number;
-        if is_last && cut == Cut::Before {
+        let cut = passing.admit();
+        if cut == Some(Cut::Before) {
             return None;
         }
-        if is_last {
+        if cut == Some(Cut::After) {
             // Nothing of the answer is to come back.
             client.shutdown(Shutdown::Both).ok()?;
         }
         send(&mut server, &message)?;
-        if is_last {
+        if cut == Some(Cut::After) {
             // The server has done it when its answer has nowhere to go. Then its side is closed too.
             let _answered = answers.join();
             return None;
         }
     }
     None
+}
+
+/// Returns the address of a host that drops packets: its queue of connections is full, and nobody takes one. It is so
+/// as long as the value beside it lives.
+pub(crate) fn unanswered() -> (String, (TcpListener, Vec<TcpStream>)) {
+    const QUEUED_MAX: usize = 10_000;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let next = |_| TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok();
+    let queued: Vec<TcpStream> = (0..QUEUED_MAX).map_while(next).collect();
+    (format!("bolt://{address}"), (listener, queued))
 }

@@ -110,7 +110,7 @@ impl Cli {
 }
 
 /// Exit statuses by the kinds of errors.
-const STATUSES: [(&str, i32); 9] = [
+const STATUSES: [(&str, i32); 10] = [
     ("input", 3),
     ("no_index", 4),
     ("busy", 5),
@@ -119,6 +119,7 @@ const STATUSES: [(&str, i32); 9] = [
     ("io", 8),
     ("internal", 9),
     ("unavailable", 10),
+    ("deadline", 11),
     ("cancelled", 130),
 ];
 

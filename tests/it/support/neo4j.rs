@@ -113,6 +113,21 @@ impl Server {
         running.keeper.wait().unwrap();
     }
 
+    /// Stops it from doing anything, until [`Self::go_on`]: its connections stay, and take what comes.
+    pub(crate) fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on after [`Self::pause`].
+    pub(crate) fn go_on(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let java = &self.running.as_ref().unwrap().java;
+        assert!(Command::new("kill").args([signal, java]).status().unwrap().success());
+    }
+
     /// Ends it as an operator would.
     pub(crate) fn stop(&mut self) {
         let mut running = self.running.take().unwrap();

@@ -1,0 +1,51 @@
+//! The time that a question has, and what it is at when that is over.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// What is done for a question, known to the one who waits for it.
+#[derive(Default)]
+pub(super) struct Stage(Mutex<&'static str>);
+
+impl Stage {
+    /// Says what is done from now on.
+    pub(super) fn enter(&self, action: &'static str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = action;
+    }
+
+    /// Returns what `work` returns, or [`Error::Deadline`] where that takes longer than it may.
+    pub(super) async fn within<T>(
+        &self,
+        deadline: Option<Duration>,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(deadline) = deadline else { return work.await };
+        let began = Instant::now();
+        let done = tokio::time::timeout(deadline, work).await;
+        done.unwrap_or_else(|_| {
+            let action = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Err(Error::Deadline { action, deadline, elapsed: began.elapsed() })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_takes_too_long_is_given_up_and_says_what_it_was_at() {
+        let stage = Stage::default();
+        let work = async {
+            stage.enter("waiting");
+            std::future::pending::<Result<()>>().await
+        };
+        let error = stage.within(Some(Duration::from_millis(10)), work).await.expect_err("it takes forever");
+        assert!(matches!(error, Error::Deadline { action: "waiting", .. }), "{error}");
+        assert!(error.to_string().contains("within 0.0 s: given up after"), "{error}");
+        assert!(stage.within(None, async { Ok(1) }).await.is_ok());
+    }
+}

@@ -1,0 +1,258 @@
+//! What every store must keep that answers questions: one set of checks, run on each. A further implementation of
+//! [`GraphReader`] is one more line in one of the two tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cairn::graph::packed::row;
+use cairn::graph::vectors::NO_ROW;
+use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
+use cairn::store::{
+    DocumentText, Follow, GraphReader, GraphSource as _, Spoken, TextField, VectorField, Vectors, Wanted,
+};
+use cairn::text::terms;
+use cairn::workspace::Snapshot;
+
+use crate::support::neo4j::database;
+use crate::support::{Cli, workspace};
+
+use super::neo4j::{published, write_harbor};
+
+/// Texts that a store offers from the start, and whether it can fetch others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Texts {
+    All,
+    /// Some, this many at least; the others when they are asked for.
+    Some(usize),
+    /// None at all: it is a structure.
+    None,
+}
+
+/// Checks a store against the snapshot that it shows.
+fn check(reader: &dyn GraphReader, kept: &Snapshot, texts: Texts) {
+    let offered: BTreeSet<u32> = (0..kept.passage_count()).filter(|it| reader.passage(*it).is_ok()).collect();
+    let passages = kept.passage_count() as usize;
+    let least = match texts {
+        Texts::All => passages,
+        Texts::Some(least) => least,
+        Texts::None => 0,
+    };
+    assert!(offered.len() >= least && (texts != Texts::None || offered.is_empty()), "{} of {passages}", offered.len());
+    check_structure(reader, kept);
+    check_terms(reader, kept, &offered);
+    check_vectors(reader, kept, &offered);
+    let all: Vec<u32> = (0..kept.passage_count()).collect();
+    let prepared = reader.prepare(&all);
+    assert_eq!(prepared.is_ok() && reader.passage(all[0]).is_ok(), texts != Texts::None);
+    for passage in all.into_iter().filter(|_| texts != Texts::None) {
+        assert_eq!(reader.passage(passage).unwrap(), kept.passage(passage).unwrap());
+    }
+    // What was fetched to be shown says nothing about what a question compares.
+    check_terms(reader, kept, &offered);
+}
+
+/// The arrays are those that were published, and as many things can be named as are counted.
+fn check_structure(reader: &dyn GraphReader, kept: &Snapshot) {
+    let (graph, counts) = (reader.graph(), reader.counts());
+    for ((name, held), (_, kept)) in graph.sections().into_iter().zip(kept.graph().sections()) {
+        assert!(held == kept, "the array `{name}` differs: {} and {} bytes", held.len(), kept.len());
+    }
+    assert_eq!((counts, reader.embedder()), (kept.counts(), kept.embedder()));
+    let held = [
+        (graph.document_count(), counts.documents),
+        (graph.passage_count(), counts.passages),
+        (graph.sentence_count(), counts.sentences),
+        (graph.incoming_passage.len(), counts.incoming),
+        (graph.edge_target.len(), counts.edges),
+        (graph.entity_documents.len(), counts.entities),
+    ];
+    assert!(held.iter().all(|(held, counted)| *held as u64 == *counted), "{held:?}");
+    for passage in 0..counts.passages as u32 {
+        assert_eq!(reader.passage_id(passage), kept.passage_id(passage));
+        let bounded = [
+            row(graph.passage_sentences, passage).end <= graph.sentence_passage.len(),
+            row(graph.passage_incoming, passage).end <= graph.incoming_passage.len(),
+            row(graph.passage_edges, passage).end <= graph.edge_target.len(),
+            row(graph.passage_mentions, passage).end <= graph.mention_entity.len(),
+            (graph.passage_document[passage as usize] as usize) < graph.document_count(),
+        ];
+        assert_eq!(bounded, [true; 5], "passage {passage}");
+    }
+    for document in 0..counts.documents as u32 {
+        assert_eq!(reader.document(document).unwrap(), kept.document(document).unwrap());
+    }
+    assert!((0..counts.incoming as u32).all(|it| reader.incoming(it) == kept.incoming(it)));
+    assert!((0..counts.outgoing as u32).all(|it| reader.outgoing(it) == kept.outgoing(it)));
+}
+
+/// Postings are those that the texts offered have, counted anew; frequencies are those of the whole version.
+fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32>) {
+    let mut expected: BTreeMap<(bool, String), Vec<(u32, u32)>> = BTreeMap::new();
+    let graph = kept.graph();
+    let mut put = |is_sentence: bool, ordinal: u32, terms: &[String]| {
+        let mut counts: BTreeMap<&String, u32> = BTreeMap::new();
+        for term in terms {
+            *counts.entry(term).or_default() += 1;
+        }
+        for (term, count) in counts {
+            expected.entry((is_sentence, term.clone())).or_default().push((ordinal, count));
+        }
+    };
+    for passage in offered {
+        let shown = kept.passage(*passage).unwrap();
+        let document = kept.document(graph.passage_document[*passage as usize]).unwrap();
+        let title = document.title.as_deref().map(terms).unwrap_or_default();
+        let mut whole = [title.clone(), title.clone()].concat();
+        for (sentence, span) in row(graph.passage_sentences, *passage).zip(&shown.sentences) {
+            let own = terms(&shown.text[span.start as usize..span.end as usize]);
+            put(true, sentence as u32, &[&title[..], &own].concat());
+            whole.extend(own);
+        }
+        put(false, *passage, &whole);
+    }
+    let mut count = 0;
+    kept.each_term(&mut |term, in_passages, in_sentences| {
+        for (field, is_sentence, due) in
+            [(TextField::Passage, false, in_passages), (TextField::Sentence, true, in_sentences)]
+        {
+            assert_eq!(reader.frequency(field, term).unwrap(), due as usize, "{term}");
+            let mut found = Vec::new();
+            reader.postings(field, term, &mut |ordinal, times| found.push((ordinal, times))).unwrap();
+            assert!(found.is_sorted_by(|a, b| a.0 < b.0), "{term}: {found:?}");
+            let expected = expected.get(&(is_sentence, term.to_owned())).cloned().unwrap_or_default();
+            assert_eq!(found, expected, "{term} in {field:?}");
+        }
+        count += 1;
+    })
+    .unwrap();
+    assert!(count > 1_000, "{count} terms");
+    let unknown = "no such term";
+    assert_eq!(reader.frequency(TextField::Passage, unknown).unwrap(), 0);
+    reader.postings(TextField::Passage, unknown, &mut |_, _| panic!("a text has no such term")).unwrap();
+}
+
+/// Every vector offered is that of the version; passages and sentences have theirs where their texts are offered.
+fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32>) {
+    let graph = kept.graph();
+    for (field, items) in [
+        (VectorField::Passage, graph.passage_count()),
+        (VectorField::Sentence, graph.sentence_count()),
+        (VectorField::Incoming, graph.incoming_passage.len()),
+    ] {
+        let (held, kept) = (reader.vectors(field), kept.vectors(field));
+        assert_eq!(held.codes.len(), held.scales.len() * held.dimension, "{field:?}");
+        assert!(held.dimension == kept.dimension || held.scales.is_empty(), "{field:?}");
+        assert!(held.rows.map_or(held.scales.is_empty() || held.scales.len() == items, |rows| rows.len() == items));
+        for item in 0..items {
+            let (vector, due) = (vector(held, item), vector(kept, item));
+            let passage = match field {
+                VectorField::Passage => Some(item as u32),
+                VectorField::Sentence => Some(graph.sentence_passage[item]),
+                // A store need only have those that are near the question.
+                VectorField::Incoming => None,
+            };
+            match passage {
+                Some(passage) => assert_eq!(vector, due.filter(|_| offered.contains(&passage)), "{field:?} {item}"),
+                None => assert!(vector.is_none() || is_near(vector, due), "{field:?} {item}"),
+            }
+        }
+    }
+}
+
+fn vector(vectors: Vectors<'_>, item: usize) -> Option<(f32, &[i8])> {
+    let row =
+        vectors.rows.map_or(Some(item), |rows| Some(rows[item] as usize).filter(|row| *row != NO_ROW as usize))?;
+    Some((*vectors.scales.get(row)?, &vectors.codes[row * vectors.dimension..][..vectors.dimension]))
+}
+
+/// Returns whether two vectors are the same but for a rounding: one may have been kept as floats.
+fn is_near(a: Option<(f32, &[i8])>, b: Option<(f32, &[i8])>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    let value = |it: (f32, &[i8]), at: usize| it.0 * f32::from(it.1[at]);
+    (0..a.1.len()).all(|at| (value(a, at) - value(b, at)).abs() < 2.0 * a.0)
+}
+
+#[test]
+fn a_workspace_is_a_store() {
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    let snapshot = workspace(&cli.folder().join(".cairn")).snapshot().unwrap();
+    check(&snapshot, &snapshot, Texts::All);
+}
+
+#[test]
+fn a_database_is_a_store() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    let kept = Arc::new(workspace(&cli.folder().join(".cairn")).snapshot().unwrap());
+    // One thread that may block: a store that waits for another while it fetches would wait for ever.
+    let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();
+    let graph = runtime.block_on(DatabaseGraph::open(&database.target(), TraversalOptions::default())).unwrap();
+    let version = graph.reader().version();
+    let (words, vector) = (["bridge".to_owned()], first_vector(&kept));
+    let nothing = Wanted {
+        words: &[],
+        vector: &[],
+        names: &[],
+        spoken: &|_| Spoken::default(),
+        filter: None,
+        by_edges: true,
+        follow: Follow::Names,
+    };
+    let few = |document: &DocumentText| document.document.as_bytes()[0] % 4 == 0;
+    let excerpt = |wanted: Wanted<'_>| runtime.block_on(graph.excerpt(version, wanted)).unwrap();
+    let asked = Wanted { words: &words, vector: &vector, ..nothing };
+    for (name, reader, texts) in [
+        ("structure", graph.reader(), Texts::None),
+        ("excerpt of a question", excerpt(asked), Texts::Some(20)),
+        ("excerpt behind a filter", excerpt(Wanted { filter: Some(&few), ..asked }), Texts::Some(5)),
+        ("excerpt of everything", excerpt(Wanted { filter: Some(&|_| true), ..asked }), Texts::All),
+        ("excerpt of nothing", excerpt(nothing), Texts::Some(0)),
+    ] {
+        let kept = Arc::clone(&kept);
+        let checked = runtime.spawn_blocking(move || check(reader.as_ref(), &kept, texts));
+        runtime.block_on(checked).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let options = TraversalOptions { traversal: Traversal::Cypher, ..TraversalOptions::default() };
+    let graph = runtime.block_on(DatabaseGraph::open(&database.target(), options)).unwrap();
+    for wanted in
+        [asked, Wanted { filter: Some(&few), ..asked }, Wanted { follow: Follow::Questions, ..asked }, nothing]
+    {
+        let part = runtime.block_on(graph.excerpt(version, wanted)).unwrap();
+        check_part(part.as_ref(), &kept);
+    }
+}
+
+/// Checks a store that numbers a part of a version anew against the snapshot.
+fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
+    assert_eq!((reader.counts(), reader.embedder()), (kept.counts(), kept.embedder()));
+    let (graph, numbers) = (reader.graph(), (0..kept.passage_count()).map(|it| (kept.passage_id(it), it)));
+    let numbers: BTreeMap<_, _> = numbers.collect();
+    let passages = reader.excerpt().unwrap();
+    let known: Vec<u32> = passages.iter().map(|it| numbers[&reader.passage_id(*it)]).collect();
+    assert!(known.is_sorted(), "passages stand in the order of the index");
+    for (own, known) in passages.iter().zip(known) {
+        assert_eq!(reader.passage(*own).unwrap(), kept.passage(known).unwrap());
+        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_document[it as usize]);
+        assert_eq!(reader.document(held).unwrap(), kept.document(due).unwrap());
+        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_length[it as usize]);
+        assert_eq!(held, due);
+        let (held, due) = (reader.vectors(VectorField::Passage), kept.vectors(VectorField::Passage));
+        assert_eq!(vector(held, *own as usize), vector(due, known as usize));
+    }
+    for field in [TextField::Passage, TextField::Sentence] {
+        assert_eq!(reader.frequency(field, "bridge").unwrap(), kept.frequency(field, "bridge").unwrap());
+        assert!((reader.mean_length(field) - kept.mean_length(field)).abs() < 1e-4);
+    }
+}
+
+/// Returns a vector as a question may have it.
+fn first_vector(kept: &Snapshot) -> Vec<f32> {
+    let vectors = kept.vectors(VectorField::Passage);
+    let codes = &vectors.codes[..vectors.dimension];
+    codes.iter().map(|code| vectors.scales[0] * f32::from(*code)).collect()
+}

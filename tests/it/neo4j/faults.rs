@@ -1,0 +1,181 @@
+//! Questions whose connections are cut or held up, or that are given up, at every moment: what comes is the answer or a
+//! typed error, and the next question is answered right.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cairn::neo4j::{PublishOptions, Target, publish};
+use cairn::{
+    Answer, AskOptions, Document, Error, ErrorKind, Performers, QueryEngine, Result, SearchOptions, Sources, Workspace,
+};
+use tokio::time::{sleep, timeout};
+
+use crate::support::bolt::{Cut, Proxy};
+use crate::support::neo4j::{Database, database};
+use crate::support::{block_on, index};
+
+use super::answering::{QUESTIONS, published_harbor};
+
+const QUESTION: &str = "Where was the builder of Harl Mill born?";
+/// What a question has in these tests, where it is to be too little.
+const DEADLINE: Duration = Duration::from_millis(300);
+/// How much later than that the error may come.
+const LATE_MAX: Duration = Duration::from_secs(1);
+/// How long anything may take that must not wait for ever.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Publishes a few documents that name the edition: a small index, which is opened and asked in few messages.
+fn publish_edition(path: &Path, database: &Database, edition: usize) {
+    let text = format!("Harl Mill was built by Ada Lorne in {}.", 1800 + edition);
+    let born = "Ada Lorne was born in Eaststead. Eaststead lies by the river.";
+    index(
+        path,
+        &Sources::documents([
+            Document::new("mill", Some("Harl Mill".to_owned()), text),
+            Document::new("ada", Some("Ada Lorne".to_owned()), born),
+        ]),
+    );
+    let workspace = Workspace::open(path).unwrap();
+    block_on(publish(&workspace, &database.target(), &PublishOptions::default())).unwrap();
+}
+
+pub(super) async fn open(uri: &str) -> QueryEngine {
+    QueryEngine::open_neo4j(&Target::parse(uri).unwrap(), Performers::built_in()).await.unwrap()
+}
+
+/// Returns all of an answer: what is equal has the same sentences, passages and steps, of the same version.
+pub(super) async fn told(engine: &QueryEngine, question: &str, deadline: Option<Duration>) -> Result<Answer> {
+    let search = SearchOptions { deadline, ..SearchOptions::default() };
+    engine.ask(question, &AskOptions { search, ..AskOptions::default() }).await
+}
+
+/// Waits until something is so.
+async fn until(is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("it comes to be so");
+}
+
+#[test]
+fn a_connection_that_is_cut_at_any_message_of_a_question_changes_no_answer() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    publish_edition(&folder.path().join("index"), &database, 1);
+    block_on(async {
+        let proxy = Proxy::start_whole(&database.uri);
+        let kept = open(&proxy.uri).await;
+        let expected = told(&kept, QUESTION, None).await.unwrap();
+        for number in 0.. {
+            let cut = if number % 2 == 0 { Cut::Before } else { Cut::After };
+            // Only a new engine has yet to fetch the texts, in four messages.
+            let is_new = number % 3 == 0;
+            let engine = if is_new { open(&proxy.uri).await } else { kept.clone() };
+            let before = proxy.seen();
+            proxy.after(number, cut);
+            match told(&engine, QUESTION, None).await {
+                Ok(answer) => assert_eq!(answer, expected, "{cut:?} {number}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{cut:?} {number}: {error}"),
+            }
+            let is_past = is_new && proxy.seen() - before <= number;
+            proxy.release();
+            assert_eq!(told(&engine, QUESTION, None).await.unwrap(), expected, "after {cut:?} {number}");
+            if is_past {
+                assert!(number > 30, "a question has only {number} messages");
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_server_that_falls_silent_at_any_message_is_waited_for_no_longer_than_the_deadline() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    publish_edition(&folder.path().join("index"), &database, 1);
+    block_on(async {
+        let expected = told(&open(&database.uri).await, QUESTION, None).await.unwrap();
+        let mut actions = std::collections::BTreeSet::new();
+        for number in (0..).step_by(4) {
+            let proxy = Proxy::start_whole(&database.uri);
+            let engine = open(&proxy.uri).await;
+            proxy.after(number, Cut::Held);
+            let began = Instant::now();
+            let told_in_time = told(&engine, QUESTION, Some(DEADLINE)).await;
+            assert!(began.elapsed() < DEADLINE + LATE_MAX, "{number}: {:?}", began.elapsed());
+            proxy.release();
+            assert_eq!(told(&engine, QUESTION, None).await.unwrap(), expected, "after {number}");
+            match told_in_time {
+                Err(Error::Deadline { action, .. }) => actions.insert(action),
+                Ok(answer) => {
+                    assert_eq!(answer, expected);
+                    break;
+                }
+                Err(error) => panic!("{number}: {error}"),
+            };
+        }
+        let said: Vec<&str> = actions.into_iter().collect();
+        assert_eq!(said, ["fetching what the question needs", "reading which version is current"]);
+    });
+}
+
+/// A question that is given up while the structure of a new version is read leaves that to be read to its end: or else
+/// no question with a short deadline would ever be answered again.
+#[test]
+fn a_new_version_is_read_to_its_end_though_the_question_is_given_up() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    publish_edition(&path, &database, 1);
+    let proxy = Proxy::start_whole(&database.uri);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let engine = runtime.block_on(open(&proxy.uri));
+    publish_edition(&path, &database, 2);
+    runtime.block_on(async {
+        // Twice the version, and then well into the structure.
+        let last = proxy.seen() + 30;
+        proxy.after(30, Cut::Held);
+        let asking = told(&engine, QUESTION, None);
+        tokio::select! {
+            answer = asking => panic!("it is held up: {answer:?}"),
+            () = until(|| proxy.seen() > last) => {}
+        }
+        assert_eq!(engine.version().0, 1);
+        proxy.release();
+        until(|| engine.version().0 == 2).await;
+        let answer = told(&engine, "When was Harl Mill built?", None).await.unwrap();
+        assert!(answer.text.contains("1802"), "{answer:?}");
+    });
+}
+
+#[test]
+fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
+    const DROPPED: u32 = 60;
+    let Some(database) = database() else { return };
+    let (_cli, _workspace) = published_harbor(&database);
+    block_on(async {
+        let engine = open(&database.uri).await;
+        let mut expected = Vec::new();
+        for question in QUESTIONS {
+            expected.push(told(&engine, question, None).await.unwrap());
+        }
+        let began = Instant::now();
+        assert_eq!(told(&engine, QUESTIONS[0], None).await.unwrap(), expected[0]);
+        let usual = began.elapsed();
+        for number in 0..DROPPED {
+            let at = number as usize % QUESTIONS.len();
+            // The moment is what is tested: there is nothing to wait for.
+            let moment = usual * number / DROPPED;
+            let ended = timeout(moment, told(&engine, QUESTIONS[at], None)).await;
+            if let Ok(answer) = ended {
+                assert_eq!(answer.unwrap(), expected[at], "{number}");
+            }
+            if number % 5 == 0 {
+                let next = (at + 1) % QUESTIONS.len();
+                assert_eq!(told(&engine, QUESTIONS[next], None).await.unwrap(), expected[next], "after {number}");
+            }
+        }
+    });
+}

@@ -1,0 +1,116 @@
+//! Servers that are paused, killed, started again, or have lost an index, under an engine that lives on.
+#![cfg(unix)]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn::{Answer, ErrorKind, QueryEngine, Result};
+use tokio::runtime::Runtime;
+
+use crate::support::Cli;
+use crate::support::neo4j::{database, server};
+
+use super::answering::{QUESTIONS, published_harbor};
+use super::faults::{open, told};
+use super::write_harbor;
+
+/// What a question has while the server is paused.
+const DEADLINE: Duration = Duration::from_millis(500);
+/// How much later than that the error may come.
+const LATE_MAX: Duration = Duration::from_secs(1);
+/// When a question without a deadline is given up where nobody answers any more.
+const GIVEN_UP_MAX: Duration = Duration::from_secs(5);
+/// How long a server or an index may take to be back.
+const BACK_MAX: Duration = Duration::from_mins(3);
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+#[test]
+fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_after() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(mut server) = server(home.path(), "") else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    cli.json(&["publish", "--neo4j", &server.uri()]);
+    let runtime = runtime();
+    let engine = runtime.block_on(open(&server.uri()));
+    let ask = |deadline| runtime.block_on(told(&engine, QUESTIONS[0], deadline));
+    let expected = ask(None).unwrap();
+
+    // While it is paused, its connections stay and take what comes.
+    server.pause();
+    // More often than it has connections.
+    for _ in 0..5 {
+        let began = Instant::now();
+        let error = ask(Some(DEADLINE)).expect_err("nobody answers");
+        assert_eq!(error.kind(), ErrorKind::Deadline, "{error}");
+        assert!(began.elapsed() < DEADLINE + LATE_MAX, "{:?}", began.elapsed());
+    }
+    let began = Instant::now();
+    let said = cli.run(["ask", QUESTIONS[0], "--neo4j", &server.uri(), "--deadline", "0.5"]);
+    assert!(said.status == Some(11) && said.stderr.contains("opening the index"), "{said:#?}");
+    assert!(began.elapsed() < DEADLINE + LATE_MAX, "{:?}", began.elapsed());
+    server.go_on();
+    assert_eq!(ask(None).unwrap(), expected);
+
+    // This engine is asked all the time while the server is killed and started again, the other one before and after.
+    let busy = runtime.block_on(open(&server.uri()));
+    let asking = runtime.spawn(asked_until_back(busy));
+    thread::sleep(Duration::from_millis(300));
+    server.kill();
+    let began = Instant::now();
+    let error = ask(None).expect_err("nobody is there");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(began.elapsed() < GIVEN_UP_MAX, "{:?}", began.elapsed());
+    server.resume();
+    assert_eq!(ask(None).unwrap(), expected);
+    let (right, failed): (Vec<_>, Vec<_>) = runtime.block_on(asking).unwrap().into_iter().partition(Result::is_ok);
+    assert!(right.len() > 1 && !failed.is_empty(), "{} right, {} failed", right.len(), failed.len());
+    for answer in right {
+        assert_eq!(answer.unwrap(), expected);
+    }
+    for error in failed.into_iter().map(Result::unwrap_err) {
+        assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Deadline), "{error}");
+    }
+}
+
+/// Asks again and again until the server has failed and is back.
+async fn asked_until_back(engine: QueryEngine) -> Vec<Result<Answer>> {
+    let began = Instant::now();
+    let mut answers = Vec::new();
+    let mut has_failed = false;
+    while began.elapsed() < BACK_MAX {
+        answers.push(told(&engine, QUESTIONS[0], Some(DEADLINE)).await);
+        let is_right = answers.last().is_some_and(Result::is_ok);
+        if has_failed && is_right {
+            break;
+        }
+        has_failed |= !is_right;
+    }
+    answers
+}
+
+#[test]
+fn an_index_that_was_dropped_is_named_until_it_is_made_again() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let runtime = runtime();
+    let engine = runtime.block_on(open(&database.uri));
+    let ask = || runtime.block_on(told(&engine, QUESTIONS[0], None));
+    let expected = ask().unwrap();
+    database.rows("DROP INDEX incoming_embedding");
+    let error = ask().expect_err("an index is not there");
+    let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+    assert!(error.kind() == ErrorKind::Corrupt && cause.ends_with("incoming_embedding"), "{error}: {cause}");
+    cli.json(&["check", "--neo4j", &database.uri, "--repair"]);
+    // It may not be filled yet.
+    let began = Instant::now();
+    let mut answered = ask();
+    while answered.as_ref().is_err_and(|error| error.kind() == ErrorKind::Corrupt) && began.elapsed() < BACK_MAX {
+        answered = ask();
+    }
+    assert_eq!(Answer { version: expected.version, ..answered.unwrap() }, expected);
+}
