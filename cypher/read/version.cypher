@@ -2,4 +2,4 @@
 // version that is the same before and after was whole in between.
 MATCH (i:Index {id: 'cairn'})
 REMOVE i._lock
-RETURN i.version AS version
+RETURN i.version AS version, i.source AS source

@@ -83,7 +83,13 @@ pub(super) async fn read_whole<T>(
     }
 }
 
-pub(super) async fn version(session: &Session) -> Result<i64> {
+/// Returns the version that is current.
+async fn version(session: &Session) -> Result<i64> {
+    Ok(current(session).await?.0)
+}
+
+/// Returns the version that is current, and a fingerprint of what was published with it.
+pub(super) async fn current(session: &Session) -> Result<(i64, String)> {
     let locked = session.rows(&Statement::new("read the version", cypher!("read/version"))).await;
     let rows = match locked {
         Err(Error::Database { source: DatabaseError::ReadOnly { .. }, .. }) => {
@@ -92,5 +98,6 @@ pub(super) async fn version(session: &Session) -> Result<i64> {
         locked => locked?,
     };
     let row = rows.first().ok_or_else(|| session.error(DatabaseError::NoIndex))?;
-    row.get("version").map_err(|_| session.damaged("its `:Index` node has no `version`"))
+    let read = || Some((row.get("version").ok()?, row.get("source").ok()?));
+    read().ok_or_else(|| session.damaged("its `:Index` node has no `version` or no `source`"))
 }

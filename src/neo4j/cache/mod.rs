@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use super::element::Key;
 use super::paths::paths;
-use super::reader::{Reading, version};
+use super::reader::{Reading, current};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::{Statement, cypher};
@@ -127,13 +127,9 @@ impl DatabaseGraph {
     /// Returns whether the database still holds what was read: the same version, published from the same index, since a
     /// database that was emptied counts from 1 again.
     async fn is_current(&self) -> Result<bool> {
-        let current = self.current();
-        if version(&self.session).await? != current.version {
-            return Ok(false);
-        }
-        let rows = self.session.rows(&Statement::new("read the index", cypher!("read/source"))).await?;
-        let source = rows.first().and_then(|row| row.get::<String>("source").ok());
-        Ok(source.is_some_and(|source| source == current.state.source))
+        let known = self.current();
+        let (version, source) = current(&self.session).await?;
+        Ok(version == known.version && source == known.state.source)
     }
 
     /// Returns what is kept of the version that the database holds now.
@@ -259,7 +255,7 @@ async fn read_structure(
     };
     let lexicon = load::load_lexicon(session, reading).await?;
     // A version that was switched meanwhile is not what was read.
-    let is_of_state = state.version == reading.version && version(session).await? == reading.version;
+    let is_of_state = state.version == reading.version && current(session).await?.0 == reading.version;
     if let Some(copies) = copies.filter(|_| is_of_state) {
         copies.write(state, &structure, &lexicon)?;
     }
