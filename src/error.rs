@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::DatabaseError;
+use crate::domain::{ChatError, DatabaseError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system refused: permissions, space.
     Io,
-    /// A server cannot be reached: see to it, then try again.
+    /// A server cannot be reached, or gives nothing that can be used: see to it, then try again.
     Unavailable,
     /// A stop was asked for; what was finished is kept.
     Cancelled,
@@ -37,6 +37,8 @@ const RECORDS_LOST: &str =
     "remove the folder of the index, or name another with `--index DIR`, and index the documents again";
 /// What to do about a damaged part that is made from the records.
 const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
+/// What to do about kept replies that cannot be read.
+const REPLIES_LOST: &str = "remove the file: it only saves asking models again what they were asked before";
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
@@ -198,6 +200,14 @@ pub enum Error {
         /// Why not.
         source: DatabaseError,
     },
+    /// A language model cannot be used.
+    #[error("the model `{model}` cannot be used")]
+    Chat {
+        /// The model.
+        model: String,
+        /// Why not.
+        source: ChatError,
+    },
     /// The index has documents that no version holds yet.
     #[error("the index at `{}` has changes that are in no version yet", path.display())]
     Unfinished {
@@ -230,6 +240,7 @@ impl Error {
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
+            Self::Chat { source, .. } => chat_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
@@ -271,10 +282,12 @@ impl Error {
                  with `cairn index --re-embed --embedder builtin`",
             ),
             Self::Database { source, .. } => Some(source.hint()),
+            Self::Chat { source, .. } => Some(source.hint()),
             Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
+            Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
             Self::Corrupt { .. } => Some(DERIVED_LOST),
             Self::Io { .. } => Some(REFUSED),
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
@@ -324,6 +337,28 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
         | DatabaseError::Unfilled { .. }
         | DatabaseError::Fault { .. }
         | DatabaseError::Statement { .. } => ErrorKind::Io,
+    }
+}
+
+const fn chat_kind(error: &ChatError) -> ErrorKind {
+    match error {
+        ChatError::Address { .. }
+        | ChatError::Key { .. }
+        | ChatError::Request { .. }
+        | ChatError::Budget { .. }
+        | ChatError::NoPrice { .. }
+        | ChatError::NotRecorded { .. } => ErrorKind::Input,
+        ChatError::Store { .. } => ErrorKind::Io,
+        ChatError::RateLimited { .. }
+        | ChatError::Server { .. }
+        | ChatError::Unreachable { .. }
+        | ChatError::Interrupted { .. }
+        | ChatError::Timeout { .. }
+        | ChatError::TooLarge { .. }
+        | ChatError::Malformed { .. }
+        | ChatError::Refused { .. }
+        | ChatError::Truncated { .. }
+        | ChatError::CircuitOpen { .. } => ErrorKind::Unavailable,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The values of the field, in the words of the glossary. No I/O, no clock, no async.
 
 mod answer;
+mod chat;
 mod database;
 mod document;
 mod edge;
@@ -11,9 +12,11 @@ mod local_model;
 mod passage;
 mod progress;
 mod question;
+mod secret;
 mod version;
 
 pub use answer::{Answer, AnswerKind, Citation, Guess, Hit};
+pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
@@ -24,4 +27,5 @@ pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
+pub use secret::Secret;
 pub use version::{Counts, IndexVersion, Skip};
