@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::show::Names;
 use super::{Done, SearchPlace, Surroundings, explain, open_to_search, show};
-use crate::domain::{AnswerKind, Ledger};
+use crate::domain::{Answer, AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
@@ -18,7 +18,8 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let place =
+        SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models, call: None };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let result = engine.search(&args.query, &options).await?;
     if args.place.json {
@@ -34,7 +35,12 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), database: &args.database, models: &args.models };
+    let place = SearchPlace {
+        index: args.place.index.clone(),
+        database: &args.database,
+        models: &args.models,
+        call: Some(&args.call),
+    };
     let engine = open_to_search(place, surroundings, &mut search).await?;
     let options = AskOptions { search, ..AskOptions::default() };
     let answer = engine.ask(&args.question, &options).await?;
@@ -55,14 +61,25 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         screen.line(format!("\n{query}\n"))?;
         screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
     }
-    if answer.kind == AnswerKind::Nothing {
-        let search =
-            surroundings.next.command(&format!("search {:?}", answer.question), &surroundings.index(args.place.index));
-        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
-    } else {
-        screen.note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
-    }
+    notes(&answer, &surroundings.index(args.place.index), surroundings);
     Ok(())
+}
+
+/// Says on stderr where the answer comes from, and what it came to.
+fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    match &answer.writing {
+        Some(writing) => show::writing(screen, answer, writing),
+        None if answer.kind == AnswerKind::Nothing => {}
+        None => {
+            screen
+                .note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
+        }
+    }
+    if answer.kind == AnswerKind::Nothing {
+        let search = surroundings.next.command(&format!("search {:?}", answer.question), index);
+        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
+    }
 }
 
 /// Turns what was typed into options.

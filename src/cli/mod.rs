@@ -20,6 +20,7 @@ mod report;
 mod screen;
 mod show;
 mod status;
+mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
-use args::{Cli, Command, DatabaseArgs, ModelArgs, SearchModelArgs};
+use args::{Cli, Command, DatabaseArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
 use next::Next;
 use screen::Screen;
 
@@ -144,7 +145,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
     match command {
         Command::Index(args) => index::run(args, surroundings).await,
         Command::Search(args) => ask::search(args, surroundings).await,
-        Command::Ask(args) => ask::ask(args, surroundings).await,
+        Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
@@ -265,6 +266,8 @@ struct SearchPlace<'a> {
     index: Option<PathBuf>,
     database: &'a DatabaseArgs,
     models: &'a SearchModelArgs,
+    /// Which language model, for a command that may ask one.
+    call: Option<&'a ModelCallArgs>,
 }
 
 /// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
@@ -277,13 +280,15 @@ async fn open_to_search(
     options.rerank = count;
     options.check()?;
     let models = &place.models.models;
+    let model = |index: Option<&Path>| place.call.map_or(Ok(None), |call| writer::model(call, index, surroundings));
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.database.neo4j.is_some() {
         let source = DatabaseGraph::open(&database::target(place.database, surroundings)?).await?;
         let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
-        return QueryEngine::over_source(Arc::new(source), Performers { reranker, ..performers });
+        return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;
     let performers = models::for_index(&workspace, models, surroundings)?;
-    QueryEngine::open(&workspace, Performers { reranker, ..performers })
+    let model = model(Some(workspace.path()))?;
+    QueryEngine::open(&workspace, Performers { reranker, model, ..performers })
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::model::FileModel;
 use super::{Database, Settings};
 use crate::error::{Error, Result};
 
@@ -25,6 +26,8 @@ struct File {
     models: Option<PathBuf>,
     #[serde(default)]
     neo4j: Neo4j,
+    #[serde(default)]
+    model: FileModel,
 }
 
 /// What it may say of the database.
@@ -47,6 +50,9 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
     if file.neo4j.password.is_some() {
         return Err(refuse("a password does not belong there: name a file with `password_file`".to_owned()));
     }
+    if file.model.has_key() {
+        return Err(refuse("a key does not belong there: name a file with `key_file`".to_owned()));
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let from_folder = |path: PathBuf| folder.join(path);
     let embedder = file.embedder.map(|embedder| match embedder.strip_prefix(LOCAL_MODEL) {
@@ -67,6 +73,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             password: None,
             password_file: file.neo4j.password_file.map(from_folder),
         },
+        model: file.model.settings(folder),
         no_color: false,
     })
 }
@@ -123,5 +130,8 @@ mod tests {
         assert!(said("index = 3").contains("line 1"), "{}", said("index = 3"));
         assert!(said("[neo4j]\npassword = \"hush\"").contains("password_file"));
         assert!(!said("[neo4j]\npassword = \"hush\"").contains("hush"));
+        assert!(said("[model]\nkey = \"hush\"").contains("key_file"));
+        assert!(!said("[model]\nkey = \"hush\"").contains("hush"));
+        assert!(said("[model]\nnme = \"m\"").contains("nme"));
     }
 }

@@ -3,11 +3,14 @@
 //! A flag goes before the environment, that before the file, and that before the default.
 
 mod file;
+mod model;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
+
+pub use model::LanguageModel;
 
 /// The folder of an index where nothing else is said.
 pub const INDEX_DEFAULT: &str = ".cairn";
@@ -29,6 +32,8 @@ pub struct Settings {
     pub models: Option<PathBuf>,
     /// The database that an index is published to.
     pub neo4j: Database,
+    /// The language model that may be asked.
+    pub model: LanguageModel,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
@@ -98,6 +103,7 @@ impl Settings {
                 password,
                 password_file: path("CAIRN_NEO4J_PASSWORD_FILE").or(usual_file),
             },
+            model: LanguageModel::of(variable, file.model),
             no_color: set(variable, "NO_COLOR").is_some(),
         }
     }

@@ -15,7 +15,7 @@ mod question;
 mod secret;
 mod version;
 
-pub use answer::{Answer, AnswerKind, Citation, Guess, Hit};
+pub use answer::{Answer, AnswerKind, Citation, Guess, Hit, Writing, WrittenSentence};
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
 pub use document::{Document, Metadata};

@@ -13,6 +13,7 @@ mod layers;
 mod limited;
 mod metered;
 mod prices;
+pub mod prompt;
 mod recorded;
 mod replayed;
 mod reply;

@@ -16,10 +16,12 @@ use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
+use super::write;
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::trail::TERMS_MAX;
+use crate::llm::ChatModel;
 use crate::neo4j::{DatabaseGraph, Target};
 use crate::skill::Performers;
 use crate::store::{GraphReader, GraphSource, Wanted};
@@ -32,13 +34,15 @@ use crate::workspace::Workspace;
 pub struct AskOptions {
     /// How to search.
     pub search: SearchOptions,
-    /// Quotations in an answer at most.
+    /// Quotations in an answer at most, where sentences are quoted.
     pub citations_max: usize,
+    /// Passages that a language model is shown at most, where one writes.
+    pub passages_max: usize,
 }
 
 impl Default for AskOptions {
     fn default() -> Self {
-        Self { search: SearchOptions::default(), citations_max: 3 }
+        Self { search: SearchOptions::default(), citations_max: 3, passages_max: 8 }
     }
 }
 
@@ -97,6 +101,7 @@ pub struct QueryEngine {
     source: Source,
     embedder: Arc<dyn Embedder>,
     reranker: Option<Arc<dyn Reranker>>,
+    model: Option<Arc<dyn ChatModel>>,
 }
 
 /// Where an engine reads.
@@ -176,9 +181,9 @@ impl QueryEngine {
     }
 
     fn of(source: Source, performers: Performers) -> Result<Self> {
-        let Performers { embedder, reranker } = performers;
+        let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker })
+        Ok(Self { source, embedder, reranker, model })
     }
 
     /// Returns the version that is read.
@@ -237,15 +242,17 @@ impl QueryEngine {
         })
     }
 
-    /// Answers a question with sentences of the collection, word for word, each cited.
+    /// Answers a question with sentences of the collection, word for word, each cited; or, where the performers have a
+    /// language model, with sentences that it writes from what was found, each with what it cites. Where the model
+    /// gives nothing that can be used, sentences are quoted and the answer says why.
     ///
     /// # Errors
     ///
-    /// As [`Self::search`].
+    /// As [`Self::search`]; [`Error::Chat`] if something about the model has to be corrected.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses the answer and nothing else.
+    /// Dropping the future loses the answer, and a model's reply in flight, which may have been paid for.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.search.strategy.name());
         let (citations_max, strategy) = (options.citations_max, self.resolved(options.search.strategy).to_string());
@@ -258,14 +265,18 @@ impl QueryEngine {
                 text: extracted.text,
                 guess,
                 citations: extracted.citations,
+                writing: None,
                 hits,
                 strategy: strategy.clone(),
                 version: query.reader.version(),
                 ledger: found.ledger.clone(),
             })
         };
-        let (_, _, answer) = self.find(question, &options.search, finish).instrument(span).await?;
-        Ok(answer)
+        let (_, _, answer) = self.find(question, &options.search, finish).instrument(span.clone()).await?;
+        match &self.model {
+            Some(model) => write::written(model.as_ref(), answer, options.passages_max).instrument(span).await,
+            None => Ok(answer),
+        }
     }
 
     /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of

@@ -13,6 +13,7 @@ mod strategies;
 mod substitute;
 mod text_fit;
 mod weights;
+mod write;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult};
 pub use filter::Filter;
