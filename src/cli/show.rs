@@ -125,7 +125,8 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
 fn sentences(screen: &Screen, answer: &Answer) -> io::Result<()> {
     let sentences = answer.writing.iter().flat_map(|writing| &writing.sentences);
     for sentence in sentences {
-        let cited: String = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
+        let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
+        let cited = cited.concat();
         let doubt = if sentence.is_supported { "" } else { " (not borne out by what it cites)" };
         screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)?;
     }

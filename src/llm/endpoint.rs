@@ -8,7 +8,7 @@ use crate::domain::Secret;
 use crate::error::{Error, Result};
 
 /// Time for a call where nobody says how much.
-const TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
+const TIMEOUT_DEFAULT: Duration = Duration::from_mins(2);
 
 /// A server that is known by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ pub(super) const REPLY_BYTES_MAX: usize = 4 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
 /// The longest wait that a server is believed to ask for.
-const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// Sends requests, and returns responses that are known to be replies.
 #[derive(Clone)]

@@ -11,7 +11,9 @@ use super::request::ChatRequest;
 use super::{ChatModel, Replying};
 use crate::domain::ChatError;
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
+/// What a server may ask all calls to wait; where it asks for more, they fail at once.
+const SERVER_WAIT_MAX: Duration = MINUTE;
 
 /// How fast a model may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +70,21 @@ impl Limited {
         at
     }
 
+    /// Fails where the server asked to be left alone for longer than anybody waits.
+    fn check_server(&self) -> Result<(), ChatError> {
+        let server = self.next.lock().unwrap_or_else(PoisonError::into_inner).server;
+        let left = server.saturating_duration_since(Instant::now());
+        if left <= SERVER_WAIT_MAX {
+            return Ok(());
+        }
+        let said = "it asked before to be left alone".to_owned();
+        Err(ChatError::RateLimited { retry_after_ms: Some(left.as_millis() as u64), said })
+    }
+
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let turn = self.turns.acquire().await;
         let _turn = turn.map_err(|_| ChatError::Unreachable { reason: "nobody is asked any more".to_owned() })?;
+        self.check_server()?;
         let mut due = self.take(request.tokens_max_estimate());
         loop {
             sleep_until(due).await;
@@ -135,6 +149,19 @@ mod tests {
         let inner = Arc::new(Scripted::new([Err(overloaded(Some(9000)))]));
         let model = Limited::new(inner.clone(), Limits::default());
         assert_eq!(times(&model, &inner, 2).await, [Duration::ZERO, Duration::from_secs(9)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_asks_for_more_than_anybody_waits_is_not_waited_for() {
+        let inner = Arc::new(Scripted::new([Err(overloaded(Some(600_000)))]));
+        let model = Limited::new(inner.clone(), Limits::default());
+        assert!(model.reply(&request("a")).await.is_err());
+        let began = Instant::now();
+        let refused = model.reply(&request("a")).await.unwrap_err();
+        assert!(refused.retry_after() >= Some(Duration::from_secs(599)), "{refused}");
+        assert_eq!((began.elapsed(), inner.call_count()), (Duration::ZERO, 1));
+        tokio::time::advance(Duration::from_mins(10)).await;
+        assert!(model.reply(&request("a")).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -20,16 +20,9 @@ pub fn filled(prompt: &str, places: &[(&str, &str)]) -> String {
         let place = after.split_once("}}").and_then(|(name, after)| {
             places.iter().find(|(place, _)| *place == name).map(|(_, value)| (*value, after))
         });
-        match place {
-            Some((value, after)) => {
-                text.push_str(value);
-                rest = after;
-            }
-            None => {
-                text.push_str("{{");
-                rest = after;
-            }
-        }
+        let (value, after) = place.unwrap_or(("{{", after));
+        text.push_str(value);
+        rest = after;
     }
     text.push_str(rest);
     text

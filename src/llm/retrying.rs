@@ -30,7 +30,7 @@ impl Default for Retries {
             attempts_max: 5,
             wait_first: Duration::from_millis(500),
             wait_max: Duration::from_secs(20),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
         }
     }
 }

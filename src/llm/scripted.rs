@@ -1,7 +1,7 @@
 //! A model for unit tests: it replies what it is told to, and counts how often it was asked.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -30,7 +30,7 @@ impl Scripted {
     }
 
     pub(super) fn call_count(&self) -> usize {
-        self.calls.lock().unwrap().len()
+        held(&self.calls).len()
     }
 }
 
@@ -41,12 +41,16 @@ impl ChatModel for Scripted {
 
     fn reply<'a>(&'a self, _request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
-            self.calls.lock().unwrap().push(Instant::now());
+            held(&self.calls).push(Instant::now());
             sleep(self.latency).await;
-            let due = self.due.lock().unwrap().pop_front();
+            let due = held(&self.due).pop_front();
             due.unwrap_or_else(|| Ok(reply("A.")))
         })
     }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A reply of 10 tokens to a prompt of 20.

@@ -44,8 +44,9 @@ const NAMES: [&str; 18] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 12] = [
+const OPTIONAL: [(&str, &str); 13] = [
     ("answer", "guess"),
+    ("answer", "writing"),
     ("answer-line", "rule"),
     ("doctor", "checks.hint"),
     ("eval-answers", "notes"),
