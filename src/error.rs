@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::DatabaseError;
+use crate::domain::{ChatError, DatabaseError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system refused: permissions, space.
     Io,
-    /// A server cannot be reached: see to it, then try again.
+    /// A server cannot be reached, or gives nothing that can be used: see to it, then try again.
     Unavailable,
     /// The time that was given is over: give more, or see what takes so long.
     Deadline,
@@ -40,6 +40,8 @@ const RECORDS_LOST: &str =
     "remove the folder of the index, or name another with `--index DIR`, and index the documents again";
 /// What to do about a damaged part that is made from the records.
 const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
+/// What to do about kept replies that cannot be read.
+const REPLIES_LOST: &str = "remove the file: it only saves asking models again what they were asked before";
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
@@ -217,6 +219,14 @@ pub enum Error {
         /// Why not.
         source: DatabaseError,
     },
+    /// A language model cannot be used.
+    #[error("the model `{model}` cannot be used")]
+    Chat {
+        /// The model.
+        model: String,
+        /// Why not.
+        source: ChatError,
+    },
     /// The index has documents that no version holds yet.
     #[error("the index at `{}` has changes that are in no version yet", path.display())]
     Unfinished {
@@ -264,6 +274,7 @@ impl Error {
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
+            Self::Chat { source, .. } => chat_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
@@ -310,6 +321,7 @@ impl Error {
                  with `cairn index --re-embed --embedder builtin`",
             ),
             Self::Database { source, .. } => Some(source.hint()),
+            Self::Chat { source, .. } => Some(source.hint()),
             Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
             Self::Deadline { .. } => Some(
                 "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
@@ -318,6 +330,7 @@ impl Error {
             Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
             Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
+            Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
             Self::Corrupt { .. } => Some(DERIVED_LOST),
             Self::Io { .. } => Some(REFUSED),
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
@@ -373,6 +386,28 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
         | DatabaseError::Unfilled { .. }
         | DatabaseError::Fault { .. }
         | DatabaseError::Statement { .. } => ErrorKind::Io,
+    }
+}
+
+const fn chat_kind(error: &ChatError) -> ErrorKind {
+    match error {
+        ChatError::Address { .. }
+        | ChatError::Key { .. }
+        | ChatError::Request { .. }
+        | ChatError::Budget { .. }
+        | ChatError::NoPrice { .. }
+        | ChatError::NotRecorded { .. } => ErrorKind::Input,
+        ChatError::Store { .. } => ErrorKind::Io,
+        ChatError::RateLimited { .. }
+        | ChatError::Server { .. }
+        | ChatError::Unreachable { .. }
+        | ChatError::Interrupted { .. }
+        | ChatError::Timeout { .. }
+        | ChatError::TooLarge { .. }
+        | ChatError::Malformed { .. }
+        | ChatError::Refused { .. }
+        | ChatError::Truncated { .. }
+        | ChatError::CircuitOpen { .. } => ErrorKind::Unavailable,
     }
 }
 

@@ -58,6 +58,7 @@ pub mod eval;
 pub mod graph;
 pub mod index;
 pub mod ingest;
+pub mod llm;
 pub mod neo4j;
 pub mod query;
 pub mod report;

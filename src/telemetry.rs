@@ -8,3 +8,5 @@ pub const QUERY: &str = "query";
 pub const PATHS: &str = "paths";
 /// Opening one version of an index.
 pub const OPEN: &str = "open";
+/// A call to a language model. Its fields are OpenTelemetry's for generative models, as far as they are settled.
+pub const CHAT: &str = "chat";

@@ -34,7 +34,7 @@ pub(super) enum Command {
     /// Find passages.
     Search(SearchArgs),
     /// Answer a question with cited sentences.
-    Ask(AskArgs),
+    Ask(Box<AskArgs>),
     /// Show the shortest ways between two passages, things or documents.
     Path(PathArgs),
     /// Say what an index holds and whether anything is missing.
@@ -196,6 +196,27 @@ pub(super) struct SearchArgs {
     pub(super) graph: GraphArgs,
 }
 
+/// Which language model is asked, and what it may spend.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ModelCallArgs {
+    /// Let a language model write the answer: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model
+    /// of the server that is set; or `default`, the one that is set [default: none is asked].
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// Calls to the model at most; where more would be needed, sentences are quoted.
+    #[arg(long, value_name = "N", requires = "model")]
+    pub(super) max_calls: Option<u64>,
+    /// Tokens at most, read and written; a call that might take more is not made.
+    #[arg(long, value_name = "N", requires = "model")]
+    pub(super) max_tokens: Option<u64>,
+    /// Write the model's calls into a new file, to be replayed.
+    #[arg(long, value_name = "FILE", requires = "model", conflicts_with = "replay")]
+    pub(super) record: Option<PathBuf>,
+    /// Take the model's calls from a file, and ask nobody.
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub(super) replay: Option<PathBuf>,
+}
+
 /// `cairn ask`.
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
@@ -210,6 +231,9 @@ pub(super) struct AskArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
+    /// Which language model.
+    #[command(flatten)]
+    pub(super) call: ModelCallArgs,
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,

@@ -7,7 +7,7 @@ use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::deadline::{Timed, deadline};
 use super::show::Names;
 use super::{Done, SearchPlace, Surroundings, explain, show};
-use crate::domain::{AnswerKind, Ledger};
+use crate::domain::{Answer, AnswerKind, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
@@ -19,7 +19,7 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
+    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -36,7 +36,12 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
+    let place = SearchPlace {
+        index: args.place.index.clone(),
+        graph: &args.graph,
+        models: &args.models,
+        call: Some(&args.call),
+    };
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;
     let options = AskOptions { search, ..AskOptions::default() };
@@ -58,14 +63,25 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         screen.line(format!("\n{query}\n"))?;
         screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
     }
-    if answer.kind == AnswerKind::Nothing {
-        let search =
-            surroundings.next.command(&format!("search {:?}", answer.question), &surroundings.index(args.place.index));
-        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
-    } else {
-        screen.note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
-    }
+    notes(&answer, &surroundings.index(args.place.index), surroundings);
     Ok(())
+}
+
+/// Says on stderr where the answer comes from, and what it came to.
+fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    match &answer.writing {
+        Some(writing) => show::writing(screen, answer, writing),
+        None if answer.kind == AnswerKind::Nothing => {}
+        None => {
+            screen
+                .note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
+        }
+    }
+    if answer.kind == AnswerKind::Nothing {
+        let search = surroundings.next.command(&format!("search {:?}", answer.question), index);
+        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
+    }
 }
 
 /// Turns what was typed into options.

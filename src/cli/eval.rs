@@ -29,7 +29,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
+    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
@@ -44,7 +44,7 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models };
+    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {

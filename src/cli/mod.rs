@@ -22,6 +22,7 @@ mod report;
 mod screen;
 mod show;
 mod status;
+mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ use crate::query::{QueryEngine, SearchOptions};
 use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
-use args::{Cli, Command, GraphArgs, ModelArgs, SearchModelArgs};
+use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
 use next::Next;
 use screen::Screen;
 
@@ -145,7 +146,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
     match command {
         Command::Index(args) => index::run(args, surroundings).await,
         Command::Search(args) => ask::search(args, surroundings).await,
-        Command::Ask(args) => ask::ask(args, surroundings).await,
+        Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
@@ -270,6 +271,8 @@ struct SearchPlace<'a> {
     index: Option<PathBuf>,
     graph: &'a GraphArgs,
     models: &'a SearchModelArgs,
+    /// Which language model, for a command that may ask one.
+    call: Option<&'a ModelCallArgs>,
 }
 
 /// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
@@ -282,13 +285,15 @@ async fn open_to_search(
     options.rerank = count;
     options.check()?;
     let models = &place.models.models;
+    let model = |index: Option<&Path>| place.call.map_or(Ok(None), |call| writer::model(call, index, surroundings));
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.graph.database.neo4j.is_some() {
         let source = database::open(place.graph, surroundings).await?;
         let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
-        return QueryEngine::over_source(Arc::new(source), Performers { reranker, ..performers });
+        return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;
     let performers = models::for_index(&workspace, models, surroundings)?;
-    QueryEngine::open(&workspace, Performers { reranker, ..performers })
+    let model = model(Some(workspace.path()))?;
+    QueryEngine::open(&workspace, Performers { reranker, model, ..performers })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::screen::Screen;
-use crate::domain::{Answer, AnswerKind, Hit, Ledger, PassageId, Span, Step, StepKind};
+use crate::domain::{Answer, AnswerKind, Hit, Ledger, PassageId, Span, Spent, Step, StepKind, Usage, Writing};
 use crate::error::Result;
 use crate::query::QueryEngine;
 
@@ -106,8 +106,12 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
     if answer.kind == AnswerKind::Nothing {
         return screen.wrapped(&answer.text, 0);
     }
-    for (citation, number) in answer.citations.iter().zip(1..) {
-        screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
+    if answer.kind == AnswerKind::Written {
+        sentences(screen, answer)?;
+    } else {
+        for (citation, number) in answer.citations.iter().zip(1..) {
+            screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
+        }
     }
     if let Some(guess) = &answer.guess {
         screen.line("")?;
@@ -117,10 +121,59 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
     for (citation, number) in answer.citations.iter().zip(1..) {
         let name = screen.strong(&screen.shown(&citation.document));
         screen.line(format!("[{number}] {name}  {}", screen.faint(&place(screen, &citation.uri, citation.span))))?;
+        if answer.kind == AnswerKind::Written {
+            screen.wrapped(&format!("“{}”", one_line(&citation.quote)), INDENT)?;
+        }
         let path = answer.hits.iter().find(|hit| hit.passage == citation.passage).map_or(&[][..], |hit| &hit.path);
         way(screen, names, path)?;
     }
     Ok(())
+}
+
+/// Shows what a model wrote, sentence by sentence, with what each cites.
+fn sentences(screen: &Screen, answer: &Answer) -> io::Result<()> {
+    let sentences = answer.writing.iter().flat_map(|writing| &writing.sentences);
+    for sentence in sentences {
+        let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
+        let cited = cited.concat();
+        let doubt = if sentence.is_supported { "" } else { " (not borne out by what it cites)" };
+        screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)?;
+    }
+    Ok(())
+}
+
+/// Says on stderr what a model had to do with an answer.
+pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
+    let (model, strategy, spent) = (&writing.model, &answer.strategy, spent(&writing.spent));
+    let what = match (&writing.degraded, answer.kind) {
+        (Some(why), _) => {
+            format!("sentences quoted word for word, found by `{strategy}`; `{model}` was of no use: {why}")
+        }
+        (None, AnswerKind::Nothing) => format!("`{model}` found no answer in what `{strategy}` found"),
+        (None, _) => {
+            format!(
+                "written by `{model}` from what `{strategy}` found; by rule, the words of each sentence were looked \
+                     for in what it cites"
+            )
+        }
+    };
+    screen.note(format!("\n{}; {spent}", screen.shown(&what)));
+}
+
+/// Returns what calls came to, in words.
+fn spent(spent: &Spent) -> String {
+    let kept = if spent.cached > 0 { format!(", {} from kept replies", spent.cached) } else { String::new() };
+    if spent.calls == 0 {
+        return format!("0 calls{kept}");
+    }
+    let about = if spent.usage.is_estimated { "about " } else { "" };
+    let price = spent
+        .cost
+        .as_ref()
+        .map_or_else(|| "price unknown".to_owned(), |cost| format!("{:.6} {}", cost.amount, cost.currency));
+    let calls = if spent.calls == 1 { "call" } else { "calls" };
+    let Usage { input_tokens, output_tokens, .. } = spent.usage;
+    format!("{} {calls}{kept}, {about}{input_tokens} tokens read, {output_tokens} written, {price}", spent.calls)
 }
 
 fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::model::FileModel;
 use super::{Database, Settings};
 use crate::error::{Error, Result};
 
@@ -26,6 +27,8 @@ struct File {
     deadline: Option<f64>,
     #[serde(default)]
     neo4j: Neo4j,
+    #[serde(default)]
+    model: FileModel,
 }
 
 /// What it may say of the database.
@@ -51,6 +54,9 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
     if file.neo4j.password.is_some() {
         return Err(refuse("a password does not belong there: name a file with `password_file`".to_owned()));
     }
+    if file.model.has_key() {
+        return Err(refuse("a key does not belong there: name a file with `key_file`".to_owned()));
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let from_folder = |path: PathBuf| folder.join(path);
     let embedder = file.embedder.map(|embedder| match embedder.strip_prefix(LOCAL_MODEL) {
@@ -75,6 +81,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             memory: file.neo4j.memory.map(|megabytes| megabytes.to_string()),
             cache: file.neo4j.cache.map(from_folder),
         },
+        model: file.model.settings(folder),
         no_color: false,
     })
 }
@@ -134,5 +141,8 @@ mod tests {
         assert!(said("index = 3").contains("line 1"), "{}", said("index = 3"));
         assert!(said("[neo4j]\npassword = \"hush\"").contains("password_file"));
         assert!(!said("[neo4j]\npassword = \"hush\"").contains("hush"));
+        assert!(said("[model]\nkey = \"hush\"").contains("key_file"));
+        assert!(!said("[model]\nkey = \"hush\"").contains("hush"));
+        assert!(said("[model]\nnme = \"m\"").contains("nme"));
     }
 }

@@ -3,11 +3,14 @@
 //! A flag goes before the environment, that before the file, and that before the default.
 
 mod file;
+mod model;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
+
+pub use model::LanguageModel;
 
 /// The folder of an index where nothing else is said.
 pub const INDEX_DEFAULT: &str = ".cairn";
@@ -31,6 +34,8 @@ pub struct Settings {
     pub deadline: Option<String>,
     /// The database that an index is published to.
     pub neo4j: Database,
+    /// The language model that may be asked.
+    pub model: LanguageModel,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
@@ -113,6 +118,7 @@ impl Settings {
                 memory: text("CAIRN_NEO4J_MEMORY").or(file.neo4j.memory),
                 cache: path("CAIRN_NEO4J_CACHE").or(file.neo4j.cache),
             },
+            model: LanguageModel::of(variable, file.model),
             no_color: set(variable, "NO_COLOR").is_some(),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DocumentId, IndexVersion, Ledger, Metadata, PassageId, Span, Step};
+use super::{DocumentId, IndexVersion, Ledger, Metadata, PassageId, Span, Spent, Step};
 
 /// One passage found, with the way that led to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,9 @@ pub struct Hit {
 pub enum AnswerKind {
     /// Sentences of the collection, word for word.
     Extractive,
-    /// Nothing in the index is relevant.
+    /// Sentences that a language model wrote, each with what it cites.
+    Written,
+    /// Nothing in the index is relevant, or nothing that was found answers.
     Nothing,
 }
 
@@ -74,6 +76,31 @@ pub struct Guess {
     pub rule: String,
 }
 
+/// A sentence that a language model wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenSentence {
+    /// The sentence.
+    pub text: String,
+    /// What it cites: places in the answer's citations, from 0.
+    pub citations: Vec<usize>,
+    /// Whether the passages that it cites bear it out, by rule: its names, its numbers and most of its words are there.
+    pub is_supported: bool,
+}
+
+/// What a language model had to do with an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Writing {
+    /// The model that was asked.
+    pub model: String,
+    /// What it wrote; nothing where it abstained or gave nothing that could be used.
+    pub sentences: Vec<WrittenSentence>,
+    /// Why sentences are quoted instead of written, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
+    /// What it came to.
+    pub spent: Spent,
+}
+
 /// What a question gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -88,6 +115,9 @@ pub struct Answer {
     pub guess: Option<Guess>,
     /// The quotations behind it: those that most steps led to first, then the best.
     pub citations: Vec<Citation>,
+    /// What a language model had to do with it, where one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writing: Option<Writing>,
     /// The passages that were found, best first.
     pub hits: Vec<Hit>,
     /// The strategy that found them.

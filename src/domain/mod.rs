@@ -1,6 +1,7 @@
 //! The values of the field, in the words of the glossary. No I/O, no clock, no async.
 
 mod answer;
+mod chat;
 mod database;
 mod document;
 mod edge;
@@ -12,9 +13,11 @@ mod passage;
 mod path;
 mod progress;
 mod question;
+mod secret;
 mod version;
 
-pub use answer::{Answer, AnswerKind, Citation, Guess, Hit};
+pub use answer::{Answer, AnswerKind, Citation, Guess, Hit, Writing, WrittenSentence};
+pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
@@ -28,4 +31,5 @@ pub use path::{
 };
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
+pub use secret::Secret;
 pub use version::{Counts, IndexVersion, Skip};

@@ -39,4 +39,6 @@ pub use paths::paths;
 pub use publish::{OtherVectors, PublishOptions, PublishReport, publish, repair};
 pub use session::Session;
 pub use show::{answer_cypher, browser_link};
-pub use target::{Secret, Target};
+pub use target::Target;
+
+pub use crate::domain::Secret;

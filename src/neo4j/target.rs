@@ -1,31 +1,7 @@
 //! Where a database is, and who asks.
 
-use std::fmt;
-
-use crate::domain::DatabaseError;
+use crate::domain::{DatabaseError, Secret};
 use crate::error::{Error, Result};
-
-/// A text that is never shown.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps a text.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
 
 /// Where a database is, and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]

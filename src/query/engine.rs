@@ -18,11 +18,13 @@ use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
+use super::write;
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
+use crate::llm::ChatModel;
 use crate::neo4j::{DatabaseGraph, Target, TraversalOptions};
 use crate::skill::Performers;
 use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted, documents, passage_ids};
@@ -35,13 +37,15 @@ use crate::workspace::Workspace;
 pub struct AskOptions {
     /// How to search.
     pub search: SearchOptions,
-    /// Quotations in an answer at most.
+    /// Quotations in an answer at most, where sentences are quoted.
     pub citations_max: usize,
+    /// Passages that a language model is shown at most, where one writes.
+    pub passages_max: usize,
 }
 
 impl Default for AskOptions {
     fn default() -> Self {
-        Self { search: SearchOptions::default(), citations_max: 3 }
+        Self { search: SearchOptions::default(), citations_max: 3, passages_max: 8 }
     }
 }
 
@@ -102,6 +106,7 @@ pub struct QueryEngine {
     reranker: Option<Arc<dyn Reranker>>,
     /// Who may be answered now.
     turns: Arc<Semaphore>,
+    model: Option<Arc<dyn ChatModel>>,
 }
 
 /// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
@@ -187,9 +192,9 @@ impl QueryEngine {
     }
 
     fn of(source: Source, performers: Performers) -> Result<Self> {
-        let Performers { embedder, reranker } = performers;
+        let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker, turns: Arc::new(Semaphore::new(AT_ONCE_MAX)) })
+        Ok(Self { source, embedder, reranker, model, turns: Arc::new(Semaphore::new(AT_ONCE_MAX)) })
     }
 
     /// Returns the version that is read.
@@ -257,15 +262,17 @@ impl QueryEngine {
         })
     }
 
-    /// Answers a question with sentences of the collection, word for word, each cited.
+    /// Answers a question with sentences of the collection, word for word, each cited; or, where the performers have a
+    /// language model, with sentences that it writes from what was found, each with what it cites. Where the model
+    /// gives nothing that can be used, sentences are quoted and the answer says why.
     ///
     /// # Errors
     ///
-    /// As [`Self::search`].
+    /// As [`Self::search`]; [`Error::Chat`] if something about the model has to be corrected.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses the answer and nothing else.
+    /// Dropping the future loses the answer, and a model's reply in flight, which may have been paid for.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.search.strategy.name());
         let (citations_max, strategy) = (options.citations_max, self.resolved(options.search.strategy).to_string());
@@ -278,14 +285,21 @@ impl QueryEngine {
                 text: extracted.text,
                 guess,
                 citations: extracted.citations,
+                writing: None,
                 hits,
                 strategy: strategy.clone(),
                 version: query.reader.version(),
                 ledger: found.ledger.clone(),
             })
         };
-        let (_, _, answer) = self.find_in_time(question, &options.search, finish).instrument(span).await?;
-        Ok(answer)
+        let stage = Stage::default();
+        let answered = async {
+            let (_, _, answer) = self.find(question, &options.search, finish, &stage).await?;
+            let Some(model) = &self.model else { return Ok(answer) };
+            stage.enter("waiting for the language model");
+            write::written(model.as_ref(), answer, options.passages_max).await
+        };
+        stage.within(options.search.deadline, answered.instrument(span)).await
     }
 
     async fn find_in_time<T: Send + 'static>(

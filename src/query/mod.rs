@@ -16,6 +16,7 @@ mod strategies;
 mod substitute;
 mod text_fit;
 mod weights;
+mod write;
 
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
 pub use filter::Filter;

@@ -1,8 +1,15 @@
-//! Skills: one typed thing each that a performer does for indexing or for a strategy. Performers here are rules: they
-//! need no model and give the same on every machine.
+//! Skills: one typed thing each that a performer does for indexing or for a strategy. Rules need no model and give the
+//! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
 
+mod answer;
 mod generate;
+mod model;
 mod performers;
 
+pub use answer::{
+    AnswerReply, AnswerSkill, AnswerTask, CitedSentence, SENTENCES_MAX, ShownPassage, WrittenAnswer, best_sentence,
+    is_supported,
+};
 pub use generate::{INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
+pub use model::{Degradation, Performed, Skill, perform};
 pub use performers::Performers;

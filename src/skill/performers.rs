@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use crate::embed::{Embedder, NoEmbedder, Reranker, StaticTable};
+use crate::llm::ChatModel;
 
-/// Who embeds. Who writes and judges are rules, as long as there is no language model.
+/// Who embeds, who judges, who writes. Where no language model is named, rules do what one could.
 #[derive(Clone)]
 pub struct Performers {
     /// Turns texts into vectors.
     pub embedder: Arc<dyn Embedder>,
     /// Judges passages that were found, where a search asks for it.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Writes answers from passages that were found; sentences are quoted where there is none.
+    pub model: Option<Arc<dyn ChatModel>>,
 }
 
 impl Performers {
@@ -29,6 +32,6 @@ impl Performers {
     /// Returns the performers in the binary, but for the embedder.
     #[must_use]
     pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, reranker: None }
+        Self { embedder, reranker: None, model: None }
     }
 }

@@ -1,5 +1,7 @@
 //! What a store offers to a query: one version of an index, read from wherever it lies.
 
+mod replies;
+
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,6 +11,7 @@ use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathE
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
 pub use crate::graph::vectors::Vectors;
+pub use replies::ReplyStore;
 
 /// A field with its own statistics: how many texts there are and how long they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

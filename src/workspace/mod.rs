@@ -4,6 +4,7 @@
 //! ```text
 //! DIR/cairn.db             records (SQLite)
 //! DIR/lock                 held by the one writer
+//! DIR/replies.db           replies of language models that were paid for; only where one was asked
 //! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences}/
 //! ```
 //!
@@ -15,6 +16,7 @@ mod graph_file;
 mod lock;
 mod mapping;
 mod records;
+mod replies;
 pub(crate) mod sections;
 mod snapshot;
 mod stamp;
@@ -31,6 +33,7 @@ pub(crate) use export::{CanonicalLines, Mention};
 use lock::Lock;
 use records::VersionRow;
 pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};
+pub use replies::Replies;
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
 pub use writer::{VersionParts, Writer};
@@ -46,6 +49,7 @@ pub const INDEX_FORMAT: u32 = 2;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
+const REPLIES: &str = "replies.db";
 const GRAPH: &str = "graph.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
@@ -180,6 +184,15 @@ impl Workspace {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Opens the replies of language models that were paid for, to read and to write them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Replies::open`].
+    pub fn replies(&self) -> Result<Replies> {
+        Replies::open(&self.path.join(REPLIES))
     }
 
     /// Returns the name of the embedder that the index is pinned to.

@@ -11,6 +11,7 @@ mod eval;
 mod guesses;
 mod incremental;
 mod matching;
+mod models;
 mod neo4j;
 mod onnx;
 mod parity;

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use cairn::TrailRanker;
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Cost, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
     EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
-    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Step,
-    StepKind,
+    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spent, Step,
+    StepKind, Usage, Writing, WrittenSentence,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
@@ -46,8 +46,9 @@ const NAMES: [&str; 19] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 12] = [
+const OPTIONAL: [(&str, &str); 13] = [
     ("answer", "guess"),
+    ("answer", "writing"),
     ("answer-line", "rule"),
     ("doctor", "checks.hint"),
     ("eval-answers", "notes"),
@@ -115,6 +116,18 @@ fn ledger() -> Ledger {
     }
 }
 
+fn writing() -> Writing {
+    let sentence = WrittenSentence { text: "A.".to_owned(), citations: vec![0], is_supported: true };
+    let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
+    let usage = Usage { input_tokens: 2, output_tokens: 1, is_estimated: true };
+    Writing {
+        model: "openai:m".to_owned(),
+        sentences: vec![sentence],
+        degraded: Some("it was away".to_owned()),
+        spent: Spent { calls: 1, cached: 1, usage, cost },
+    }
+}
+
 fn answer() -> Answer {
     let citation = Citation {
         document: "A".to_owned(),
@@ -131,6 +144,7 @@ fn answer() -> Answer {
         text: "A.".to_owned(),
         guess: Some(Guess { text: "A".to_owned(), rule: "relation".to_owned() }),
         citations: vec![citation],
+        writing: Some(writing()),
         hits: vec![hit()],
         strategy: "trail".to_owned(),
         version: IndexVersion(1),
@@ -383,7 +397,15 @@ fn a_value_with_the_fewest_fields_is_valid() {
     let hit = Hit { section: None, metadata: Metadata::new(), path: vec![step], ..hit() };
     let entry = EntryVertex { passage: passage_id(), score: 1.0, by: "dense".to_owned(), matched: None };
     let ledger = Ledger { entry: vec![entry], ..Ledger::default() };
-    let nothing = Answer { kind: AnswerKind::Nothing, citations: Vec::new(), hits: vec![hit], ledger, ..answer() };
+    let writing = Writing { degraded: None, sentences: Vec::new(), spent: Spent::default(), ..writing() };
+    let nothing = Answer {
+        kind: AnswerKind::Nothing,
+        citations: Vec::new(),
+        writing: Some(writing),
+        hits: vec![hit],
+        ledger,
+        ..answer()
+    };
     assert_valid("answer", &json!(nothing));
     // What is left out when it is empty is empty when it is read.
     assert_eq!(serde_json::from_value::<Answer>(json!(nothing)).unwrap(), nothing);

@@ -5,8 +5,11 @@ use cairn::store::{GraphReader, GraphSource as _, TextField};
 use cairn::workspace::Snapshot;
 use cairn::{AskOptions, Performers, QueryEngine, SearchOptions, StrategyKind, Workspace};
 
+use serde_json::{Value, json};
+
+use crate::support::chat::{ChatServer, Play};
 use crate::support::neo4j::{Database, database};
-use crate::support::{Cli, block_on, harbor_files};
+use crate::support::{Cli, Said, block_on, harbor_files};
 
 use super::{published, write_harbor};
 
@@ -168,6 +171,21 @@ fn a_folder_without_an_index_searches_and_asks_in_the_database() {
     elsewhere.refuses(&["ask", QUESTIONS[0], "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: see whether"]);
     let other = ["ask", QUESTIONS[0], "--neo4j", &database.uri, "--embedder", "none"];
     elsewhere.refuses(&other, "incompatible", &["static-256i8"]);
+}
+
+#[test]
+fn a_model_writes_from_what_the_database_holds_and_nothing_is_kept_here() {
+    let Some(database) = database() else { return };
+    let (_cli, _workspace) = published_harbor(&database);
+    let sentences = json!([{ "text": "The engineer was taught at college.", "passages": [1] }]);
+    let says = json!({ "can_answer": true, "sentences": sentences }).to_string();
+    let (elsewhere, server) = (Cli::new(), ChatServer::start([Play::Says(says)]));
+    let args = ["ask", "--json", QUESTIONS[0], "--neo4j", &database.uri, "--model", "played"];
+    let said = Said::of(elsewhere.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let answer: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&answer["kind"], &answer["text"]), (&json!("written"), &sentences[0]["text"]));
+    assert_eq!(server.asked().len(), 1);
+    assert!(!elsewhere.folder().join(".cairn").exists());
 }
 
 #[test]

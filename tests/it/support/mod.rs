@@ -3,6 +3,7 @@
 
 pub(crate) mod bolt;
 pub(crate) mod browser;
+pub(crate) mod chat;
 pub(crate) mod corpus;
 mod library;
 pub(crate) mod neo4j;

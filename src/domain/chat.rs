@@ -1,0 +1,323 @@
+//! What can go wrong between this program and a language model, and what a call costs.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetKind {
+    /// Calls.
+    Calls,
+    /// Tokens, read and written.
+    Tokens,
+    /// Money.
+    Cost,
+}
+
+impl fmt::Display for BudgetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Cost => "money",
+        })
+    }
+}
+
+/// Why a language model gave nothing that can be used. No variant holds a prompt or a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The address, a header or the key has a form that cannot be sent.
+    #[error("{reason}")]
+    Address {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server does not take the key (401, 403).
+    #[error("the server refuses the key (status {status}): {said}")]
+    Key {
+        /// The status.
+        status: u16,
+        /// What the server said.
+        said: String,
+    },
+    /// The server does not take the request (another 4xx): there is no such model, it is too long.
+    #[error("the server refuses the request (status {status}): {said}")]
+    Request {
+        /// The status.
+        status: u16,
+        /// What the server said.
+        said: String,
+    },
+    /// Too many requests (429).
+    #[error("the server takes no more requests for now (status 429): {said}")]
+    RateLimited {
+        /// How long to wait, as the server says, in milliseconds.
+        retry_after_ms: Option<u64>,
+        /// What the server said.
+        said: String,
+    },
+    /// The server has a fault (5xx).
+    #[error("the server has a fault (status {status}): {said}")]
+    Server {
+        /// The status.
+        status: u16,
+        /// How long to wait, as the server says, in milliseconds.
+        retry_after_ms: Option<u64>,
+        /// What the server said.
+        said: String,
+    },
+    /// No connection can be made.
+    #[error("it cannot be reached: {reason}")]
+    Unreachable {
+        /// Why not.
+        reason: String,
+    },
+    /// The connection broke after the request was sent: the reply may have been paid for.
+    #[error("the connection broke before the reply was whole: {reason}")]
+    Interrupted {
+        /// What broke.
+        reason: String,
+    },
+    /// No whole reply within the time for a call: it may have been paid for.
+    #[error("no whole reply within {limit_ms} ms")]
+    Timeout {
+        /// The time for a call.
+        limit_ms: u64,
+    },
+    /// The reply has too many bytes.
+    #[error("the reply has more than {bytes_max} bytes")]
+    TooLarge {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// What was sent is no reply of a model, or not of the form that was asked for.
+    #[error("the reply cannot be read: {reason}")]
+    Malformed {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model will not do it.
+    #[error("the model declines: {said}")]
+    Refused {
+        /// What it said.
+        said: String,
+    },
+    /// The reply ends at the limit of tokens.
+    #[error("the reply was cut at its limit of {tokens_max} tokens")]
+    Truncated {
+        /// The limit.
+        tokens_max: u32,
+    },
+    /// The call does not fit into what may be spent.
+    #[error("the budget allows {limit} {kind}; {spent} are spent, and this call may take {wanted} more")]
+    Budget {
+        /// What is counted.
+        kind: BudgetKind,
+        /// What may be spent.
+        limit: String,
+        /// What is spent, calls in flight included.
+        spent: String,
+        /// What the call may take.
+        wanted: String,
+    },
+    /// A budget of money, and a model without a price.
+    #[error("the price of `{model}` is unknown, so that a budget of money cannot be kept")]
+    NoPrice {
+        /// The model.
+        model: String,
+    },
+    /// The model failed again and again, and is left alone for a while.
+    #[error("it failed {failures} times in a row and is left alone for {wait_ms} ms more; last: {last}")]
+    CircuitOpen {
+        /// Failures in a row.
+        failures: u32,
+        /// Milliseconds until it is tried again.
+        wait_ms: u64,
+        /// The last failure.
+        last: String,
+    },
+    /// A recording does not have the reply.
+    #[error("call {number} (for `{purpose}`, key {key}) is not in the recording")]
+    NotRecorded {
+        /// The call, from 1, in the order in which they were made.
+        number: u64,
+        /// What it was for.
+        purpose: String,
+        /// Its key.
+        key: String,
+    },
+    /// Kept replies, or a recording, cannot be read.
+    #[error("cannot {action} replies: {reason}")]
+    Store {
+        /// What was tried.
+        action: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl ChatError {
+    /// Returns whether the same call may succeed later, and certainly cost nothing now: all else is not tried again, so
+    /// that nothing is paid for twice.
+    #[must_use]
+    pub const fn is_free_to_retry(&self) -> bool {
+        matches!(self, Self::RateLimited { .. } | Self::Server { .. } | Self::Unreachable { .. })
+    }
+
+    /// Returns whether the server may charge for the call all the same.
+    #[must_use]
+    pub const fn may_have_cost(&self) -> bool {
+        matches!(self, Self::Interrupted { .. } | Self::Timeout { .. } | Self::TooLarge { .. } | Self::Malformed { .. })
+    }
+
+    /// Returns whether the fault lies with the server rather than with the call: such faults in a row open a circuit.
+    #[must_use]
+    pub const fn is_of_server(&self) -> bool {
+        self.is_free_to_retry() || self.may_have_cost()
+    }
+
+    /// Returns whether a person has to change something before the call can succeed: no way around it is looked for.
+    #[must_use]
+    pub const fn needs_correction(&self) -> bool {
+        matches!(
+            self,
+            Self::Address { .. }
+                | Self::Key { .. }
+                | Self::Request { .. }
+                | Self::NoPrice { .. }
+                | Self::NotRecorded { .. }
+                | Self::Store { .. }
+        )
+    }
+
+    /// Returns how long the server asks to wait.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after_ms: Some(ms), .. } | Self::Server { retry_after_ms: Some(ms), .. } => {
+                Some(Duration::from_millis(*ms))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the name of its kind, for logs.
+    #[must_use]
+    pub const fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => "address",
+            Self::Key { .. } => "key",
+            Self::Request { .. } => "request",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Server { .. } => "server",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Timeout { .. } => "timeout",
+            Self::TooLarge { .. } => "too_large",
+            Self::Malformed { .. } => "malformed",
+            Self::Refused { .. } => "refused",
+            Self::Truncated { .. } => "truncated",
+            Self::Budget { .. } => "budget",
+            Self::NoPrice { .. } => "no_price",
+            Self::CircuitOpen { .. } => "circuit_open",
+            Self::NotRecorded { .. } => "not_recorded",
+            Self::Store { .. } => "store",
+        }
+    }
+
+    /// Returns what to do about it.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => "correct `model.url` or `model.headers` in cairn.toml, or `CAIRN_MODEL_URL`",
+            Self::Key { .. } => "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in cairn.toml",
+            Self::Request { .. } => "check the name of the model, and what its server takes",
+            Self::NoPrice { .. } => "give its price in the file of `model.prices`, or a budget of calls or tokens",
+            Self::Budget { .. } => "allow more, or ask without a model",
+            Self::NotRecorded { .. } => {
+                "replay with the question, index, options and model of the recording, or record again"
+            }
+            Self::Store { .. } => "check the file, its permissions and free space",
+            Self::RateLimited { .. }
+            | Self::Server { .. }
+            | Self::Unreachable { .. }
+            | Self::Interrupted { .. }
+            | Self::Timeout { .. }
+            | Self::CircuitOpen { .. } => "try again later, or ask without a model",
+            Self::TooLarge { .. } | Self::Malformed { .. } | Self::Refused { .. } | Self::Truncated { .. } => {
+                "try another model, or ask without one"
+            }
+        }
+    }
+}
+
+/// What a call read and wrote, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub input_tokens: u64,
+    /// Tokens of the reply.
+    pub output_tokens: u64,
+    /// Whether they were estimated here, because the server did not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimated: bool,
+}
+
+impl Usage {
+    /// Returns tokens read and written together.
+    #[must_use]
+    pub const fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+/// An amount of money.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// How much.
+    pub amount: f64,
+    /// Of what, as the price table says.
+    pub currency: String,
+}
+
+/// What calls to a model came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Calls that were answered by the server.
+    pub calls: u64,
+    /// Calls that were answered from kept replies, for nothing.
+    pub cached: u64,
+    /// What the former read and wrote.
+    pub usage: Usage,
+    /// What they cost; none where a price is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_have_been_paid_for_is_never_tried_again() {
+        let reason = || "x".to_owned();
+        for error in [
+            ChatError::Interrupted { reason: reason() },
+            ChatError::Timeout { limit_ms: 1 },
+            ChatError::TooLarge { bytes_max: 1 },
+            ChatError::Malformed { reason: reason() },
+        ] {
+            assert!(error.may_have_cost() && !error.is_free_to_retry(), "{error}");
+        }
+        let limited = ChatError::RateLimited { retry_after_ms: Some(1500), said: reason() };
+        assert!(limited.is_free_to_retry() && !limited.may_have_cost());
+        assert_eq!(limited.retry_after(), Some(Duration::from_millis(1500)));
+        assert!(ChatError::Key { status: 401, said: reason() }.needs_correction());
+    }
+}

@@ -1,0 +1,167 @@
+//! One request and its response, as the client's library hands them over. The status is seen before the body is read,
+//! the body is bounded and read here, and everything that can go wrong gets its type: the library itself would try
+//! again three times, lose the status where an error has a form of its own, and log what it cannot read.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode};
+use serde_json::Value;
+use tower_service::Service;
+
+use super::endpoint::Endpoint;
+use super::wire::WireReply;
+use crate::domain::ChatError;
+
+/// Bytes of a reply.
+pub(super) const REPLY_BYTES_MAX: usize = 4 << 20;
+/// Characters of what a server says that are repeated.
+const SAID_CHARS_MAX: usize = 300;
+/// The longest wait that a server is believed to ask for.
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+
+/// Sends requests, and returns responses that are known to be replies.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub(super) client: Client,
+    pub(super) endpoint: Arc<Endpoint>,
+}
+
+impl Service<HttpRequestFactory> for Exchange {
+    type Response = Response;
+    type Error = OpenAIError;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, OpenAIError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), OpenAIError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
+        let exchange = self.clone();
+        Box::pin(async move { exchange.exchange(factory).await.map_err(|error| OpenAIError::Boxed(Box::new(error))) })
+    }
+}
+
+impl Exchange {
+    async fn exchange(&self, factory: HttpRequestFactory) -> Result<Response, ChatError> {
+        let unsendable = |reason: String| ChatError::Address { reason: self.endpoint.blotted(&reason) };
+        let request = factory.build().await.map_err(|error| unsendable(error.to_string()))?;
+        let sent = self.client.execute(request).await;
+        let mut response = sent.map_err(|error| self.not_sent(error))?;
+        let status = response.status();
+        if !status.is_success() {
+            let body = body(&mut response).await;
+            // What came before it broke or grew too long says enough.
+            let (Ok(body) | Err((body, _))) = body;
+            return Err(self.refusal(status, response.headers(), &body));
+        }
+        let body = body(&mut response).await.map_err(|(_, broken)| match broken {
+            Broken::TooLarge => ChatError::TooLarge { bytes_max: REPLY_BYTES_MAX },
+            Broken::Connection(error) => ChatError::Interrupted { reason: reason(error) },
+        })?;
+        let malformed = |reason: String| ChatError::Malformed { reason };
+        serde_json::from_slice::<WireReply>(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
+        let checked = http::Response::builder().status(status).body(body);
+        checked.map(Response::from).map_err(|error| malformed(error.to_string()))
+    }
+
+    fn not_sent(&self, error: reqwest::Error) -> ChatError {
+        if error.is_builder() {
+            return ChatError::Address { reason: self.endpoint.blotted(&reason(error)) };
+        }
+        if error.is_connect() {
+            return ChatError::Unreachable { reason: reason(error) };
+        }
+        // The server had the request, or part of it.
+        ChatError::Interrupted { reason: reason(error) }
+    }
+
+    fn refusal(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ChatError {
+        let said = self.said(body);
+        let retry_after_ms = retry_after(headers).map(|wait| wait.as_millis() as u64);
+        match status.as_u16() {
+            status @ (401 | 403) => ChatError::Key { status, said },
+            429 => ChatError::RateLimited { retry_after_ms, said },
+            // The server gave up waiting for the request, or will take it later.
+            status @ (408 | 425 | 500..) => ChatError::Server { status, retry_after_ms, said },
+            status => ChatError::Request { status, said },
+        }
+    }
+
+    /// Returns what a server says about an error, on one line, without the key.
+    fn said(&self, body: &[u8]) -> String {
+        let text = String::from_utf8_lossy(body);
+        let message = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
+            let error = value.get("error").unwrap_or(&value);
+            let message = error.get("message").or_else(|| value.get("detail")).unwrap_or(error);
+            message.as_str().map(str::to_owned)
+        });
+        // Whole, before it is cut: half a key is not found.
+        let said = self.endpoint.blotted(&message.unwrap_or_else(|| text.into_owned()));
+        let words = said.split(|it: char| it.is_whitespace() || it.is_control()).filter(|word| !word.is_empty());
+        let said = words.collect::<Vec<_>>().join(" ");
+        if said.is_empty() { "nothing".to_owned() } else { said.chars().take(SAID_CHARS_MAX).collect() }
+    }
+}
+
+enum Broken {
+    TooLarge,
+    Connection(reqwest::Error),
+}
+
+/// Reads a body up to its limit; what was read is returned in any case.
+async fn body(response: &mut Response) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(None) => return Ok(body),
+            Ok(Some(chunk)) if body.len() + chunk.len() > REPLY_BYTES_MAX => return Err((body, Broken::TooLarge)),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Err(error) => return Err((body, Broken::Connection(error))),
+        }
+    }
+}
+
+/// Returns what an error of the transport says, with its causes and without the address.
+pub(super) fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    reason
+}
+
+/// Returns how long a server asks to wait, where it says so in seconds; a date would need a clock that agrees.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_read_in_seconds_and_bounded() {
+        let wait = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, value.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(wait("2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait(" 0.5 "), Some(Duration::from_millis(500)));
+        assert_eq!(wait("99999999"), Some(RETRY_AFTER_MAX));
+        for none in ["-1", "soon", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+            assert_eq!(wait(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The layers around a model, in the order in which they hold what they promise.
+
+use std::sync::Arc;
+
+use super::ChatModel;
+use super::cached::Cached;
+use super::circuit::{Circuit, CircuitOptions};
+use super::limited::{Limited, Limits};
+use super::metered::{Budget, Metered};
+use super::prices::Prices;
+use super::retrying::{Retries, Retrying};
+use super::traced::Traced;
+use crate::store::ReplyStore;
+
+/// What lies around a model.
+#[derive(Clone, Default)]
+pub struct Layers {
+    /// How fast it may be asked.
+    pub limits: Limits,
+    /// How often it is asked again where that costs nothing.
+    pub retries: Retries,
+    /// When it is left alone.
+    pub circuit: CircuitOptions,
+    /// What may be spent.
+    pub budget: Budget,
+    /// What it costs.
+    pub prices: Prices,
+    /// Where its replies are kept; none for nowhere.
+    pub replies: Option<Arc<dyn ReplyStore>>,
+}
+
+/// Puts layers around a model. From the outside in: spans; kept replies, which count against nothing; the budget, which
+/// counts a call once however often it is tried; the circuit; trying again; and limits, which hold for every attempt.
+#[must_use]
+pub fn layered(model: Arc<dyn ChatModel>, layers: Layers) -> Arc<dyn ChatModel> {
+    let limited = Arc::new(Limited::new(model, layers.limits));
+    let retrying = Arc::new(Retrying::new(limited, layers.retries));
+    let guarded = Arc::new(Circuit::new(retrying, layers.circuit));
+    let metered: Arc<dyn ChatModel> = Arc::new(Metered::new(guarded, layers.budget, layers.prices));
+    let cached: Arc<dyn ChatModel> = match layers.replies {
+        Some(replies) => Arc::new(Cached::new(metered, replies)),
+        None => metered,
+    };
+    Arc::new(Traced::new(cached))
+}

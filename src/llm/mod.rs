@@ -1,0 +1,66 @@
+//! Language models: what is asked of one, what it replies, and the layers between.
+//!
+//! [`OpenAiModel`] speaks to a server; each other type lies around a [`ChatModel`] and adds one thing. [`layered`] puts
+//! them together in the order in which they hold what they promise: a reply that was paid for is kept before anything
+//! reads it, and no call is paid for twice.
+
+mod cached;
+mod circuit;
+mod client;
+mod endpoint;
+mod exchange;
+mod layers;
+mod limited;
+mod metered;
+mod prices;
+pub mod prompt;
+mod recorded;
+mod replayed;
+mod reply;
+mod request;
+mod retrying;
+mod traced;
+mod wire;
+
+#[cfg(test)]
+mod scripted;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::domain::ChatError;
+
+pub use cached::Cached;
+pub use circuit::{Circuit, CircuitOptions};
+pub use client::OpenAiModel;
+pub use endpoint::{Endpoint, FormSupport, Preset};
+pub use layers::{Layers, layered};
+pub use limited::{Limited, Limits};
+pub use metered::{Budget, Metered};
+pub use prices::{Price, Prices};
+pub use recorded::Recorded;
+pub use replayed::Replayed;
+pub use reply::{ChatReply, Finish, ReplyOrigin};
+pub use request::{ChatRequest, Message, Purpose, ReplyForm, RequestKey, Speaker};
+pub use retrying::{Retries, Retrying};
+pub use traced::Traced;
+
+/// What a [`ChatModel`] returns: a reply to come.
+pub type Replying<'a> = Pin<Box<dyn Future<Output = Result<ChatReply, ChatError>> + Send + 'a>>;
+
+/// Replies to messages.
+pub trait ChatModel: Send + Sync {
+    /// Returns the name that replies are kept under: it changes whenever another model or server would reply.
+    fn name(&self) -> &str;
+
+    /// Returns the reply to a request.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError`] says what went wrong and whether it may have cost something.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses this call's reply, which may have been paid for, and nothing else.
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a>;
+}

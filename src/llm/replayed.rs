@@ -1,0 +1,108 @@
+//! A model that says what was recorded, and asks nobody.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::recorded::{Line, Outcome};
+use super::request::ChatRequest;
+use super::{ChatModel, Replying};
+use crate::domain::ChatError;
+use crate::error::{Error, Result};
+
+/// A model that says what was recorded. Equal calls get what they got then, in order, and after that the last again.
+pub struct Replayed {
+    name: String,
+    outcomes: Mutex<BTreeMap<String, VecDeque<Outcome>>>,
+    calls: AtomicU64,
+}
+
+impl Replayed {
+    /// Reads what was recorded of the model called `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read, [`Error::Line`] for a line that is none of a recording.
+    pub fn open(name: &str, path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let mut outcomes: BTreeMap<String, VecDeque<Outcome>> = BTreeMap::new();
+        for (line, number) in BufReader::new(file).lines().zip(1..) {
+            let line = line.map_err(Error::io("read", path))?;
+            let line: Line = serde_json::from_str(&line).map_err(|error| Error::Line {
+                path: path.to_owned(),
+                line: number,
+                reason: format!("it is no recorded call: {error}"),
+            })?;
+            outcomes.entry(line.key).or_default().push_back(line.outcome);
+        }
+        Ok(Self { name: name.to_owned(), outcomes: Mutex::new(outcomes), calls: AtomicU64::new(0) })
+    }
+
+    fn outcome(&self, request: &ChatRequest) -> Result<Outcome, ChatError> {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let key = request.key(&self.name).to_string();
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = outcomes.get_mut(&key);
+        let due = due.and_then(|due| if due.len() > 1 { due.pop_front() } else { due.front().cloned() });
+        due.ok_or_else(|| ChatError::NotRecorded { number, purpose: request.purpose.name().to_owned(), key })
+    }
+}
+
+impl ChatModel for Replayed {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        Box::pin(async move {
+            match self.outcome(request)? {
+                Outcome::Reply(reply) => Ok(reply),
+                Outcome::Fault(fault) => Err(fault),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::Recorded;
+    use super::super::scripted::{Scripted, overloaded, reply, request};
+    use super::*;
+
+    #[tokio::test]
+    async fn a_replay_says_what_was_recorded_and_names_the_call_that_it_does_not_have() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let script = [Ok(reply("A.")), Err(overloaded(Some(5))), Ok(reply("B."))];
+        let model = Recorded::create(Arc::new(Scripted::new(script.clone())), &path).unwrap();
+        let (first, second) = (request("the first prompt"), request("the second prompt"));
+        assert_eq!(model.reply(&first).await, script[0]);
+        assert_eq!(model.reply(&second).await, script[1]);
+        assert_eq!(model.reply(&second).await, script[2]);
+        assert!(Recorded::create(Arc::new(Scripted::new([])), &path).is_err(), "a recording is not written over");
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("prompt"));
+
+        let replay = Replayed::open("scripted", &path).unwrap();
+        assert_eq!(replay.reply(&second).await, script[1]);
+        assert_eq!(replay.reply(&first).await, script[0]);
+        assert_eq!(replay.reply(&second).await, script[2]);
+        assert_eq!(replay.reply(&second).await, script[2]);
+        let missing = replay.reply(&request("another")).await.unwrap_err();
+        assert!(missing.to_string().starts_with("call 5 (for `answer`, key "), "{missing}");
+        let other = Replayed::open("other", &path).unwrap();
+        assert!(matches!(other.reply(&first).await, Err(ChatError::NotRecorded { number: 1, .. })));
+    }
+
+    #[test]
+    fn a_line_that_is_no_call_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        std::fs::write(&path, "{\"key\": 1}\n").unwrap();
+        assert!(matches!(Replayed::open("m", &path), Err(Error::Line { line: 1, .. })));
+    }
+}

@@ -1,0 +1,67 @@
+//! What a language model replies.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{ChatError, Cost, Usage};
+
+/// Characters of a refusal that are repeated.
+const SAID_CHARS_MAX: usize = 300;
+
+/// Why a reply ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It is whole, as far as the server knows.
+    Stop,
+    /// It reached the limit of tokens.
+    Length,
+    /// The model, or a filter around it, declined.
+    Refusal,
+}
+
+/// Where a reply comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyOrigin {
+    /// A server gave it now.
+    Server,
+    /// It was kept.
+    Cache,
+}
+
+/// What a language model replied, as it was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChatReply {
+    /// What it said.
+    pub text: String,
+    /// Why it ends.
+    pub finish: Finish,
+    /// What it read and wrote.
+    pub usage: Usage,
+    /// The model, as the server names it.
+    pub model: String,
+    /// Where it comes from.
+    pub origin: ReplyOrigin,
+    /// What it cost; none where the price is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+impl ChatReply {
+    /// Returns the text of a whole reply.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Refused`], [`ChatError::Truncated`], or [`ChatError::Malformed`] for one that says nothing;
+    /// `tokens_max` is what was asked for.
+    pub fn whole(&self, tokens_max: u32) -> Result<&str, ChatError> {
+        match self.finish {
+            Finish::Refusal => Err(ChatError::Refused { said: self.text.chars().take(SAID_CHARS_MAX).collect() }),
+            Finish::Length => Err(ChatError::Truncated { tokens_max }),
+            Finish::Stop if self.text.trim().is_empty() => {
+                Err(ChatError::Malformed { reason: "it says nothing".to_owned() })
+            }
+            Finish::Stop => Ok(&self.text),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What is asked of a language model.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Raised whenever what a key covers changes.
+const KEY_FORMAT: u32 = 1;
+/// Bytes of a prompt that are taken for one token where nobody counts: English has about four, other scripts fewer.
+const BYTES_PER_TOKEN: u64 = 3;
+/// Tokens around each message.
+const TOKENS_PER_MESSAGE: u64 = 8;
+
+/// What a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Purpose {
+    /// To make an index.
+    Index,
+    /// To find passages.
+    Reason,
+    /// To answer.
+    Answer,
+}
+
+impl Purpose {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Reason => "reason",
+            Self::Answer => "answer",
+        }
+    }
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The program, about the whole conversation.
+    System,
+    /// The program, with what is to be done.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// What is said.
+    pub text: String,
+}
+
+/// The form that a reply is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyForm {
+    /// Any text.
+    Text,
+    /// One JSON value that fits a schema.
+    Json {
+        /// What the schema is called: letters, digits, `_`.
+        name: &'static str,
+        /// The schema.
+        schema: Value,
+    },
+}
+
+/// What is asked of a language model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    /// What it is for; the reply does not depend on it.
+    pub purpose: Purpose,
+    /// What was said so far.
+    pub messages: Vec<Message>,
+    /// The form that the reply is to have.
+    pub form: ReplyForm,
+    /// How freely it is drawn, from 0; none for the server's own.
+    pub temperature: Option<f32>,
+    /// Tokens of the reply at most.
+    pub output_tokens_max: u32,
+}
+
+/// What a kept reply is found by: model, parameters, rendered prompt and schema.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestKey([u8; 32]);
+
+impl RequestKey {
+    /// Returns its bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl ChatRequest {
+    /// Returns what the reply of the model called `model` is kept under.
+    #[must_use]
+    pub fn key(&self, model: &str) -> RequestKey {
+        let form = match &self.form {
+            ReplyForm::Text => Value::Null,
+            ReplyForm::Json { name, schema } => json!({ "name": name, "schema": schema }),
+        };
+        let whole = json!({
+            "format": KEY_FORMAT,
+            "model": model,
+            "messages": self.messages,
+            "form": form,
+            "temperature": self.temperature,
+            "output_tokens_max": self.output_tokens_max,
+        });
+        RequestKey(*blake3::hash(whole.to_string().as_bytes()).as_bytes())
+    }
+
+    /// Returns about how many tokens the prompt has, rather too many than too few.
+    #[must_use]
+    pub fn input_tokens_estimate(&self) -> u64 {
+        let schema = match &self.form {
+            ReplyForm::Text => 0,
+            ReplyForm::Json { schema, .. } => schema.to_string().len() as u64,
+        };
+        let said: u64 = self.messages.iter().map(|message| message.text.len() as u64).sum();
+        (said + schema).div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * self.messages.len() as u64
+    }
+
+    /// Returns the most tokens that the call is expected to take, prompt and reply together.
+    #[must_use]
+    pub fn tokens_max_estimate(&self) -> u64 {
+        self.input_tokens_estimate() + u64::from(self.output_tokens_max)
+    }
+}
+
+/// Returns about how many tokens a text has.
+pub(super) fn tokens_estimate(text: &str) -> u64 {
+    (text.len() as u64).div_ceil(BYTES_PER_TOKEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> ChatRequest {
+        ChatRequest {
+            purpose: Purpose::Answer,
+            messages: vec![Message { speaker: Speaker::User, text: "Who?".to_owned() }],
+            form: ReplyForm::Json { name: "a", schema: json!({ "type": "object" }) },
+            temperature: Some(0.0),
+            output_tokens_max: 10,
+        }
+    }
+
+    #[test]
+    fn whatever_could_change_a_reply_changes_its_key_and_nothing_else_does() {
+        let key = request().key("m");
+        assert_eq!(request().key("m"), key);
+        assert_eq!(ChatRequest { purpose: Purpose::Index, ..request() }.key("m"), key);
+        let said = |speaker, text: &str| vec![Message { speaker, text: text.to_owned() }];
+        let others = [
+            ChatRequest { messages: said(Speaker::System, "Who?"), ..request() },
+            ChatRequest { messages: said(Speaker::User, "Why?"), ..request() },
+            ChatRequest { form: ReplyForm::Text, ..request() },
+            ChatRequest { form: ReplyForm::Json { name: "b", schema: json!({ "type": "object" }) }, ..request() },
+            ChatRequest { form: ReplyForm::Json { name: "a", schema: json!({}) }, ..request() },
+            ChatRequest { temperature: None, ..request() },
+            ChatRequest { temperature: Some(0.5), ..request() },
+            ChatRequest { output_tokens_max: 11, ..request() },
+        ];
+        let mut keys: Vec<RequestKey> = others.iter().map(|it| it.key("m")).collect();
+        keys.extend([key, request().key("n")]);
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), others.len() + 2);
+    }
+}

@@ -1,0 +1,145 @@
+//! A model that is asked again where that costs nothing.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::reply::ChatReply;
+use super::request::ChatRequest;
+use super::{ChatModel, Replying};
+use crate::domain::ChatError;
+
+/// How often, and for how long, a call is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// Attempts at most, the first among them.
+    pub attempts_max: u32,
+    /// The longest wait before the second attempt; it doubles from there.
+    pub wait_first: Duration,
+    /// The longest wait before any attempt, unless the server asks for more.
+    pub wait_max: Duration,
+    /// Time within which the last attempt begins.
+    pub patience: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            attempts_max: 5,
+            wait_first: Duration::from_millis(500),
+            wait_max: Duration::from_secs(20),
+            patience: Duration::from_mins(1),
+        }
+    }
+}
+
+impl Retries {
+    /// Returns how long to wait before attempt `attempt + 1`: anything up to a bound that doubles, so that many who
+    /// were refused together do not come back together; and at least what the server asks for.
+    fn wait(&self, attempt: u32, asked: Option<Duration>, random: u64) -> Duration {
+        let bound = self.wait_first.saturating_mul(1 << (attempt - 1).min(16)).min(self.wait_max);
+        let drawn = bound.mul_f64(random as f64 / u64::MAX as f64);
+        asked.map_or(drawn, |asked| asked.saturating_add(drawn))
+    }
+}
+
+/// A model that is asked again where the server says that it did nothing. What may have been paid for is not asked
+/// again.
+pub struct Retrying {
+    inner: Arc<dyn ChatModel>,
+    retries: Retries,
+}
+
+impl Retrying {
+    /// Tries a model's calls again.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ChatModel>, retries: Retries) -> Self {
+        Self { inner, retries }
+    }
+
+    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let began = Instant::now();
+        let mut attempt = 1;
+        loop {
+            let replied = self.inner.reply(request).await;
+            let Err(error) = replied else { return replied };
+            if attempt >= self.retries.attempts_max || !error.is_free_to_retry() {
+                return Err(error);
+            }
+            // A hasher of the standard library is seeded by the system; this decides nothing but when.
+            let random = RandomState::new().hash_one(attempt);
+            let wait = self.retries.wait(attempt, error.retry_after(), random);
+            if began.elapsed() + wait > self.retries.patience {
+                return Err(error);
+            }
+            tracing::debug!(attempt, kind = error.kind_name(), wait_ms = wait.as_millis() as u64, "trying again");
+            sleep(wait).await;
+            attempt += 1;
+        }
+    }
+}
+
+impl ChatModel for Retrying {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        Box::pin(self.call(request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scripted::{Scripted, overloaded, reply, request};
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_bound_are_drawn_from_all_of_it_and_keep_to_what_the_server_asks() {
+        let retries = Retries::default();
+        assert_eq!(retries.wait(1, None, u64::MAX), retries.wait_first);
+        assert_eq!(retries.wait(3, None, u64::MAX), retries.wait_first * 4);
+        assert_eq!(retries.wait(40, None, u64::MAX), retries.wait_max);
+        assert_eq!(retries.wait(3, None, 0), Duration::ZERO);
+        assert_eq!(retries.wait(1, Some(Duration::from_secs(30)), 0), Duration::from_secs(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_is_tried_again_no_sooner_than_the_server_asks() {
+        let inner = Arc::new(Scripted::new([Err(overloaded(Some(7000))), Err(overloaded(None)), Ok(reply("A."))]));
+        let model = Retrying::new(inner.clone(), Retries::default());
+        assert_eq!(model.reply(&request("a")).await, Ok(reply("A.")));
+        let calls = inner.calls.lock().unwrap();
+        assert_eq!(calls.len(), 3);
+        assert!(calls[1] - calls[0] >= Duration::from_secs(7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn trying_again_ends_by_number_and_by_time() {
+        let faults = |wait| (0..100).map(move |_| Err(overloaded(wait)));
+        let inner = Arc::new(Scripted::new(faults(None)));
+        assert!(Retrying::new(inner.clone(), Retries::default()).reply(&request("a")).await.is_err());
+        assert_eq!(inner.call_count(), 5);
+
+        let began = Instant::now();
+        let inner = Arc::new(Scripted::new(faults(Some(25_000))));
+        assert_eq!(
+            Retrying::new(inner.clone(), Retries::default()).reply(&request("a")).await,
+            Err(overloaded(Some(25_000)))
+        );
+        assert!(began.elapsed() <= Retries::default().patience);
+        assert!(inner.call_count() <= 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_have_been_paid_for_is_not_tried_again() {
+        for fault in [ChatError::Timeout { limit_ms: 1 }, ChatError::Key { status: 401, said: "no".to_owned() }] {
+            let inner = Arc::new(Scripted::new([Err(fault.clone())]));
+            let model = Retrying::new(inner.clone(), Retries::default());
+            assert_eq!(model.reply(&request("a")).await, Err(fault));
+            assert_eq!(inner.call_count(), 1);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Answers that a language model writes: from the passages that were found, with citations that are checked by rule and
+//! quotations that stand word for word in a document.
+
+use crate::domain::{Answer, AnswerKind, Citation, Hit, Span, Writing, WrittenSentence};
+use crate::error::Result;
+use crate::llm::ChatModel;
+use crate::skill::{
+    AnswerSkill, AnswerTask, CitedSentence, Degradation, Performed, ShownPassage, WrittenAnswer, best_sentence,
+    is_supported, perform,
+};
+
+/// What is said when a model finds no answer in what it was shown.
+const ABSTAINED: &str = "The passages that were found do not answer the question.";
+
+/// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
+/// with the reason, where the model gives nothing that can be used.
+pub(super) async fn written(model: &dyn ChatModel, answer: Answer, passages_max: usize) -> Result<Answer> {
+    if answer.kind == AnswerKind::Nothing {
+        return Ok(answer);
+    }
+    let shown = answer.hits.iter().take(passages_max);
+    let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
+    let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
+    let performed = perform::<AnswerSkill>(model, &task).await?;
+    Ok(joined(answer, model.name(), performed))
+}
+
+fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
+    let writing = Writing {
+        model: model.to_owned(),
+        sentences: Vec::new(),
+        degraded: performed.outcome.as_ref().err().map(Degradation::to_string),
+        spent: performed.spent,
+    };
+    let Ok(written) = performed.outcome else { return Answer { writing: Some(writing), ..answer } };
+    if written.sentences.is_empty() {
+        let text = ABSTAINED.to_owned();
+        let (guess, citations) = (None, Vec::new());
+        return Answer { kind: AnswerKind::Nothing, text, guess, citations, writing: Some(writing), ..answer };
+    }
+    let mut citations = Vec::new();
+    let sentences = written.sentences.iter();
+    let sentences: Vec<WrittenSentence> =
+        sentences.map(|sentence| with_quotations(sentence, &answer, &mut citations)).collect();
+    let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
+    let writing = Some(Writing { sentences, ..writing });
+    Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
+}
+
+/// Quotes what a sentence cites; what is quoted already is not quoted again.
+fn with_quotations(sentence: &CitedSentence, answer: &Answer, citations: &mut Vec<Citation>) -> WrittenSentence {
+    let hits: Vec<&Hit> = sentence.passages.iter().filter_map(|passage| answer.hits.get(*passage)).collect();
+    let cited: Vec<&str> = hits.iter().flat_map(|hit| [hit.name.as_str(), hit.text.as_str()]).collect();
+    let mut places: Vec<usize> = hits.iter().map(|hit| place(cite(hit, &sentence.text), citations)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let is_supported = is_supported(&sentence.text, &answer.question, &cited);
+    WrittenSentence { text: sentence.text.clone(), citations: places, is_supported }
+}
+
+/// Returns where a citation is in the list, adding it where it is not.
+fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
+    let same = |it: &Citation| it.passage == citation.passage && it.span == citation.span;
+    citations.iter().position(same).unwrap_or_else(|| {
+        citations.push(citation);
+        citations.len() - 1
+    })
+}
+
+/// Quotes the sentence of a passage that is nearest to what was written; the whole passage where it has none.
+fn cite(hit: &Hit, sentence: &str) -> Citation {
+    let range = best_sentence(&hit.text, sentence).unwrap_or(0..hit.text.len());
+    let span = Span::from(range);
+    Citation {
+        document: hit.name.clone(),
+        source_id: hit.source_id.clone(),
+        uri: hit.uri.clone(),
+        passage: hit.passage,
+        span: Span { start: hit.span.start + span.start, end: hit.span.start + span.end },
+        quote: span.of(&hit.text).to_owned(),
+        score: hit.score,
+    }
+}

@@ -1,0 +1,177 @@
+//! What a model does for a skill: one request, a check of what comes back, one chance to repair it, and otherwise a
+//! reason why there is nothing.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::domain::{ChatError, Cost, Spent, Usage};
+use crate::error::{Error, Result};
+use crate::llm::prompt::{self, REPAIR};
+use crate::llm::{ChatModel, ChatReply, ChatRequest, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
+
+/// Bytes of a reply that a skill reads: what is longer than any skill asks for.
+const REPLY_BYTES_MAX: usize = 256 << 10;
+/// Characters of a reply that are shown to the model again when it is asked to repair it.
+const REPEATED_CHARS_MAX: usize = 8_000;
+
+/// One typed thing that a model can do: a prompt file, a schema file, and a check of what comes back. Adding one is one
+/// file, one prompt, one schema.
+pub trait Skill {
+    /// What it is given.
+    type Input: Sync;
+    /// What a reply has to be, as its schema says.
+    type Reply: DeserializeOwned;
+    /// What it gives.
+    type Output;
+
+    /// Its name: letters, digits, `_`.
+    const NAME: &'static str;
+    /// The JSON schema of a reply.
+    const SCHEMA: &'static str;
+    /// What its calls are for.
+    const PURPOSE: Purpose;
+    /// Tokens of a reply at most.
+    const OUTPUT_TOKENS_MAX: u32;
+
+    /// Returns what is said to the model.
+    fn messages(input: &Self::Input) -> Vec<Message>;
+
+    /// Checks what a schema cannot say, and returns what was meant.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words that the model can repair it by.
+    fn check(input: &Self::Input, reply: Self::Reply) -> Result<Self::Output, String>;
+}
+
+/// What came of asking a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performed<T> {
+    /// What it gave, or why it gave nothing that can be used. What then is up to the skill's rule, if it has one.
+    pub outcome: Result<T, Degradation>,
+    /// What it came to.
+    pub spent: Spent,
+}
+
+/// Why a skill goes on without a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Degradation {
+    /// There was no reply, or none that is whole.
+    #[error("{0}")]
+    Chat(ChatError),
+    /// The reply, and the one after it, cannot be used.
+    #[error("the model's reply cannot be used, nor could a second one: {0}")]
+    Invalid(String),
+}
+
+/// Asks a model to perform a skill. A reply that cannot be used is asked for once more, with what is wrong with it.
+///
+/// # Errors
+///
+/// [`Error::Chat`] for what somebody has to correct ([`ChatError::needs_correction`]); any other fault is in the
+/// outcome.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the call in flight, which may have been paid for; replies before it are kept.
+pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Performed<S::Output>> {
+    let mut request = request::<S>(model, input)?;
+    let mut spent = Spent::default();
+    let mut problem = String::new();
+    for is_repair in [false, true] {
+        let reply = match model.reply(&request).await {
+            Ok(reply) => reply,
+            Err(source) if source.needs_correction() => {
+                return Err(Error::Chat { model: model.name().to_owned(), source });
+            }
+            // What was wrong with the first reply says more than that there was no second.
+            Err(error) if is_repair => {
+                let outcome = Err(Degradation::Invalid(format!("{problem} ({error})")));
+                return Ok(Performed { outcome, spent });
+            }
+            Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
+        };
+        add(&mut spent, &reply);
+        let text = match reply.whole(S::OUTPUT_TOKENS_MAX) {
+            Ok(text) => text,
+            // Asked again it would decline, or be cut, again.
+            Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
+        };
+        match read::<S>(input, text) {
+            Ok(output) => return Ok(Performed { outcome: Ok(output), spent }),
+            Err(why) => problem = why,
+        }
+        tracing::info!(skill = S::NAME, is_repair, "a reply cannot be used");
+        repair(&mut request, text, &problem);
+    }
+    Ok(Performed { outcome: Err(Degradation::Invalid(problem)), spent })
+}
+
+fn request<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<ChatRequest> {
+    let schema: Value = serde_json::from_str(S::SCHEMA)
+        .map_err(|error| Error::Internal(format!("schema of `{}` for `{}`: {error}", S::NAME, model.name())))?;
+    Ok(ChatRequest {
+        purpose: S::PURPOSE,
+        messages: S::messages(input),
+        form: ReplyForm::Json { name: S::NAME, schema },
+        temperature: Some(0.0),
+        output_tokens_max: S::OUTPUT_TOKENS_MAX,
+    })
+}
+
+fn repair(request: &mut ChatRequest, reply: &str, problem: &str) {
+    let reply = reply.chars().take(REPEATED_CHARS_MAX).collect();
+    let text = prompt::filled(REPAIR.trim(), &[("problem", problem)]);
+    request.messages.push(Message { speaker: Speaker::Assistant, text: reply });
+    request.messages.push(Message { speaker: Speaker::User, text });
+}
+
+fn read<S: Skill>(input: &S::Input, text: &str) -> Result<S::Output, String> {
+    if text.len() > REPLY_BYTES_MAX {
+        return Err(format!("it has {} bytes; {REPLY_BYTES_MAX} are allowed", text.len()));
+    }
+    let object = only_object(text)?;
+    let reply = serde_json::from_str(object).map_err(|error| format!("it does not fit the schema: {error}"))?;
+    S::check(input, reply)
+}
+
+/// Returns the one JSON object in a text, whatever prose or fence stands around it.
+fn only_object(text: &str) -> Result<&str, String> {
+    let start = text.find('{').ok_or("it has no JSON object")?;
+    let rest = &text[start..];
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return Err(format!("its JSON is broken: {error}")),
+        None => return Err("it has no JSON object".to_owned()),
+    }
+    let end = values.byte_offset();
+    if rest[end..].contains('{') {
+        return Err("it has more than one JSON object".to_owned());
+    }
+    Ok(&rest[..end])
+}
+
+/// Adds what a reply came to; one that was kept came to nothing.
+fn add(spent: &mut Spent, reply: &ChatReply) {
+    if reply.origin == ReplyOrigin::Cache {
+        spent.cached += 1;
+        return;
+    }
+    let is_first = spent.calls == 0;
+    spent.calls += 1;
+    spent.usage = Usage {
+        input_tokens: spent.usage.input_tokens + reply.usage.input_tokens,
+        output_tokens: spent.usage.output_tokens + reply.usage.output_tokens,
+        is_estimated: spent.usage.is_estimated || reply.usage.is_estimated,
+    };
+    // One unknown price makes the sum unknown.
+    spent.cost = match (&spent.cost, &reply.cost) {
+        (None, Some(cost)) if is_first => Some(cost.clone()),
+        (Some(sum), Some(cost)) => Some(Cost { amount: sum.amount + cost.amount, ..cost.clone() }),
+        _ => None,
+    };
+}
+
+#[cfg(test)]
+mod tests;

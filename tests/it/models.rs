@@ -1,0 +1,6 @@
+//! Language models: every fault of a server has its type, ends in time and is not paid for twice; and what the program
+//! makes of what a model says.
+
+mod asking;
+mod faults;
+mod secrets;

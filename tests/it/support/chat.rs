@@ -1,0 +1,132 @@
+//! A server of language models that plays what it is told to, faults among it, and remembers what it was sent.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// What the server does with one request.
+#[derive(Debug, Clone)]
+pub(crate) enum Play {
+    /// A model says this.
+    Says(String),
+    /// A response of this status, these header lines, and this body.
+    Responds(u16, &'static str, String),
+    /// The head of a good response, part of its body, and then the connection is gone.
+    BreaksOff,
+    /// The head of a response, and then a byte now and then, without end.
+    Drips,
+    /// Nothing, for as long as the other side waits.
+    Silent,
+    /// The connection is closed without a word.
+    Closes,
+    /// A good response of this many bytes.
+    Bytes(usize),
+}
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// Its first line and its headers.
+    pub(crate) head: String,
+    /// Its body.
+    pub(crate) body: Value,
+}
+
+/// The server. It lives as long as this process.
+pub(crate) struct ChatServer {
+    /// Where it is, up to `/v1`.
+    pub(crate) url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl ChatServer {
+    /// Starts a server that plays `plays` one after the other, and the last of them again and again.
+    pub(crate) fn start(plays: impl IntoIterator<Item = Play>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let plays: Vec<Play> = plays.into_iter().collect();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let remembered = Arc::clone(&asked);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (plays, asked) = (plays.clone(), Arc::clone(&remembered));
+                thread::spawn(move || serve(&mut stream.unwrap(), &plays, &asked));
+            }
+        });
+        Self { url, asked }
+    }
+
+    /// Returns what it was sent, in order.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// Returns the body of a good response, in which a model says `text` with 40 tokens after 300.
+pub(crate) fn said(text: &str) -> String {
+    json!({
+        "id": "1", "object": "chat.completion", "model": "played-1",
+        "choices": [{ "index": 0, "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 300, "completion_tokens": 40, "total_tokens": 340 },
+    })
+    .to_string()
+}
+
+fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> Option<()> {
+    let request = request(stream)?;
+    let play = {
+        let mut asked = asked.lock().unwrap();
+        let play = plays.get(asked.len()).or(plays.last())?;
+        asked.push(request);
+        play
+    };
+    match play {
+        Play::Says(text) => respond(stream, 200, "", &said(text)),
+        Play::Responds(status, headers, body) => respond(stream, *status, headers, body),
+        Play::Bytes(count) => respond(stream, 200, "", &said(&"a".repeat(*count))),
+        Play::BreaksOff => {
+            let body = said("A.");
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.write_all(head.as_bytes()).ok()?;
+            stream.write_all(&body.as_bytes()[..body.len() / 2]).ok()
+        }
+        Play::Drips => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n").ok()?;
+            loop {
+                stream.write_all(b" ").ok()?;
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+        Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
+        Play::Closes => None,
+    }
+}
+
+/// Reads a request to its end.
+fn request(stream: &mut TcpStream) -> Option<Asked> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut body).ok()?;
+    Some(Asked { head, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
+
+fn respond(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Option<()> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Connection: close\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body.as_bytes()).ok()
+}
