@@ -297,14 +297,14 @@ pub(super) struct GraphArgs {
     pub(super) database: DatabaseArgs,
     /// Where the graph is walked: memory, cypher (in Neo4j), or auto: in memory where it fits [default:
     /// `CAIRN_NEO4J_TRAVERSAL`, or auto].
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, value_name = "WAY", requires = "neo4j")]
     pub(super) traversal: Option<String>,
     /// Megabytes of memory that the graph may take [default: `CAIRN_NEO4J_MEMORY`, or 2048].
-    #[arg(long, value_name = "MB")]
+    #[arg(long, value_name = "MB", requires = "neo4j")]
     pub(super) memory: Option<String>,
     /// Folder to keep a copy of the graph's structure in, from which it is opened faster [default:
     /// `CAIRN_NEO4J_CACHE`, or none is kept].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "neo4j")]
     pub(super) cache: Option<PathBuf>,
 }
 

@@ -139,8 +139,8 @@ impl Elements {
     ///
     /// Complexity: n log n in the elements.
     ///
-    /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which bears the
-    /// names that passages outside of the part bear.
+    /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which bears
+    /// the names that passages outside of the part bear.
     #[must_use]
     pub fn pack(mut self) -> PackedGraph {
         let mut packed = PackedGraph::default();

@@ -226,7 +226,7 @@ mod tests {
         assert!(MIGRATIONS.iter().zip(1..).all(|(it, number)| it.number == number));
         let names: Vec<&str> = MIGRATIONS.iter().flat_map(|it| it.names()).collect();
         assert!(names.contains(&"cairn_leads_to") && names.contains(&"passage_embedding"), "{names:?}");
-        assert_eq!(names.len(), 21);
+        assert_eq!(names.len(), 22);
     }
 
     #[test]

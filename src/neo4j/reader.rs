@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
         self.session.for_each_row(&statement, visit).await
     }
 
-    /// Calls `visit` with every row of a statement that is filtered by version, of what is new or changed after another.
+    /// Calls `visit` with every row of a statement that is filtered by version, of what came or changed after another.
     pub(super) async fn rows_after(
         &self,
         action: &'static str,

@@ -172,6 +172,14 @@ impl Session {
         }
     }
 
+    /// Returns the rows of several such statements, one after the other in one transaction.
+    pub(super) async fn rows_of_each(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
+        match self.write(statements, None).await? {
+            Outcome::Done(rows) => Ok(rows),
+            Outcome::Refused | Outcome::WasDone => Ok(Vec::new()),
+        }
+    }
+
     /// Calls `visit` with every row of a statement that changes nothing. It is tried again as long as no row came.
     pub(super) async fn for_each_row(
         &self,

@@ -450,6 +450,7 @@ impl QueryEngine {
             filter: if options.filters.is_empty() { None } else { Some(&admits) },
             by_edges: options.preset == Preset::Paper,
             follow: strategy(self.resolved(options.strategy)).follows(),
+            top_k: options.top_k.max(options.rerank.unwrap_or(0)),
         };
         source.excerpt(version, wanted).await
     }

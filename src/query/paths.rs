@@ -99,6 +99,7 @@ async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Wal
         filter: Some(&admits),
         by_edges: false,
         follow: Follow::Nothing,
+        top_k: 0,
     };
     source.excerpt(structure.version(), wanted).await
 }

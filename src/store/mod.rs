@@ -214,6 +214,19 @@ pub struct Wanted<'a> {
     pub by_edges: bool,
     /// Along what it is followed.
     pub follow: Follow,
+    /// Passages that are asked for.
+    pub top_k: usize,
+}
+
+/// Passages that may be asked for so that a walk along question edges needs few.
+const NARROW_TOP_K_MAX: usize = 50;
+
+impl Wanted<'_> {
+    /// Returns whether few passages are needed: only question edges are followed, and not many passages asked for.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        self.follow == Follow::Questions && self.top_k <= NARROW_TOP_K_MAX
+    }
 }
 
 /// What a store returns when it has been asked.

@@ -1,4 +1,4 @@
-//! A file of named arrays that opens without parsing: `graph.bin`, `texts.bin`, `vectors.bin`, and copies of structures.
+//! A file of named arrays that opens without parsing: `graph.bin`, `texts.bin`, `vectors.bin`, copies of structures.
 //!
 //! ```text
 //! 0   magic "CAIRNSEC"

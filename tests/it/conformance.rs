@@ -202,6 +202,7 @@ fn a_database_is_a_store() {
         filter: None,
         by_edges: true,
         follow: Follow::Names,
+        top_k: 10,
     };
     let few = |document: &DocumentText| document.document.as_bytes()[0] % 4 == 0;
     let excerpt = |wanted: Wanted<'_>| runtime.block_on(graph.excerpt(version, wanted)).unwrap();

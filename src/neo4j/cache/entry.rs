@@ -13,9 +13,9 @@ use crate::error::Result;
 use crate::store::{Follow, Wanted};
 
 /// Passages that each index is asked for.
-const ENTRY_PASSAGES: i64 = 150;
+const ENTRY_PASSAGES: usize = 150;
 /// In-coming questions that their index is asked for.
-const ENTRY_QUESTIONS: i64 = 100;
+const ENTRY_QUESTIONS: usize = 100;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;
 /// Passages from which the structure is followed, in each round.
@@ -24,6 +24,8 @@ const FOLLOWED: usize = 24;
 const ROUNDS: usize = 2;
 /// Passages in an excerpt at most, beside those that a filter leaves.
 const EXCERPT_MAX: usize = 600;
+/// The same where only question edges are followed: their walk begins at 20 passages.
+const QUESTIONS_EXCERPT_MAX: usize = 240;
 /// Passages up to which all that a filter leaves are in the excerpt.
 const FILTERED_MAX: usize = 1_000;
 
@@ -65,7 +67,7 @@ impl Entry {
         wanted: &Wanted<'_>,
         admitted: Option<Admitted>,
     ) -> Result<Self> {
-        let limit = |count: i64| limit(count, admitted);
+        let limit = |count: usize| limit(count.max(wanted.top_k), admitted);
         let (by_text, by_vector, by_edge, questions) = tokio::try_join!(
             by_text(session, version, wanted, limit(ENTRY_PASSAGES)),
             by_vector(session, version, wanted, limit(ENTRY_PASSAGES)),
@@ -82,13 +84,15 @@ impl Entry {
         found.chain(questions).copied().collect()
     }
 
-    /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` tells what a
-    /// passage is known by, and that it is in the running.
+    /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` tells what
+    /// a passage is known by, and that it is in the running.
     pub(in crate::neo4j) fn fused<T: Clone + Ord + Hash>(
         &self,
         place: impl Fn(&Key) -> Option<T>,
         named: impl IntoIterator<Item = T>,
+        wanted: &Wanted<'_>,
     ) -> Vec<(T, f32)> {
+        let max = excerpt_max(wanted);
         let mut fused: FxHashMap<T, f32> = FxHashMap::default();
         let mut fuse = |passages: &mut dyn Iterator<Item = &Key>| {
             let mut rank = FUSION;
@@ -105,8 +109,13 @@ impl Entry {
         for passage in named {
             *fused.entry(passage).or_default() += 1.0 / FUSION;
         }
-        best(fused, EXCERPT_MAX)
+        best(fused, max)
     }
+}
+
+/// Returns how many passages an excerpt has at most.
+fn excerpt_max(wanted: &Wanted<'_>) -> usize {
+    if wanted.is_narrow() { QUESTIONS_EXCERPT_MAX } else { EXCERPT_MAX }
 }
 
 /// What is found by following: a passage, the score of the best passage that leads to it, and how many keywords of the
@@ -118,14 +127,15 @@ pub(in crate::neo4j) struct Following<T> {
     reached: FxHashSet<T>,
     from: Vec<(T, f32)>,
     rounds: usize,
+    max: usize,
 }
 
 impl<T: Clone + Ord + Hash> Following<T> {
     /// Begins at an entry, best first.
-    pub(in crate::neo4j) fn begin(entry: Vec<(T, f32)>, follow: Follow) -> Self {
+    pub(in crate::neo4j) fn begin(entry: Vec<(T, f32)>, wanted: &Wanted<'_>) -> Self {
         let from = entry.iter().take(FOLLOWED).cloned().collect();
-        let rounds = if follow == Follow::Nothing { 0 } else { ROUNDS };
-        Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds }
+        let rounds = if wanted.follow == Follow::Nothing { 0 } else { ROUNDS };
+        Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds, max: excerpt_max(wanted) }
     }
 
     /// Returns the passages to go on from; none at the end.
@@ -144,7 +154,7 @@ impl<T: Clone + Ord + Hash> Following<T> {
                 *known = known.max(score * (1.0 + keywords as f32));
             }
         }
-        self.from = best(found, EXCERPT_MAX.saturating_sub(self.reached.len()));
+        self.from = best(found, self.max.saturating_sub(self.reached.len()));
         self.reached.extend(self.from.iter().map(|it| it.0.clone()));
         self.from.truncate(FOLLOWED);
     }
@@ -217,10 +227,9 @@ fn is_nothing(vector: &[f32]) -> bool {
 }
 
 /// Returns how many an index is asked for, so that about `count` are left by the filter.
-fn limit(count: i64, admitted: Option<Admitted>) -> i64 {
-    let Some(Admitted { passages, of }) = admitted else { return count };
-    let factor = of.div_ceil(passages.max(1)).min(FILTER_FACTOR_MAX);
-    count.saturating_mul(i64::try_from(factor).unwrap_or(1))
+fn limit(count: usize, admitted: Option<Admitted>) -> i64 {
+    let factor = admitted.map_or(1, |it| it.of.div_ceil(it.passages.max(1)).min(FILTER_FACTOR_MAX));
+    i64::try_from(count.saturating_mul(factor)).unwrap_or(i64::MAX)
 }
 
 fn vector_statement(text: &'static str, vector: &[f32], limit: i64, version: i64) -> Statement {

@@ -1,5 +1,7 @@
 //! The structure of a version, or of a part of it, out of the database: no text but questions, no vectors.
 
+use std::sync::{Mutex, PoisonError};
+
 use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -51,13 +53,30 @@ pub(in crate::neo4j) struct Texts {
 
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
-    let mut rows = Rows::default();
-    for (_, text, add) in PARTS {
-        let mut visit =
-            |row: &Row| add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"));
+    let rows = Mutex::default();
+    // Names and mentions refer to entities. The others come side by side: one is taken apart while the next is fetched.
+    let (first, rest) = PARTS.split_at(FIRST_PARTS);
+    let (some, others) = rest.split_at(rest.len() / 2);
+    read_parts(session, reading, first, &rows).await?;
+    tokio::try_join!(read_parts(session, reading, some, &rows), read_parts(session, reading, others, &rows))?;
+    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    counted(session, rows.into_structure(session)?, counts)
+}
+
+async fn read_parts(
+    session: &Session,
+    reading: &Reading<'_>,
+    parts: &[(Kind, &'static str, Add)],
+    rows: &Mutex<Rows>,
+) -> Result<()> {
+    for (_, text, add) in parts {
+        let mut visit = |row: &Row| {
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
+        };
         reading.rows_after("read the structure", text, 0, &mut visit).await?;
     }
-    counted(session, rows.into_structure(session)?, counts)
+    Ok(())
 }
 
 /// Makes sure that a structure holds as much as `counts` says.
@@ -75,14 +94,17 @@ pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -
 /// Adds what a row is; none where it has not all that it should.
 pub(super) type Add = fn(&mut Rows, &Row) -> Option<()>;
 
+/// Parts that others refer to.
+const FIRST_PARTS: usize = 1;
+
 /// The parts of a structure, each before those that refer to it.
 pub(super) const PARTS: [(Kind, &str, Add); 8] = [
-    (Kind::Document, cypher!("read/structure-documents"), Rows::add_document),
     (Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity),
-    (Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage),
-    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
     (Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming),
     (Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing),
+    (Kind::Document, cypher!("read/structure-documents"), Rows::add_document),
+    (Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage),
+    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
     (Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mention),
     (Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edge),
 ];

@@ -1,5 +1,5 @@
-//! Answering from the database: texts and vectors fetched for each question, the structure of a version in memory or, of
-//! a graph that does not fit, in the database.
+//! Answering from the database: texts and vectors fetched for each question, the structure of a version in memory or,
+//! of a graph that does not fit, in the database.
 //!
 //! The database's full-text and vector indexes say where a question enters, the structure says what can be reached from
 //! there, and the texts of these passages come in one answer. They make an [`Excerpt`], which strategies read as they

@@ -1,5 +1,5 @@
-//! A graph that stays in the database: Cypher follows a question there, and the structure of what it reached is read for
-//! that question alone.
+//! A graph that stays in the database: Cypher follows a question there, and the structure of what it reached is read
+//! for that question alone.
 //!
 //! What is found is what is found in memory: the same indexes, constants and order. Of an entity it is known how many
 //! documents mention it and how many bear its name, wherever they are; see [`Elements`](crate::graph::elements).
@@ -42,7 +42,7 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
         let found = place::of(session, version, &entry.passages()).await?;
         let place = |key: &Key| found.get(key).filter(|it| admits(it)).cloned();
         let named = spoken.named.iter().filter(|it| admits(it)).cloned();
-        let mut following = Following::begin(entry.fused(place, named), wanted.follow);
+        let mut following = Following::begin(entry.fused(place, named, wanted), wanted);
         while let Some(from) = following.next() {
             let found = neighbors(session, version, wanted.follow, &from, &spoken.keywords).await?;
             following.add(found.into_iter().filter(|it| admits(&it.0)));

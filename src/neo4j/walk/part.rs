@@ -61,10 +61,12 @@ async fn ask(
 ) -> Result<Vec<(Add, Vec<Row>)>> {
     let keys = places.iter().map(|place| BoltType::Map(key_row(&place.key, place.since)));
     let keys = BoltType::List(BoltList { value: keys.collect() });
-    let mut answers = Vec::with_capacity(statements.len());
-    for (text, add) in statements {
-        let statement = Statement::new("read a part", text).with("version", version).with("passages", keys.clone());
-        answers.push((*add, session.rows(&statement).await?));
+    if statements.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(answers)
+    let statement = |(text, _): &(&'static str, Add)| {
+        Statement::new("read a part", text).with("version", version).with("passages", keys.clone())
+    };
+    let answers = session.rows_of_each(statements.iter().map(statement).collect()).await?;
+    Ok(statements.iter().map(|it| it.1).zip(answers).collect())
 }

@@ -16,9 +16,9 @@ use crate::support::{Cli, block_on, index, shared_data};
 use super::{published, write_harbor};
 
 /// Documents of a bundle that are published: enough for walks of every kind, and for a test of seconds.
-const DOCUMENTS: usize = 1_200;
+const DOCUMENTS: usize = 800;
 /// Questions that are asked of them.
-const QUESTIONS: usize = 60;
+const QUESTIONS: usize = 25;
 
 /// The workspace with the entry that the database chose: what it brought is at hand, and nothing else.
 struct SameEntry {
