@@ -54,7 +54,9 @@ pub(super) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Op
     let graph = reader.graph();
     let at_hand = reader.excerpt().map(|passages| {
         let mut at_hand = vec![false; graph.passage_count()];
-        passages.into_iter().for_each(|passage| at_hand[passage as usize] = true);
+        for passage in passages {
+            at_hand[passage as usize] = true;
+        }
         at_hand
     });
     if filters.is_empty() {

@@ -85,7 +85,9 @@ fn what_names_nothing_or_too_much_is_refused_with_what_is_near() {
     refuses(&["Ada Lorne", "mill", "--length-max", "13"], &["from 1 to 12"]);
     Cli::new().refuses(&["path", "A", "B"], "no_index", &["hint: make one"]);
     let wrong = [&["path", "Ada Lorne"][..], &["path", "A", "B", "--traversal", "cypher"]];
-    wrong.iter().for_each(|args| assert_eq!(cli.run(*args).status, Some(2), "{args:?}"));
+    for args in wrong {
+        assert_eq!(cli.run(args).status, Some(2), "{args:?}");
+    }
 }
 
 #[test]

@@ -246,12 +246,12 @@ async fn read_structure(
     }
     let known = known.filter(|known| known.traversal == Traversal::Memory);
     let by_difference = match known {
-        Some(known) => difference::read(session, reading, known, state).await?,
+        Some(known) => Box::pin(difference::read(session, reading, known, state)).await?,
         None => None,
     };
     let (structure, read_from) = match by_difference {
         Some(structure) => (structure, ReadFrom::Difference),
-        None => (load::load(session, reading, state.counts).await?, ReadFrom::Database),
+        None => (Box::pin(load::load(session, reading, state.counts)).await?, ReadFrom::Database),
     };
     let lexicon = load::load_lexicon(session, reading).await?;
     // A version that was switched meanwhile is not what was read.

@@ -50,7 +50,7 @@ impl Bearing {
 
 /// A name that the index knows.
 struct Name {
-    name: String,
+    text: String,
     flags: u32,
     bearers: Vec<(Place, Option<u32>)>,
 }
@@ -60,7 +60,7 @@ impl Name {
         let bearings: Vec<Bearing> = row.get("passages").ok()?;
         let bearers = bearings.iter().map(|it| Some((it.place()?, it.kind))).collect::<Option<_>>()?;
         let flags = flags(row.get("single").ok()?, row.get("lower").ok()?);
-        Some(Self { name: row.get("name").ok()?, flags, bearers })
+        Some(Self { text: row.get("name").ok()?, flags, bearers })
     }
 }
 
@@ -73,9 +73,9 @@ pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<
         .with("bearersMax", BEARERS_READ_MAX);
     let found = session.rows(&statement).await?;
     let damaged = || session.damaged("a name has not all that it should");
-    let names = found.iter().map(|row| Name::read(row).ok_or_else(damaged)).collect::<Result<Vec<Name>>>()?;
-    let (Spoken { keywords, named }, places) = speak(&names, wanted);
-    let is_name: FxHashSet<&str> = names.iter().map(|it| it.name.as_str()).collect();
+    let known = found.iter().map(|row| Name::read(row).ok_or_else(damaged)).collect::<Result<Vec<Name>>>()?;
+    let (Spoken { keywords, named }, places) = speak(&known, wanted);
+    let is_name: FxHashSet<&str> = known.iter().map(|it| it.text.as_str()).collect();
     let is_known = |it: &String| is_name.contains(it.as_str()) || cache.lexicon.keywords.contains(it);
     let keywords: Vec<String> = keywords.into_iter().filter(is_known).collect();
     let mut rows = Rows::of_part(keywords.clone());
@@ -101,7 +101,7 @@ fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Spoken, Vec<Place>) {
     }
     elements.documents = documents.len() as u32;
     for name in names {
-        let entity = elements.entities.number(name.name.clone());
+        let entity = elements.entities.number(name.text.clone());
         elements.entity_flags.push(name.flags);
         for (place, kind) in &name.bearers {
             if let (Ok(passage), Some(kind)) = (places.binary_search(place), kind) {
