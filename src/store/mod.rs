@@ -218,17 +218,6 @@ pub struct Wanted<'a> {
     pub top_k: usize,
 }
 
-/// Passages that may be asked for so that a walk along question edges needs few.
-const NARROW_TOP_K_MAX: usize = 50;
-
-impl Wanted<'_> {
-    /// Returns whether few passages are needed: only question edges are followed, and not many passages asked for.
-    #[must_use]
-    pub fn is_narrow(&self) -> bool {
-        self.follow == Follow::Questions && self.top_k <= NARROW_TOP_K_MAX
-    }
-}
-
 /// What a store returns when it has been asked.
 pub type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 

@@ -24,8 +24,6 @@ const FOLLOWED: usize = 24;
 const ROUNDS: usize = 2;
 /// Passages in an excerpt at most, beside those that a filter leaves.
 const EXCERPT_MAX: usize = 600;
-/// The same where only question edges are followed: their walk begins at 20 passages.
-const QUESTIONS_EXCERPT_MAX: usize = 240;
 /// Passages up to which all that a filter leaves are in the excerpt.
 const FILTERED_MAX: usize = 1_000;
 
@@ -90,9 +88,7 @@ impl Entry {
         &self,
         place: impl Fn(&Key) -> Option<T>,
         named: impl IntoIterator<Item = T>,
-        wanted: &Wanted<'_>,
     ) -> Vec<(T, f32)> {
-        let max = excerpt_max(wanted);
         let mut fused: FxHashMap<T, f32> = FxHashMap::default();
         let mut fuse = |passages: &mut dyn Iterator<Item = &Key>| {
             let mut rank = FUSION;
@@ -109,13 +105,8 @@ impl Entry {
         for passage in named {
             *fused.entry(passage).or_default() += 1.0 / FUSION;
         }
-        best(fused, max)
+        best(fused, EXCERPT_MAX)
     }
-}
-
-/// Returns how many passages an excerpt has at most.
-fn excerpt_max(wanted: &Wanted<'_>) -> usize {
-    if wanted.is_narrow() { QUESTIONS_EXCERPT_MAX } else { EXCERPT_MAX }
 }
 
 /// What is found by following: a passage, the score of the best passage that leads to it, and how many keywords of the
@@ -127,15 +118,14 @@ pub(in crate::neo4j) struct Following<T> {
     reached: FxHashSet<T>,
     from: Vec<(T, f32)>,
     rounds: usize,
-    max: usize,
 }
 
 impl<T: Clone + Ord + Hash> Following<T> {
     /// Begins at an entry, best first.
-    pub(in crate::neo4j) fn begin(entry: Vec<(T, f32)>, wanted: &Wanted<'_>) -> Self {
+    pub(in crate::neo4j) fn begin(entry: Vec<(T, f32)>, follow: Follow) -> Self {
         let from = entry.iter().take(FOLLOWED).cloned().collect();
-        let rounds = if wanted.follow == Follow::Nothing { 0 } else { ROUNDS };
-        Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds, max: excerpt_max(wanted) }
+        let rounds = if follow == Follow::Nothing { 0 } else { ROUNDS };
+        Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds }
     }
 
     /// Returns the passages to go on from; none at the end.
@@ -154,7 +144,7 @@ impl<T: Clone + Ord + Hash> Following<T> {
                 *known = known.max(score * (1.0 + keywords as f32));
             }
         }
-        self.from = best(found, self.max.saturating_sub(self.reached.len()));
+        self.from = best(found, EXCERPT_MAX.saturating_sub(self.reached.len()));
         self.reached.extend(self.from.iter().map(|it| it.0.clone()));
         self.from.truncate(FOLLOWED);
     }

@@ -130,7 +130,7 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
         let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
         keywords.iter().filter(|keyword| own.binary_search(keyword).is_ok()).count() as u32
     };
-    let mut following = Following::begin(entry.fused(place, named, wanted), wanted);
+    let mut following = Following::begin(entry.fused(place, named), wanted.follow);
     while let Some(from) = following.next() {
         let mut found: FxHashMap<u32, f32> = FxHashMap::default();
         for (passage, score) in from {

@@ -42,7 +42,7 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
         let found = place::of(session, version, &entry.passages()).await?;
         let place = |key: &Key| found.get(key).filter(|it| admits(it)).cloned();
         let named = spoken.named.iter().filter(|it| admits(it)).cloned();
-        let mut following = Following::begin(entry.fused(place, named, wanted), wanted);
+        let mut following = Following::begin(entry.fused(place, named), wanted.follow);
         while let Some(from) = following.next() {
             let found = neighbors(session, version, wanted.follow, &from, &spoken.keywords).await?;
             following.add(found.into_iter().filter(|it| admits(&it.0)));
