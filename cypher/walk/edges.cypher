@@ -1,4 +1,7 @@
-UNWIND $passages AS row
-MATCH (a:Passage {id: row.id, since: row.since})-[r:LEADS_TO]->(b:Passage)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-RETURN a.id AS from, b.id AS to, r.incoming AS incoming, r.outgoing AS outgoing, r.similarity AS similarity
+// Question edges from and to these passages.
+UNWIND $passages AS id
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id, since)
+WHERE p.id STARTS WITH id AND p.since <= $version
+MATCH (p)-[r:LEADS_TO]->(to:Passage)
+WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) AND left(to.id, size(id)) IN $passages
+RETURN p.id AS from, to.id AS to, r.incoming AS incoming, r.outgoing AS outgoing, r.similarity AS similarity

@@ -1,5 +1,7 @@
-UNWIND $passages AS row
-MATCH (p:Passage {id: row.id, since: row.since})-[r:PART_OF]->(d:Document)
+UNWIND $passages AS id
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id, since)
+WHERE p.id STARTS WITH id AND p.since <= $version
+MATCH (p)-[r:PART_OF]->(d:Document)
 WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
 RETURN p.id AS id, p.since AS since, d.id AS document, p.ordinal AS ordinal, p.length AS length,
-  p.sentenceLengths AS sentences, p.keywords AS keywords
+  p.sentenceLengths AS sentences, p.keywords AS keywords, properties(d) AS properties

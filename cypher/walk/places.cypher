@@ -1,4 +1,6 @@
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})-[r:PART_OF]->(d:Document)
-WHERE p.since <= $version AND r.since <= $version AND (r.until IS NULL OR r.until > $version)
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id, since)
+WHERE p.id STARTS WITH id AND p.since <= $version
+MATCH (p)-[r:PART_OF]->(d:Document)
+WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
 RETURN p.id AS id, p.since AS since, d.id AS document, d.sourceId AS source, p.ordinal AS ordinal

@@ -64,8 +64,8 @@ struct Marker {
 /// Adds what a row is; none where it has not all that it should.
 type Add = fn(&mut Parts, &Row) -> Option<()>;
 
-/// Returns the bytes of a property; none where it holds something else.
-fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
+/// Returns the bytes of a property, no bytes where there is none; none where it holds something else.
+pub(super) fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
     match property {
         Some(BoltType::Bytes(bytes)) => Some(bytes.value.to_vec()),
         Some(BoltType::Null(_)) | None => Some(Vec::new()),
@@ -105,7 +105,7 @@ impl Parts {
     }
 
     fn add_document(&mut self, row: &Row) -> Option<()> {
-        let shown = read_document(row)?;
+        let shown = read_document(row, "id")?;
         let document = Document {
             id: shown.document,
             source_id: shown.source_id,

@@ -34,7 +34,7 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
 type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
 const PARTS: [Part; 6] = [
-    ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row)?))),
+    ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row, "id")?))),
     ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
     ("question", cypher!("read/incoming"), |row, lines| {
         Some(lines.push("question", &read_question(row, QuestionKind::Incoming)?))
@@ -79,15 +79,15 @@ fn text(properties: &BoltMap, name: &str) -> Option<String> {
     properties.get::<Option<String>>(name).ok().flatten()
 }
 
-/// Returns what is shown of the document of a row.
-pub(super) fn read_document(row: &Row) -> Option<DocumentText> {
+/// Returns what is shown of the document of a row that has its key in column `id`.
+pub(super) fn read_document(row: &Row, id: &str) -> Option<DocumentText> {
     let properties = properties(row)?;
     let metadata = match text(&properties, "metadata") {
         Some(metadata) => serde_json::from_str(&metadata).ok()?,
         None => Metadata::new(),
     };
     Some(DocumentText {
-        document: column(row, "id", DocumentId::from_bytes)?,
+        document: column(row, id, DocumentId::from_bytes)?,
         source_id: text(&properties, "sourceId")?,
         title: text(&properties, "title"),
         uri: text(&properties, "uri")?,

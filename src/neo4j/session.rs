@@ -399,11 +399,13 @@ impl Turn {
 }
 
 async fn rows_of(transaction: &mut Txn, statement: &Statement) -> Result<Vec<Row>, DriverError> {
+    let began = Instant::now();
     let mut stream = transaction.execute(statement.query()).await?;
     let mut rows = Vec::new();
     while let Some(row) = stream.next(transaction.handle()).await? {
         rows.push(row);
     }
+    tracing::debug!(action = statement.action, rows = rows.len(), elapsed = ?began.elapsed(), "a statement was answered");
     Ok(rows)
 }
 

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::element::{Key, unhex};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
+use super::load::key;
 use crate::error::Result;
 use crate::store::{Follow, Wanted};
 
@@ -39,8 +40,8 @@ pub(in crate::neo4j) struct Entry {
     by_vector: Vec<Key>,
     /// Where question edges lead, and where they come from.
     by_edge: Vec<[Key; 2]>,
-    /// In-coming questions: passage, place there, vector.
-    pub(in crate::neo4j) questions: Vec<(Key, i64, Vec<f32>)>,
+    /// In-coming questions: passage, question, vector.
+    pub(in crate::neo4j) questions: Vec<(Key, Key, Vec<f32>)>,
 }
 
 /// How much a filter leaves.
@@ -202,12 +203,12 @@ async fn questions(
     version: i64,
     wanted: &Wanted<'_>,
     limit: i64,
-) -> Result<Vec<(Key, i64, Vec<f32>)>> {
+) -> Result<Vec<(Key, Key, Vec<f32>)>> {
     if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
     let statement = vector_statement(cypher!("read/entry-incoming-embedding"), wanted.vector, limit, version);
-    let read = |row: &Row| Some((passage(row)?, row.get("place").ok()?, row.get("embedding").ok()?));
+    let read = |row: &Row| Some((passage(row)?, key(row, "question")?, row.get("embedding").ok()?));
     Ok(session.rows(&statement).await?.iter().filter_map(read).collect())
 }
 

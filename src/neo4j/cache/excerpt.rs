@@ -145,7 +145,11 @@ impl GraphReader for Excerpt {
         if missing.is_empty() {
             return Ok(());
         }
-        let fetched = Handle::current().block_on(self.cache.fetcher.fetch(&self.cache.structure, &missing))?;
+        let fetched = Handle::current().block_on(self.cache.fetcher.fetch(
+            self.cache.version,
+            &self.cache.structure,
+            &missing,
+        ))?;
         self.later.write().unwrap_or_else(PoisonError::into_inner).extend(fetched);
         Ok(())
     }

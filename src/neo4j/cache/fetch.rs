@@ -4,14 +4,15 @@ use std::collections::hash_map::Entry as Slot;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use neo4rs::{BoltList, BoltType, Row};
+use neo4rs::{BoltType, Row};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::super::element::{Key, key_row, unhex};
+use super::super::download::bytes;
+use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
-use super::load::Structure;
+use super::load::{Structure, key};
 use crate::domain::{DatabaseError, PassageId, Span};
 use crate::error::{Error, Result};
 use crate::store::PassageText;
@@ -51,7 +52,7 @@ impl Fetcher {
     /// # Errors
     ///
     /// [`DatabaseError::Changing`] if one is not there any more.
-    pub(super) async fn fetch(&self, structure: &Structure, passages: &[u32]) -> Result<Fetchings> {
+    pub(super) async fn fetch(&self, version: i64, structure: &Structure, passages: &[u32]) -> Result<Fetchings> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: FxHashMap<u32, Arc<Fetched>> = {
             let mut kept = kept();
@@ -62,14 +63,11 @@ impl Fetcher {
         };
         let missing: Vec<u32> = passages.iter().copied().filter(|it| !found.contains_key(it)).collect();
         if !missing.is_empty() {
-            let rows = missing.iter().map(|passage| {
-                let (key, since) = &structure.passages[*passage as usize];
-                BoltType::Map(key_row(key, *since))
-            });
-            let rows = BoltType::List(BoltList { value: rows.collect() });
-            let statement = Statement::new("read texts", cypher!("read/texts")).with("passages", rows);
-            let rows = self.session.rows(&statement).await?;
-            let read = rows.iter().map(|row| Raw::read(structure, row)).collect::<Option<Vec<Raw>>>();
+            let keys = short(missing.iter().map(|passage| &structure.passages[*passage as usize].0));
+            let statement = Statement::new("read texts", cypher!("read/texts"));
+            let rows = self.session.rows(&statement.with("passages", keys).with("version", version)).await?;
+            let known = rows.iter().filter_map(|row| Some((row, *structure.numbers.get(&key(row, "id")?)?)));
+            let read = known.map(|(row, number)| Raw::read(structure, number, row)).collect::<Option<Vec<Raw>>>();
             let damaged = || self.session.damaged("a passage has not all that it should");
             for (passage, fetched) in taken_apart(read.ok_or_else(damaged)?).await?.ok_or_else(damaged)? {
                 let fetched = Arc::new(fetched);
@@ -103,9 +101,8 @@ struct Raw {
 }
 
 impl Raw {
-    fn read(structure: &Structure, row: &Row) -> Option<Self> {
-        let key = unhex(row.get("id").ok()?)?;
-        let number = *structure.numbers.get(&key)?;
+    fn read(structure: &Structure, number: u32, row: &Row) -> Option<Self> {
+        let (key, _) = structure.passages[number as usize];
         let document = &structure.documents[structure.graph.passage_document[number as usize] as usize];
         let bounds: Vec<u32> = row.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
         let place = |name| u32::try_from(row.get::<i64>(name).ok()?).ok();
@@ -116,10 +113,7 @@ impl Raw {
             text: row.get("text").ok()?,
             sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
         };
-        let vectors = match row.get::<BoltType>("vectors").ok()? {
-            BoltType::Bytes(bytes) => bytes.value.to_vec(),
-            _ => Vec::new(),
-        };
+        let vectors = bytes(row.get::<BoltType>("vectors").ok().as_ref())?;
         Some(Self { number, title: document.title.clone(), shown, vectors })
     }
 

@@ -198,7 +198,7 @@ impl Rows {
     }
 
     pub(in crate::neo4j) fn add_document(&mut self, row: &Row) -> Option<()> {
-        self.documents.push(read_document(row)?);
+        self.documents.push(read_document(row, "id")?);
         Some(())
     }
 
@@ -235,9 +235,10 @@ impl Rows {
         Some(())
     }
 
-    /// Adds a passage of a part, whose keywords are not known from what belongs to it.
+    /// Adds a passage of a part with its document; its keywords are not known from what belongs to it.
     pub(in crate::neo4j) fn add_part_passage(&mut self, row: &Row) -> Option<()> {
         self.add_passage(row)?;
+        self.documents.push(read_document(row, "document")?);
         let keywords: Vec<String> = list(row, "keywords")?;
         let keywords = keywords.into_iter().map(|keyword| self.elements.keywords.number(keyword)).collect();
         self.passages.last_mut()?.element.keywords = keywords;
@@ -350,6 +351,7 @@ impl Rows {
         let with_passages: rustc_hash::FxHashSet<Key> = self.passages.iter().map(|it| it.document).collect();
         self.documents.retain(|it| with_passages.contains(it.document.as_bytes()));
         self.documents.sort_unstable_by(|a, b| (&a.source_id, a.document).cmp(&(&b.source_id, b.document)));
+        self.documents.dedup_by_key(|it| it.document);
         let numbers: FxHashMap<Key, u32> = self.documents.iter().map(|it| *it.document.as_bytes()).zip(0..).collect();
         for passage in &mut self.passages {
             passage.element.document = *numbers.get(&passage.document)?;
@@ -374,13 +376,15 @@ fn beyond() -> DocumentText {
 
 /// Brings questions into the order of their passages, and returns their texts and numbers.
 fn order_questions(
-    questions: &mut [QuestionRow],
+    questions: &mut Vec<QuestionRow>,
     passages: &FxHashMap<Key, u32>,
 ) -> Option<(Texts, FxHashMap<Key, u32>)> {
     for question in questions.iter_mut() {
         question.element.passage = *passages.get(&question.passage)?;
     }
     questions.sort_unstable_by_key(|it| (it.element.passage, it.place));
+    // Of a part, one may have been asked for twice.
+    questions.dedup_by_key(|it| it.id);
     let texts: Vec<&str> = questions.iter().map(|it| it.text.as_str()).collect();
     let (ends, bytes) = back_to_back(&texts);
     let ids: Vec<Key> = questions.iter().map(|it| it.id).collect();

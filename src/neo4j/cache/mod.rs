@@ -96,7 +96,8 @@ impl DatabaseGraph {
     pub async fn open(target: &Target, options: TraversalOptions) -> Result<Self> {
         let copies = options.cache.as_ref().map(|folder| Copies::of(target, folder)).transpose()?;
         let session = Session::connect_to_ask(target).await?;
-        let cache = Arc::new(load(&session, &options, copies.as_ref(), None).await?);
+        let loading = Loading { session: &session, options: &options, copies: copies.as_ref(), known: None };
+        let cache = Arc::new(loading.load().await?);
         let current = Arc::new(RwLock::new(cache));
         Ok(Self { session, options: Arc::new(options), copies, current, reading: Arc::default() })
     }
@@ -147,7 +148,9 @@ impl DatabaseGraph {
         let (options, copies) = (Arc::clone(&self.options), self.copies.clone());
         let loaded = tokio::spawn(async move {
             let _reading = reading;
-            let cache = Arc::new(load(&session, &options, copies.as_ref(), Some(&known)).await?);
+            let loading =
+                Loading { session: &session, options: &options, copies: copies.as_ref(), known: Some(&known) };
+            let cache = Arc::new(loading.load().await?);
             *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
             Ok(cache)
         });
@@ -180,7 +183,7 @@ impl DatabaseGraph {
             Ok(part) => part,
         };
         let cache = structure.map_or_else(|| Arc::clone(&cache), |structure| Arc::new(cache.with(structure)));
-        let fetched = cache.fetcher.fetch(&cache.structure, &passages).await?;
+        let fetched = cache.fetcher.fetch(cache.version, &cache.structure, &passages).await?;
         let questions = cache.numbered(entry.questions);
         Ok(Excerpt::new(cache, fetched, &questions))
     }
@@ -195,71 +198,71 @@ pub(super) struct Part {
     pub(super) entry: Entry,
 }
 
-/// Reads the version that is current: by what differs from `known` where that can be told.
-async fn load(
-    session: &Session,
-    options: &TraversalOptions,
-    copies: Option<&Copies>,
-    known: Option<&GraphCache>,
-) -> Result<GraphCache> {
-    let mut attempt = 0;
-    loop {
-        attempt += 1;
-        let reading = Reading::begin(session).await?;
-        let found = read(session, &reading, options, copies, known).await;
-        if let Some(cache) = reading.end(found, attempt).await? {
-            return Ok(cache);
+/// What a version is read with.
+struct Loading<'a> {
+    session: &'a Session,
+    options: &'a TraversalOptions,
+    copies: Option<&'a Copies>,
+    /// What is known of an earlier version.
+    known: Option<&'a GraphCache>,
+}
+
+impl Loading<'_> {
+    /// Reads the version that is current: by what differs from what is known where that can be told.
+    async fn load(&self) -> Result<GraphCache> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let reading = Reading::begin(self.session).await?;
+            let found = self.read(&reading).await;
+            if let Some(cache) = reading.end(found, attempt).await? {
+                return Ok(cache);
+            }
         }
     }
-}
 
-async fn read(
-    session: &Session,
-    reading: &Reading<'_>,
-    options: &TraversalOptions,
-    copies: Option<&Copies>,
-    known: Option<&GraphCache>,
-) -> Result<GraphCache> {
-    let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
-    if state.dimension > DIMENSION_MAX {
-        return Err(session.damaged(format!("its vectors have {} values", state.dimension)));
+    async fn read(&self, reading: &Reading<'_>) -> Result<GraphCache> {
+        let session = self.session;
+        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        if state.dimension > DIMENSION_MAX {
+            return Err(session.damaged(format!("its vectors have {} values", state.dimension)));
+        }
+        let traversal = self.options.resolved(&state.counts);
+        let (structure, lexicon, read_from) = match traversal {
+            Traversal::Cypher => (Structure::default(), load::load_lexicon(session, reading).await?, ReadFrom::Nothing),
+            Traversal::Auto | Traversal::Memory => self.read_structure(reading, &state).await?,
+        };
+        let (state, lexicon, fetcher) = (Arc::new(state), Arc::new(lexicon), Arc::new(Fetcher::new(session.clone())));
+        Ok(GraphCache { version: reading.version, state, structure, lexicon, fetcher, traversal, read_from })
     }
-    let traversal = options.resolved(&state.counts);
-    let (structure, lexicon, read_from) = match traversal {
-        Traversal::Cypher => (Structure::default(), load::load_lexicon(session, reading).await?, ReadFrom::Nothing),
-        Traversal::Auto | Traversal::Memory => read_structure(session, reading, &state, copies, known).await?,
-    };
-    let (state, lexicon, fetcher) = (Arc::new(state), Arc::new(lexicon), Arc::new(Fetcher::new(session.clone())));
-    Ok(GraphCache { version: reading.version, state, structure, lexicon, fetcher, traversal, read_from })
-}
 
-/// Returns the structure out of a copy that is kept, or else out of the database, and then keeps a copy.
-async fn read_structure(
-    session: &Session,
-    reading: &Reading<'_>,
-    state: &IndexState,
-    copies: Option<&Copies>,
-    known: Option<&GraphCache>,
-) -> Result<(Structure, Lexicon, ReadFrom)> {
-    if let Some((structure, lexicon)) = copies.and_then(|copies| copies.read(state)) {
-        return Ok((structure, lexicon, ReadFrom::Copy));
+    /// Returns the structure out of a copy that is kept, or else out of the database, and then keeps a copy.
+    async fn read_structure(
+        &self,
+        reading: &Reading<'_>,
+        state: &IndexState,
+    ) -> Result<(Structure, Lexicon, ReadFrom)> {
+        let session = self.session;
+        if let Some((structure, lexicon)) = self.copies.and_then(|copies| copies.read(state)) {
+            return Ok((structure, lexicon, ReadFrom::Copy));
+        }
+        let known = self.known.filter(|known| known.traversal == Traversal::Memory);
+        let by_difference = match known {
+            Some(known) => Box::pin(difference::read(session, reading, known, state)).await?,
+            None => None,
+        };
+        let (structure, read_from) = match by_difference {
+            Some(structure) => (structure, ReadFrom::Difference),
+            None => (Box::pin(load::load(session, reading, state.counts)).await?, ReadFrom::Database),
+        };
+        let lexicon = load::load_lexicon(session, reading).await?;
+        // A version that was switched meanwhile is not what was read.
+        let is_of_state = state.version == reading.version && current(session).await?.0 == reading.version;
+        if let Some(copies) = self.copies.filter(|_| is_of_state) {
+            copies.write(state, &structure, &lexicon)?;
+        }
+        Ok((structure, lexicon, read_from))
     }
-    let known = known.filter(|known| known.traversal == Traversal::Memory);
-    let by_difference = match known {
-        Some(known) => Box::pin(difference::read(session, reading, known, state)).await?,
-        None => None,
-    };
-    let (structure, read_from) = match by_difference {
-        Some(structure) => (structure, ReadFrom::Difference),
-        None => (Box::pin(load::load(session, reading, state.counts)).await?, ReadFrom::Database),
-    };
-    let lexicon = load::load_lexicon(session, reading).await?;
-    // A version that was switched meanwhile is not what was read.
-    let is_of_state = state.version == reading.version && current(session).await?.0 == reading.version;
-    if let Some(copies) = copies.filter(|_| is_of_state) {
-        copies.write(state, &structure, &lexicon)?;
-    }
-    Ok((structure, lexicon, read_from))
 }
 
 impl GraphSource for DatabaseGraph {
@@ -391,15 +394,14 @@ impl GraphCache {
     }
 
     /// Returns in-coming questions by number, each with its vector; those that are not there are left out.
-    fn numbered(&self, questions: Vec<(Key, i64, Vec<f32>)>) -> Vec<(u32, Vec<f32>)> {
+    fn numbered(&self, questions: Vec<(Key, Key, Vec<f32>)>) -> Vec<(u32, Vec<f32>)> {
         let graph = self.structure.graph.view();
-        let number = |passage: Key, place: i64| {
-            let own = row(graph.passage_incoming, *self.structure.numbers.get(&passage)?);
-            let question = own.start + usize::try_from(place).ok()?;
-            own.contains(&question).then_some(question as u32)
+        let number = |passage: Key, question: Key| {
+            let mut own = row(graph.passage_incoming, *self.structure.numbers.get(&passage)?);
+            own.find(|it| self.structure.incoming.ids[*it] == question).map(|it| it as u32)
         };
         let numbered =
-            questions.into_iter().filter_map(|(passage, place, vector)| Some((number(passage, place)?, vector)));
+            questions.into_iter().filter_map(|(passage, question, vector)| Some((number(passage, question)?, vector)));
         numbered.collect()
     }
 }

@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::graph::packed::name_kind;
 use crate::graph::trail::{BEARERS_MAX, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX};
 use crate::store::{DocumentText, Follow, Wanted};
+use part::Asked;
 use place::Place;
 
 /// Kinds of names that are no names of a document itself.
@@ -49,7 +50,10 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
         }
         following.reached()
     };
-    let structure = part::read(session, version, wanted.follow, &places, spoken.rows).await?;
+    let found = entry.questions.iter().map(|it| &it.1).collect();
+    let keywords = if wanted.follow == Follow::Questions { &spoken.keywords[..] } else { &[] };
+    let asked = Asked { follow: wanted.follow, places: &places, keywords, found };
+    let structure = part::read(session, version, &asked, spoken.rows).await?;
     let mut passages: Vec<u32> = places.iter().filter_map(|it| structure.numbers.get(&it.key).copied()).collect();
     passages.sort_unstable();
     Ok(Part { structure: Some(structure), passages, entry })
@@ -67,8 +71,9 @@ impl Filtered {
         let Some(admits) = wanted.filter else { return Ok(None) };
         let mut filtered = Self { documents: FxHashSet::default(), admitted: Admitted { passages: 0, of: passages } };
         let mut visit = |row: &Row| {
-            let read =
-                || Some((read_document(row)?, row.get::<BoltMap>("properties").ok()?.get::<i64>("passages").ok()?));
+            let read = || {
+                Some((read_document(row, "id")?, row.get::<BoltMap>("properties").ok()?.get::<i64>("passages").ok()?))
+            };
             let (document, passages) =
                 read().ok_or_else(|| session.damaged("a document has not all that it should"))?;
             if admits(&document) {
@@ -146,7 +151,7 @@ pub(super) async fn documents(
     let statement = Statement::new("read the documents", cypher!("walk/documents-of"))
         .with("version", version)
         .with("ids", ids(passages.iter().map(PassageId::as_bytes)));
-    let read = |row: &Row| Some((PassageId::from_bytes(key(row, "passage")?), read_document(row)?));
+    let read = |row: &Row| Some((PassageId::from_bytes(key(row, "passage")?), read_document(row, "id")?));
     let rows = session.rows(&statement).await?;
     rows.iter().map(|row| read(row).ok_or_else(|| session.damaged("a document has not all that it should"))).collect()
 }

@@ -1,52 +1,66 @@
 //! The structure of the passages that a question has reached.
 
 use neo4rs::{BoltList, BoltType, Row};
+use rustc_hash::FxHashSet;
 
-use super::super::cache::{Rows, Structure};
-use super::super::element::key_row;
+use super::super::cache::{Rows, Structure, key};
+use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
 use super::place::Place;
 use crate::error::Result;
 use crate::store::Follow;
 
-/// Adds what a row is; none where it has not all that it should.
-type Add = fn(&mut Rows, &Row) -> Option<()>;
-type Statements = &'static [(&'static str, Add)];
+/// What a row of a part is.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Adds it; none where it has not all that it should.
+    add: fn(&mut Rows, &Row) -> Option<()>,
+    /// The column of the passage that it is of.
+    of: Option<&'static str>,
+}
+
+type Statements = &'static [(&'static str, Part)];
+type Answers = Vec<(Part, Vec<Row>)>;
 
 /// What every strategy compares.
-const PASSAGES: Statements =
-    &[(cypher!("walk/documents"), Rows::add_document), (cypher!("walk/passages"), Rows::add_part_passage)];
-/// Question edges and what they join.
-const QUESTIONS: Statements = &[
-    (cypher!("walk/incoming"), Rows::add_incoming),
-    (cypher!("walk/outgoing"), Rows::add_outgoing),
-    (cypher!("walk/edges"), Rows::add_edge),
-];
+const PASSAGES: Statements = &[(cypher!("walk/passages"), Part { add: Rows::add_part_passage, of: Some("id") })];
 /// Names and mentions, entities before what refers to them.
 const NAMES: Statements = &[
-    (cypher!("walk/entities"), Rows::add_entity),
-    (cypher!("walk/names"), Rows::add_name),
-    (cypher!("walk/mentions"), Rows::add_mention),
+    (cypher!("walk/entities"), Part { add: Rows::add_entity, of: None }),
+    (cypher!("walk/names"), Part { add: Rows::add_name, of: Some("passage") }),
+    (cypher!("walk/mentions"), Part { add: Rows::add_mention, of: Some("passage") }),
 ];
+const INCOMING: Part = Part { add: Rows::add_incoming, of: Some("passage") };
+const OUTGOING: Part = Part { add: Rows::add_outgoing, of: Some("passage") };
+const EDGE: Part = Part { add: Rows::add_edge, of: Some("from") };
 
-/// Reads the structure of passages, as much of it as is followed, into `rows`.
-pub(super) async fn read(
-    session: &Session,
-    version: i64,
-    follow: Follow,
-    places: &[Place],
-    mut rows: Rows,
-) -> Result<Structure> {
-    let named = if follow == Follow::Names { NAMES } else { &[] };
-    let questions = if follow == Follow::Nothing { &[] } else { QUESTIONS };
-    let (passages, named, questions) = tokio::try_join!(
-        ask(session, version, PASSAGES, places),
-        ask(session, version, named, places),
-        ask(session, version, questions, places),
+/// What is read of the structure of passages.
+pub(super) struct Asked<'a> {
+    pub(super) follow: Follow,
+    pub(super) places: &'a [Place],
+    /// In-coming questions are read that have one of these.
+    pub(super) keywords: &'a [String],
+    /// In-coming questions that were found.
+    pub(super) found: Vec<&'a Key>,
+}
+
+/// Reads a part of the structure into `rows`. Of questions, that is what a walk compares: those that edges between these
+/// passages join, that have a keyword of the question, or that were found.
+pub(super) async fn read(session: &Session, version: i64, asked: &Asked<'_>, mut rows: Rows) -> Result<Structure> {
+    let passages: FxHashSet<Key> = asked.places.iter().map(|place| place.key).collect();
+    let keys = short(&passages);
+    let statement = |text| Statement::new("read a part", text).with("version", version).with("passages", keys.clone());
+    let named = if asked.follow == Follow::Names { NAMES } else { &[] };
+    let (own, named, questions) = tokio::try_join!(
+        ask(session, PASSAGES, &statement),
+        ask(session, named, &statement),
+        ask_questions(session, version, asked, &statement),
     )?;
-    for (add, found) in passages.into_iter().chain(named).chain(questions) {
-        for row in &found {
+    for (Part { add, of }, found) in own.into_iter().chain(named).chain(questions) {
+        // Others may have been found by the first digits of a key.
+        let is_asked = |row: &&Row| of.is_none_or(|of| key(row, of).is_some_and(|key| passages.contains(&key)));
+        for row in found.iter().filter(is_asked) {
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
         }
     }
@@ -55,18 +69,38 @@ pub(super) async fn read(
 
 async fn ask(
     session: &Session,
-    version: i64,
     statements: Statements,
-    places: &[Place],
-) -> Result<Vec<(Add, Vec<Row>)>> {
-    let keys = places.iter().map(|place| BoltType::Map(key_row(&place.key, place.since)));
-    let keys = BoltType::List(BoltList { value: keys.collect() });
+    statement: &(impl Fn(&'static str) -> Statement + Sync),
+) -> Result<Answers> {
     if statements.is_empty() {
         return Ok(Vec::new());
     }
-    let statement = |(text, _): &(&'static str, Add)| {
-        Statement::new("read a part", text).with("version", version).with("passages", keys.clone())
-    };
-    let answers = session.rows_of_each(statements.iter().map(statement).collect()).await?;
+    let answers = session.rows_of_each(statements.iter().map(|it| statement(it.0)).collect()).await?;
     Ok(statements.iter().map(|it| it.1).zip(answers).collect())
+}
+
+/// Asks for the edges, and then for the questions that are wanted.
+async fn ask_questions(
+    session: &Session,
+    version: i64,
+    asked: &Asked<'_>,
+    statement: &(impl Fn(&'static str) -> Statement + Sync),
+) -> Result<Answers> {
+    if asked.follow == Follow::Nothing {
+        return Ok(Vec::new());
+    }
+    let edges = session.rows(&statement(cypher!("walk/edges"))).await?;
+    let joined = |end| edges.iter().filter_map(move |row| key(row, end)).collect::<FxHashSet<Key>>();
+    let (mut incoming, outgoing) = (joined("incoming"), joined("outgoing"));
+    incoming.extend(asked.found.iter().copied());
+    let by_key = |text, keys| Statement::new("read a part", text).with("version", version).with("ids", short(keys));
+    let incoming = by_key(cypher!("walk/incoming"), &incoming);
+    let outgoing = by_key(cypher!("walk/outgoing"), &outgoing);
+    let keywords: Vec<BoltType> = asked.keywords.iter().map(|it| it.as_str().into()).collect();
+    let about =
+        statement(cypher!("walk/incoming-about")).with("keywords", BoltType::List(BoltList { value: keywords }));
+    let (incoming, outgoing, about) =
+        tokio::try_join!(session.rows(&incoming), session.rows(&outgoing), session.rows(&about))?;
+    let questions = [(INCOMING, incoming), (INCOMING, about), (OUTGOING, outgoing)];
+    Ok(questions.into_iter().chain([(EDGE, edges)]).collect())
 }

@@ -1,10 +1,10 @@
 //! Where a passage stands: what it is ordered by, and what the database finds it by.
 
-use neo4rs::Row;
+use neo4rs::{BoltType, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::cache::{key, number};
-use super::super::element::Key;
+use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
 use super::ids;
@@ -34,19 +34,19 @@ impl Place {
     }
 }
 
-/// Returns the places of passages, as far as they are in `version`.
+/// Returns the places of passages, as far as they are in `version`, and maybe of others.
 pub(super) async fn of(session: &Session, version: i64, keys: &FxHashSet<Key>) -> Result<FxHashMap<Key, Place>> {
-    let places = read(session, version, cypher!("walk/places"), keys).await?;
+    let places = read(session, version, cypher!("walk/places"), short(keys)).await?;
     Ok(places.into_iter().map(|place| (place.key, place)).collect())
 }
 
 /// Returns the places of all passages of documents.
 pub(super) async fn of_documents(session: &Session, version: i64, keys: &FxHashSet<Key>) -> Result<Vec<Place>> {
-    read(session, version, cypher!("walk/places-of-documents"), keys).await
+    read(session, version, cypher!("walk/places-of-documents"), ids(keys)).await
 }
 
-async fn read(session: &Session, version: i64, text: &'static str, keys: &FxHashSet<Key>) -> Result<Vec<Place>> {
-    let statement = Statement::new("find passages", text).with("version", version).with("ids", ids(keys));
+async fn read(session: &Session, version: i64, text: &'static str, ids: BoltType) -> Result<Vec<Place>> {
+    let statement = Statement::new("find passages", text).with("version", version).with("ids", ids);
     let rows = session.rows(&statement).await?;
     let damaged = || session.damaged("a passage has not all that it should");
     rows.iter().map(|row| Place::read(row).ok_or_else(damaged)).collect()

@@ -213,7 +213,8 @@ impl<'a> Hopping<'a> {
     fn entry_by_fusion(&self) -> Vec<Entry> {
         let questions = (0..self.graph.incoming_passage.len() as u32)
             .filter(|question| self.query.evidence.is_allowed(self.graph.incoming_passage[*question as usize]))
-            .map(|question| (question, self.incoming_similarity(question)));
+            .map(|question| (question, self.incoming_similarity(question)))
+            .filter(|(_, similarity)| *similarity > 0.0);
         let mut fused: FxHashMap<u32, Entry> = FxHashMap::default();
         let mut rank = 0.0;
         for (question, _) in top::best(questions, 4 * WIDTH) {
