@@ -1,4 +1,9 @@
-MATCH (a:Passage)-[r:LEADS_TO]->(b:Passage)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-  AND (r.since > $after OR r.changed > $after)
-RETURN a.id AS from, b.id AS to, r.incoming AS incoming, r.outgoing AS outgoing, r.similarity AS similarity
+MATCH (p:Passage)
+WITH p, COLLECT {
+  MATCH (p)-[r:LEADS_TO]->(to:Passage)
+  WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+    AND (r.since > $after OR r.changed > $after)
+  RETURN [to.id, r.incoming, r.outgoing, r.similarity]
+} AS edges
+WHERE size(edges) > 0
+RETURN p.id AS passage, edges

@@ -1,4 +1,9 @@
-MATCH (p:Passage)-[r:ASKS]->(q:Outgoing)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-  AND (r.since > $after OR r.changed > $after OR q.changed > $after)
-RETURN q.id AS id, p.id AS passage, q.place AS place, q.sentence AS sentence, q.text AS text, q.keywords AS keywords
+MATCH (p:Passage)
+WITH p, COLLECT {
+  MATCH (p)-[r:ASKS]->(q:Outgoing)
+  WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+    AND (r.since > $after OR r.changed > $after OR q.changed > $after)
+  RETURN [q.id, q.place, q.sentence, q.text, q.keywords]
+} AS questions
+WHERE size(questions) > 0
+RETURN p.id AS passage, questions

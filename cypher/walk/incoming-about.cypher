@@ -5,4 +5,4 @@ WHERE p.id STARTS WITH id AND p.since <= $version
 MATCH (p)<-[r:ANSWERED_BY]-(q:Incoming)
 WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
   AND any(keyword IN q.keywords WHERE keyword IN $keywords)
-RETURN q.id AS id, p.id AS passage, q.place AS place, q.sentence AS sentence, q.text AS text, q.keywords AS keywords
+RETURN p.id AS passage, collect([q.id, q.place, q.sentence, q.text, q.keywords]) AS questions

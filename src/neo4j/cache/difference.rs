@@ -12,7 +12,10 @@ use super::super::source::{names_key, relationship_key};
 use super::super::state::IndexState;
 use super::super::statement::{Statement, cypher};
 use super::GraphCache;
-use super::load::{Add, PARTS, PassageRow, QuestionRow, Rows, Structure, Texts, counted, key, number};
+use super::load::{
+    Add, PARTS, PassageRow, QuestionRow, Rows, Structure, Texts, counted, edges, key, mentioned_keys, number,
+    question_keys,
+};
 use crate::domain::{EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::elements::{MentionElement, PassageElement, QuestionElement};
@@ -42,8 +45,8 @@ pub(super) async fn read(
         let statement = reading.after(Statement::new("read what is new", text), known.version);
         let rows = session.rows(&statement).await?;
         for row in &rows {
-            let key = own_key(kind, row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
-            gone.0.insert((kind, key));
+            let keys = own_keys(kind, row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
+            gone.0.extend(keys.into_iter().map(|key| (kind, key)));
         }
         arrived.push((add, rows));
     }
@@ -77,13 +80,17 @@ async fn changes(reading: &Reading<'_>, known: &GraphCache, state: &IndexState) 
     Ok(is_there.then_some(gone))
 }
 
-/// Returns the key of the element that a row of a part is.
-fn own_key(kind: Kind, row: &Row) -> Option<Key> {
+/// Returns the keys of the elements that a row of a part has.
+fn own_keys(kind: Kind, row: &Row) -> Option<Vec<Key>> {
     Some(match kind {
-        Kind::Names => names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?),
-        Kind::MentionedIn => relationship_key(kind, &key(row, "entity")?, &key(row, "passage")?),
-        Kind::LeadsTo => edge_key(&key(row, "from")?, &key(row, "to")?),
-        _ => key(row, "id")?,
+        Kind::Names => vec![names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?)],
+        Kind::Incoming | Kind::Outgoing => question_keys(row)?,
+        Kind::MentionedIn => {
+            let passage = key(row, "passage")?;
+            mentioned_keys(row)?.iter().map(|entity| relationship_key(kind, entity, &passage)).collect()
+        }
+        Kind::LeadsTo => edges(row)?.iter().map(|([from, to, ..], _)| edge_key(from, to)).collect(),
+        _ => vec![key(row, "id")?],
     })
 }
 

@@ -54,11 +54,15 @@ pub(in crate::neo4j) struct Texts {
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let rows = Mutex::default();
-    // Names and mentions refer to entities. The others come side by side: one is taken apart while the next is fetched.
-    let (first, rest) = PARTS.split_at(FIRST_PARTS);
+    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it: one
+    // is taken apart while the other is fetched.
+    let (named, rest) = PARTS.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
-    read_parts(session, reading, first, &rows).await?;
-    tokio::try_join!(read_parts(session, reading, some, &rows), read_parts(session, reading, others, &rows))?;
+    tokio::try_join!(
+        read_parts(session, reading, named, &rows),
+        read_parts(session, reading, some, &rows),
+        read_parts(session, reading, others, &rows)
+    )?;
     let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     counted(session, rows.into_structure(session)?, counts)
 }
@@ -94,19 +98,19 @@ pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -
 /// Adds what a row is; none where it has not all that it should.
 pub(super) type Add = fn(&mut Rows, &Row) -> Option<()>;
 
-/// Parts that others refer to.
-const FIRST_PARTS: usize = 1;
+/// Parts that are of entities.
+const NAMED_PARTS: usize = 3;
 
-/// The parts of a structure, each before those that refer to it.
+/// The parts of a structure: entities, names and mentions in this order, and the others.
 pub(super) const PARTS: [(Kind, &str, Add); 8] = [
     (Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity),
+    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
+    (Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions),
     (Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming),
-    (Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing),
     (Kind::Document, cypher!("read/structure-documents"), Rows::add_document),
     (Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage),
-    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
-    (Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mention),
-    (Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edge),
+    (Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing),
+    (Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges),
 ];
 
 /// Reads the lexicon of the version that `reading` reads.
@@ -172,18 +176,40 @@ fn list<T: serde::de::DeserializeOwned>(row: &Row, name: &str) -> Option<Vec<T>>
     Some(row.get::<Option<Vec<T>>>(name).ok()?.unwrap_or_default())
 }
 
-fn question(row: &Row, elements: &mut Elements) -> Option<QuestionRow> {
-    let keywords: Vec<String> = list(row, "keywords")?;
-    let keywords = keywords.into_iter().map(|keyword| elements.keywords.number(keyword)).collect();
-    let element = QuestionElement { passage: 0, sentence: number(row, "sentence")?, keywords };
-    let text = row.get("text").ok()?;
-    Some(QuestionRow {
-        id: key(row, "id")?,
-        passage: key(row, "passage")?,
-        place: number(row, "place")?,
-        text,
-        element,
-    })
+/// A question of a list: key, place, sentence, text, keywords.
+type QuestionItem = (String, u32, u32, String, Option<Vec<String>>);
+
+/// Reads the questions of a passage.
+fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -> Option<()> {
+    let passage = key(row, "passage")?;
+    for (id, place, sentence, text, keywords) in list::<QuestionItem>(row, "questions")? {
+        let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
+        let element = QuestionElement { passage: 0, sentence, keywords: keywords.collect() };
+        found.push(QuestionRow { id: unhex(&id)?, passage, place, text, element });
+    }
+    Some(())
+}
+
+/// Returns the questions of a row.
+pub(super) fn question_keys(row: &Row) -> Option<Vec<Key>> {
+    list::<QuestionItem>(row, "questions")?.iter().map(|it| unhex(&it.0)).collect()
+}
+
+/// An entity of a list: key, the sentences that mention it, and the words around it in each.
+type MentionItem = (String, Option<Vec<u32>>, Option<Vec<String>>);
+
+/// Returns the entities that are mentioned in the passage of a row.
+pub(super) fn mentioned_keys(row: &Row) -> Option<Vec<Key>> {
+    list::<MentionItem>(row, "mentions")?.iter().map(|it| unhex(&it.0)).collect()
+}
+
+/// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
+pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
+    let from = key(row, "passage")?;
+    let edge = |(to, incoming, outgoing, similarity): (String, String, String, f64)| {
+        Some(([from, unhex(&to)?, unhex(&incoming)?, unhex(&outgoing)?], similarity as f32))
+    };
+    list(row, "edges")?.into_iter().map(edge).collect()
 }
 
 impl Rows {
@@ -226,13 +252,11 @@ impl Rows {
     }
 
     pub(in crate::neo4j) fn add_incoming(&mut self, row: &Row) -> Option<()> {
-        self.incoming.push(question(row, &mut self.elements)?);
-        Some(())
+        questions(row, &mut self.elements, &mut self.incoming)
     }
 
     pub(in crate::neo4j) fn add_outgoing(&mut self, row: &Row) -> Option<()> {
-        self.outgoing.push(question(row, &mut self.elements)?);
-        Some(())
+        questions(row, &mut self.elements, &mut self.outgoing)
     }
 
     /// Adds a passage of a part with its document; its keywords are not known from what belongs to it.
@@ -264,12 +288,14 @@ impl Rows {
         Some(())
     }
 
-    pub(in crate::neo4j) fn add_mention(&mut self, row: &Row) -> Option<()> {
-        let (passage, entity) = (key(row, "passage")?, *self.entities.get(&key(row, "entity")?)?);
-        let (sentences, cues): (Vec<u32>, Vec<String>) = (list(row, "sentences")?, list(row, "cues")?);
-        for (sentence, around) in sentences.into_iter().zip(cues) {
-            let cues = self.cues(&around);
-            self.mentions.push((passage, MentionElement { passage: 0, entity, sentence, cues }));
+    pub(in crate::neo4j) fn add_mentions(&mut self, row: &Row) -> Option<()> {
+        let passage = key(row, "passage")?;
+        for (entity, sentences, cues) in list::<MentionItem>(row, "mentions")? {
+            let entity = *self.entities.get(&unhex(&entity)?)?;
+            for (sentence, around) in sentences.unwrap_or_default().into_iter().zip(cues.unwrap_or_default()) {
+                let cues = self.cues(&around);
+                self.mentions.push((passage, MentionElement { passage: 0, entity, sentence, cues }));
+            }
         }
         Some(())
     }
@@ -286,9 +312,8 @@ impl Rows {
         cues
     }
 
-    pub(in crate::neo4j) fn add_edge(&mut self, row: &Row) -> Option<()> {
-        let ends = [key(row, "from")?, key(row, "to")?, key(row, "incoming")?, key(row, "outgoing")?];
-        self.edges.push((ends, row.get::<f64>("similarity").ok()? as f32));
+    pub(in crate::neo4j) fn add_edges(&mut self, row: &Row) -> Option<()> {
+        self.edges.extend(edges(row)?);
         Some(())
     }
 

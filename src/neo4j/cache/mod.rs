@@ -38,7 +38,7 @@ use copy::Copies;
 pub(super) use entry::{Admitted, Entry, Following};
 use excerpt::Excerpt;
 use fetch::Fetcher;
-pub(super) use load::{Lexicon, Rows, Structure, key, number};
+pub(super) use load::{Lexicon, Rows, Structure, edges, key, number};
 pub use memory::{Traversal, TraversalOptions};
 
 /// Values of a vector at most: more than any embedder has.

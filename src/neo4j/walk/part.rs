@@ -3,7 +3,7 @@
 use neo4rs::{BoltList, BoltType, Row};
 use rustc_hash::FxHashSet;
 
-use super::super::cache::{Rows, Structure, key};
+use super::super::cache::{Rows, Structure, edges, key};
 use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
@@ -29,11 +29,11 @@ const PASSAGES: Statements = &[(cypher!("walk/passages"), Part { add: Rows::add_
 const NAMES: Statements = &[
     (cypher!("walk/entities"), Part { add: Rows::add_entity, of: None }),
     (cypher!("walk/names"), Part { add: Rows::add_name, of: Some("passage") }),
-    (cypher!("walk/mentions"), Part { add: Rows::add_mention, of: Some("passage") }),
+    (cypher!("walk/mentions"), Part { add: Rows::add_mentions, of: Some("passage") }),
 ];
 const INCOMING: Part = Part { add: Rows::add_incoming, of: Some("passage") };
 const OUTGOING: Part = Part { add: Rows::add_outgoing, of: Some("passage") };
-const EDGE: Part = Part { add: Rows::add_edge, of: Some("from") };
+const EDGES: Part = Part { add: Rows::add_edges, of: Some("passage") };
 
 /// What is read of the structure of passages.
 pub(super) struct Asked<'a> {
@@ -89,9 +89,9 @@ async fn ask_questions(
     if asked.follow == Follow::Nothing {
         return Ok(Vec::new());
     }
-    let edges = session.rows(&statement(cypher!("walk/edges"))).await?;
-    let joined = |end| edges.iter().filter_map(move |row| key(row, end)).collect::<FxHashSet<Key>>();
-    let (mut incoming, outgoing) = (joined("incoming"), joined("outgoing"));
+    let found = session.rows(&statement(cypher!("walk/edges"))).await?;
+    let joined = found.iter().filter_map(edges).flatten().map(|([_, _, incoming, outgoing], _)| (incoming, outgoing));
+    let (mut incoming, outgoing): (FxHashSet<Key>, FxHashSet<Key>) = joined.unzip();
     incoming.extend(asked.found.iter().copied());
     let by_key = |text, keys| Statement::new("read a part", text).with("version", version).with("ids", short(keys));
     let incoming = by_key(cypher!("walk/incoming"), &incoming);
@@ -102,5 +102,5 @@ async fn ask_questions(
     let (incoming, outgoing, about) =
         tokio::try_join!(session.rows(&incoming), session.rows(&outgoing), session.rows(&about))?;
     let questions = [(INCOMING, incoming), (INCOMING, about), (OUTGOING, outgoing)];
-    Ok(questions.into_iter().chain([(EDGE, edges)]).collect())
+    Ok(questions.into_iter().chain([(EDGES, found)]).collect())
 }
