@@ -113,7 +113,8 @@ pub(super) struct IndexArgs {
 /// Which models a command works with.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ModelArgs {
-    /// What makes vectors: `builtin`, `none`, or `onnx:DIR` for the model in a folder [default: that of the index, or
+    /// What makes vectors: `builtin`, `none`, `onnx:DIR` for the model in a folder, or `SERVER:MODEL` with openai,
+    /// ollama, vllm, llama.cpp, litellm, or server, the one that is set [default: that of the index, or
     /// `CAIRN_EMBEDDER`, or `builtin`].
     #[arg(long, value_name = "NAME")]
     pub(super) embedder: Option<String>,

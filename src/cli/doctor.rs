@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::DoctorArgs;
 use super::{Done, Surroundings, models, said};
-use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
+use crate::embed::{EmbedderChoice, EmbedderPlace, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
@@ -144,7 +144,10 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
 
 /// Looks for the library that runs local models.
 fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
-    let remembered = workspace.and_then(|workspace| workspace.model_place().ok().flatten());
+    let remembered = workspace.and_then(|workspace| match workspace.model_place() {
+        Ok(Some(EmbedderPlace::Local(place))) => Some(place),
+        _ => None,
+    });
     let given = args.models.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone());
     let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
     let folder = model_folder(args, surroundings).or_else(|| remembered.as_ref().map(|place| place.folder.clone()));

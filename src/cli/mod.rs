@@ -8,6 +8,7 @@ mod database;
 mod deadline;
 mod demo;
 mod doctor;
+mod endpoint;
 mod eval;
 mod eval_args;
 mod explain;
@@ -40,6 +41,7 @@ use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
 use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
+use models::Remembered;
 use next::Next;
 use screen::Screen;
 
@@ -289,7 +291,7 @@ async fn open_to_search(
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.graph.database.neo4j.is_some() {
         let source = database::open(place.graph, surroundings).await?;
-        let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
+        let performers = models::for_embedder(source.reader().embedder(), Remembered::default(), models, surroundings)?;
         return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;

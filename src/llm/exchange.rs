@@ -12,25 +12,53 @@ use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_service::Service;
 
+use super::embeddings::WireVectors;
 use super::endpoint::Endpoint;
 use super::wire::WireReply;
 use crate::domain::ChatError;
 
 /// Bytes of a reply.
-pub(super) const REPLY_BYTES_MAX: usize = 4 << 20;
+const REPLY_BYTES_MAX: usize = 4 << 20;
+/// Bytes of the vectors of one call: those of many texts, each value in up to two dozen digits.
+const VECTORS_BYTES_MAX: usize = 32 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
 /// The longest wait that a server is believed to ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// Sends requests, and returns responses that are known to be replies.
+/// What a good response is.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    bytes_max: usize,
+    check: fn(&[u8]) -> serde_json::Result<()>,
+}
+
+impl Expected {
+    /// Returns that it is the reply of a model.
+    pub(super) fn reply() -> Self {
+        Self { bytes_max: REPLY_BYTES_MAX, check: checked::<WireReply> }
+    }
+
+    /// Returns that it is vectors.
+    pub(super) fn vectors() -> Self {
+        Self { bytes_max: VECTORS_BYTES_MAX, check: checked::<WireVectors> }
+    }
+}
+
+fn checked<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<()> {
+    serde_json::from_slice::<T>(body).map(drop)
+}
+
+/// Sends requests, and returns responses that are known to be what is expected.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) endpoint: Arc<Endpoint>,
+    pub(super) expected: Expected,
 }
 
 impl Service<HttpRequestFactory> for Exchange {
@@ -55,18 +83,19 @@ impl Exchange {
         let sent = self.client.execute(request).await;
         let mut response = sent.map_err(|error| self.not_sent(error))?;
         let status = response.status();
+        let bytes_max = self.expected.bytes_max;
         if !status.is_success() {
-            let body = body(&mut response).await;
+            let body = body(&mut response, bytes_max).await;
             // What came before it broke or grew too long says enough.
             let (Ok(body) | Err((body, _))) = body;
             return Err(self.refusal(status, response.headers(), &body));
         }
-        let body = body(&mut response).await.map_err(|(_, broken)| match broken {
-            Broken::TooLarge => ChatError::TooLarge { bytes_max: REPLY_BYTES_MAX },
+        let body = body(&mut response, bytes_max).await.map_err(|(_, broken)| match broken {
+            Broken::TooLarge => ChatError::TooLarge { bytes_max },
             Broken::Connection(error) => ChatError::Interrupted { reason: reason(error) },
         })?;
         let malformed = |reason: String| ChatError::Malformed { reason };
-        serde_json::from_slice::<WireReply>(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
+        (self.expected.check)(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
         let checked = http::Response::builder().status(status).body(body);
         checked.map(Response::from).map_err(|error| malformed(error.to_string()))
     }
@@ -116,12 +145,12 @@ enum Broken {
 }
 
 /// Reads a body up to its limit; what was read is returned in any case.
-async fn body(response: &mut Response) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
+async fn body(response: &mut Response, bytes_max: usize) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
             Ok(None) => return Ok(body),
-            Ok(Some(chunk)) if body.len() + chunk.len() > REPLY_BYTES_MAX => return Err((body, Broken::TooLarge)),
+            Ok(Some(chunk)) if body.len() + chunk.len() > bytes_max => return Err((body, Broken::TooLarge)),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Err(error) => return Err((body, Broken::Connection(error))),
         }

@@ -149,7 +149,7 @@ impl ChatRequest {
 }
 
 /// Returns about how many tokens a text has.
-pub(super) fn tokens_estimate(text: &str) -> u64 {
+pub(crate) fn tokens_estimate(text: &str) -> u64 {
     (text.len() as u64).div_ceil(BYTES_PER_TOKEN)
 }
 

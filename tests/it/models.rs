@@ -2,5 +2,6 @@
 //! makes of what a model says.
 
 mod asking;
+mod embedders;
 mod faults;
 mod secrets;

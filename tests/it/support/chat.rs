@@ -25,6 +25,8 @@ pub(crate) enum Play {
     Closes,
     /// A good response of this many bytes.
     Bytes(usize),
+    /// Vectors of this many values, which are alike where texts share words.
+    Embeds(usize),
 }
 
 /// A request as it came.
@@ -81,7 +83,7 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
     let play = {
         let mut asked = asked.lock().unwrap();
         let play = plays.get(asked.len()).or(plays.last())?;
-        asked.push(request);
+        asked.push(request.clone());
         play
     };
     match play {
@@ -103,7 +105,26 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
         }
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
+        Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], *dimension)),
     }
+}
+
+/// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number that
+/// words have.
+fn embedded(texts: &Value, dimension: usize) -> String {
+    let vector = |text: &Value| {
+        let mut values = vec![0.0; dimension];
+        for word in text.as_str().unwrap().to_lowercase().split(|it: char| !it.is_alphanumeric()) {
+            let number = word.bytes().fold(7_usize, |number, byte| (number * 31 + usize::from(byte)) % 65_521);
+            values[number % dimension] += 1.0;
+        }
+        values
+    };
+    let texts = texts.as_array().unwrap();
+    let data: Vec<Value> =
+        texts.iter().zip(0..).map(|(it, at)| json!({ "index": at, "embedding": vector(it) })).collect();
+    json!({ "object": "list", "data": data, "model": "played-1", "usage": { "prompt_tokens": 9, "total_tokens": 9 } })
+        .to_string()
 }
 
 /// Reads a request to its end.
