@@ -1,4 +1,5 @@
-//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing.
+//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing, but for what
+//! `--probe` finds out about a server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::DoctorArgs;
-use super::{Done, Surroundings, models, said};
+use super::{Done, Surroundings, models, probe, said};
 use crate::embed::{EmbedderChoice, EmbedderPlace, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
@@ -55,13 +56,16 @@ pub(super) async fn run(args: &DoctorArgs, surroundings: &Surroundings) -> Done 
     let path = surroundings.index(args.place.index.clone());
     let (workspace, index) = index(&path, surroundings);
     let workspace = workspace.as_ref();
-    let checks = [
+    let mut checks = vec![
         program(),
         settings(surroundings),
         index,
         embedder(workspace, args, surroundings).await,
         runtime(workspace, args, surroundings),
     ];
+    if let Some(asked) = &args.model {
+        checks.push(model(asked, surroundings).await);
+    }
     if args.place.json {
         surroundings.print_json(&json!({ "checks": checks }))?;
     } else {
@@ -139,6 +143,14 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
     worked.map_or_else(
         |error| Check::of_error("embedder", error, false, surroundings),
         |detail| Check::works("embedder", detail),
+    )
+}
+
+/// Asks the server of a language model what it can do.
+async fn model(asked: &str, surroundings: &Surroundings) -> Check {
+    probe::run(asked, surroundings).await.map_or_else(
+        |error| Check::of_error("model", error, false, surroundings),
+        |detail| Check::works("model", detail),
     )
 }
 

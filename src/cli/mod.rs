@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod cache;
 mod check;
 mod clone;
 mod database;
@@ -17,6 +18,7 @@ mod index;
 mod models;
 mod next;
 mod path;
+mod probe;
 mod progress;
 mod publish;
 mod report;
@@ -151,6 +153,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
+        Command::Cache(command) => cache::run(&command, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
         Command::Check(args) => check::run(&args, surroundings).await,
@@ -173,6 +176,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Check(args) => args.place.json,
         Command::Report(args) => args.place.json,
         Command::Eval(command) => command.json(),
+        Command::Cache(command) => command.json(),
         Command::Doctor(args) => args.place.json,
         Command::Clone(_) | Command::Export(_) | Command::Demo => false,
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::ModelCallArgs;
-use super::{Surroundings, endpoint};
+use super::{Surroundings, endpoint, probe};
 use crate::error::Result;
 use crate::llm::{Budget, ChatModel, Layers, OpenAiModel, Prices, Recorded, Replayed, layered};
 use crate::store::ReplyStore;
@@ -22,7 +22,7 @@ pub(super) fn model(
     if let Some(path) = &args.replay {
         return Ok(Some(Arc::new(Replayed::open(&endpoint.name(), path)?)));
     }
-    let endpoint = endpoint::with_key(endpoint, settings)?;
+    let endpoint = probe::with_abilities(endpoint::with_key(endpoint, settings)?, surroundings);
     let layers = Layers {
         limits: endpoint::limits(settings),
         budget: Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None },

@@ -127,7 +127,7 @@ impl Caller {
     async fn ask(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ChatError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let tokens = texts.iter().map(|text| tokens_estimate(text)).sum();
-        let call = || self.pace.keep(tokens, self.server.vectors(&texts));
+        let call = || self.pace.keep(tokens, Box::pin(self.server.vectors(&texts)));
         let replied = self.breaker.guard(self.retries.again(call)).await;
         match &replied {
             Ok(came) => {
@@ -171,7 +171,9 @@ fn embedding(mut values: Vec<f32>, dimension: usize) -> Result<Embedding, ChatEr
     }
     // So that no square is too large or too small for a number.
     if largest.is_finite() {
-        values.iter_mut().for_each(|value| *value /= largest);
+        for value in &mut values {
+            *value /= largest;
+        }
     }
     Embedding::try_new(values, dimension).map_err(unusable)
 }

@@ -33,7 +33,7 @@ impl OpenAiModel {
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let endpoint = &self.connection.endpoint;
-        let wire = WireRequest::of(request, &endpoint.model, endpoint.form, endpoint.tokens_field());
+        let wire = WireRequest::of(request, endpoint);
         let chat = self.connection.client.chat();
         let reply: WireReply = self.connection.timed(chat.create_byot(wire)).await?;
         reply.into_reply(request, &endpoint.model)

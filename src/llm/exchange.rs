@@ -6,11 +6,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use tower_service::Service;
 
 use super::embeddings::WireVectors;
 use super::endpoint::Endpoint;
+use super::http_date;
 use super::wire::WireReply;
 use crate::domain::ChatError;
 
@@ -169,15 +170,38 @@ pub(super) fn reason(error: reqwest::Error) -> String {
     reason
 }
 
-/// Returns how long a server asks to wait, where it says so in seconds; a date would need a clock that agrees.
+/// Returns how long a server asks to wait, in seconds or until a date: as its own clock says, where it gives the time.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(RETRY_AFTER_MAX))
+    let text = |name| headers.get(name)?.to_str().ok();
+    let asked = text(RETRY_AFTER)?;
+    let wait = if let Ok(seconds) = asked.trim().parse::<f64>() {
+        Duration::try_from_secs_f64(seconds).ok()?
+    } else {
+        let now = text(DATE).and_then(http_date::parsed).unwrap_or_else(SystemTime::now);
+        // What is over needs no wait.
+        http_date::parsed(asked)?.duration_since(now).unwrap_or_default()
+    };
+    Some(wait.min(RETRY_AFTER_MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_until_a_date_is_that_of_the_servers_clock() {
+        let wait = |date: Option<&str>, until: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, until.parse().unwrap());
+            date.map(|date| headers.insert(DATE, date.parse().unwrap()));
+            retry_after(&headers)
+        };
+        let until = "Wed, 21 Oct 2026 07:28:00 GMT";
+        assert_eq!(wait(Some("Wed, 21 Oct 2026 07:27:30 GMT"), until), Some(Duration::from_secs(30)));
+        assert_eq!(wait(Some("Wed, 21 Oct 2026 07:28:30 GMT"), until), Some(Duration::ZERO));
+        assert_eq!(wait(None, "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait(None, "Fri, 31 Dec 9999 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
+    }
 
     #[test]
     fn a_wait_is_read_in_seconds_and_bounded() {
@@ -189,7 +213,7 @@ mod tests {
         assert_eq!(wait("2"), Some(Duration::from_secs(2)));
         assert_eq!(wait(" 0.5 "), Some(Duration::from_millis(500)));
         assert_eq!(wait("99999999"), Some(RETRY_AFTER_MAX));
-        for none in ["-1", "soon", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+        for none in ["-1", "soon", "NaN", "Wed, 21 Oct 2026"] {
             assert_eq!(wait(none), None, "{none}");
         }
     }

@@ -23,6 +23,8 @@ pub enum Purpose {
     Reason,
     /// To answer.
     Answer,
+    /// To find out what a server can do.
+    Probe,
 }
 
 impl Purpose {
@@ -33,6 +35,7 @@ impl Purpose {
             Self::Index => "index",
             Self::Reason => "reason",
             Self::Answer => "answer",
+            Self::Probe => "probe",
         }
     }
 }

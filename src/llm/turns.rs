@@ -7,15 +7,17 @@ use tokio::sync::Notify;
 /// Lets calls pass, so many at one time: half as many after one found the server with too much to do, and one more
 /// after as many as there are went well (additive increase, multiplicative decrease), from one to a bound.
 pub(super) struct Turns {
-    bound: f64,
+    bound: usize,
     state: Mutex<State>,
     freed: Notify,
 }
 
 #[derive(Debug)]
 struct State {
-    /// How many there may be; a fraction counts when it is whole.
-    allowed: f64,
+    /// How many there may be.
+    allowed: usize,
+    /// How many went well since that changed.
+    went_well: usize,
     running: usize,
     /// How often it became fewer: calls that began before say nothing of how many are too many now.
     cuts: u64,
@@ -31,8 +33,9 @@ pub(super) struct Turn<'a> {
 impl Turns {
     /// At most `bound` at one time, and at least one.
     pub(super) fn new(bound: usize) -> Self {
-        let bound = bound.max(1) as f64;
-        Self { bound, state: Mutex::new(State { allowed: bound, running: 0, cuts: 0 }), freed: Notify::new() }
+        let bound = bound.max(1);
+        let state = State { allowed: bound, went_well: 0, running: 0, cuts: 0 };
+        Self { bound, state: Mutex::new(state), freed: Notify::new() }
     }
 
     /// Waits for a turn.
@@ -49,11 +52,11 @@ impl Turns {
 
     fn try_next(&self) -> Option<Turn<'_>> {
         let mut state = self.state();
-        if state.running >= state.allowed as usize {
+        if state.running >= state.allowed {
             return None;
         }
         state.running += 1;
-        if state.running < state.allowed as usize {
+        if state.running < state.allowed {
             self.freed.notify_one();
         }
         Some(Turn { turns: self, cuts: state.cuts })
@@ -69,9 +72,14 @@ impl Turn<'_> {
     pub(super) fn done(self, is_overload: bool) {
         let mut state = self.turns.state();
         if !is_overload {
-            state.allowed = (state.allowed + 1.0 / state.allowed).min(self.turns.bound);
+            state.went_well += 1;
+            if state.went_well >= state.allowed {
+                state.allowed = (state.allowed + 1).min(self.turns.bound);
+                state.went_well = 0;
+            }
         } else if state.cuts == self.cuts {
-            state.allowed = (state.allowed / 2.0).floor().max(1.0);
+            state.allowed = (state.allowed / 2).max(1);
+            state.went_well = 0;
             state.cuts += 1;
             tracing::debug!(calls = state.allowed, "fewer calls at one time");
         }
@@ -94,7 +102,9 @@ mod tests {
         let mut taken = Vec::new();
         taken.extend(std::iter::from_fn(|| turns.try_next()));
         let count = taken.len();
-        taken.into_iter().for_each(|turn| turn.done(is_overload));
+        for turn in taken {
+            turn.done(is_overload);
+        }
         count
     }
 
@@ -104,8 +114,7 @@ mod tests {
         // All eight began before it was known: they count as one sign, not as eight.
         assert_eq!(all(&turns, true), 8);
         let counts: Vec<usize> = (0..6).map(|_| all(&turns, false)).collect();
-        assert!(counts[0] == 4 && counts.is_sorted(), "{counts:?}");
-        assert_eq!(counts[5], 8, "{counts:?}");
+        assert_eq!(counts, [4, 5, 6, 7, 8, 8]);
         let counts: Vec<usize> = (0..5).map(|_| all(&turns, true)).collect();
         assert_eq!(counts, [8, 4, 2, 1, 1]);
     }
@@ -117,7 +126,7 @@ mod tests {
         {
             let waiting = turns.next();
             tokio::pin!(waiting);
-            assert!(futures_poll(waiting.as_mut()).is_pending());
+            assert!(polled(waiting.as_mut()).is_pending());
             drop(held);
             // Told of its turn, and gone before it took it.
         }
@@ -125,7 +134,7 @@ mod tests {
         assert_eq!(turns.state().running, 0);
     }
 
-    fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+    fn polled<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
         future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     }
 }

@@ -110,7 +110,9 @@ mod tests {
 
     fn vectors(rows: &[[f32; 2]]) -> QuantizedVectors {
         let mut vectors = QuantizedVectors::new(2);
-        rows.iter().for_each(|row| vectors.push(row));
+        for row in rows {
+            vectors.push(row);
+        }
         vectors
     }
 

@@ -199,6 +199,15 @@ impl Workspace {
         Replies::open(&self.path.join(REPLIES))
     }
 
+    /// Opens the replies that are kept, if any ever were.
+    ///
+    /// # Errors
+    ///
+    /// As [`Replies::open`].
+    pub fn kept_replies(&self) -> Result<Option<Replies>> {
+        if is_there(&self.path.join(REPLIES))? { self.replies().map(Some) } else { Ok(None) }
+    }
+
     /// Returns the name of the embedder that the index is pinned to.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 //! makes of what a model says.
 
 mod asking;
+mod cache;
 mod embedders;
 mod faults;
+mod probing;
 mod secrets;
