@@ -332,8 +332,8 @@ impl Error {
             Self::Chat { source, .. } => Some(source.hint()),
             Self::EmbedderServer { source, .. } if source.needs_correction() => Some(source.hint()),
             Self::EmbedderServer { source: ChatError::Vectors { .. }, .. } => Some(
-                "its model may not be the one that the index was made with: give it to the index anew with `cairn index \
-                 --re-embed --embedder NAME`, or another",
+                "its model may not be the one that the index was made with: give it to the index anew with `cairn \
+                 index --re-embed --embedder NAME`, or another",
             ),
             Self::EmbedderServer { .. } => Some(
                 "see that its server runs and try again, or give the index another embedder with `cairn index \

@@ -248,6 +248,9 @@ pub(super) struct AskArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
+    /// Print the sentences of a language model as they come [default: on a terminal].
+    #[arg(long, requires = "model", conflicts_with = "json")]
+    pub(super) stream: bool,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,

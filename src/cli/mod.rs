@@ -25,6 +25,7 @@ mod report;
 mod screen;
 mod show;
 mod status;
+mod streamed;
 mod writer;
 
 use std::io;

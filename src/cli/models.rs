@@ -43,8 +43,8 @@ pub(super) struct Remembered {
     dimension: Option<usize>,
 }
 
-/// Returns the performers for an index that is pinned to an embedder: with the one that was asked for, or else with this
-/// one.
+/// Returns the performers for an index that is pinned to an embedder: with the one that was asked for, or else with
+/// this one.
 pub(super) fn for_embedder(
     pinned: &str,
     remembered: Remembered,

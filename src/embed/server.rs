@@ -1,7 +1,7 @@
 //! An embedder behind a server that speaks as `OpenAI`'s.
 //!
-//! Texts go out in batches, a few at one time. A batch is tried again only where the server did nothing; what comes back
-//! is checked before it is used: one vector a text, of one length, finite, and not of zeros.
+//! Texts go out in batches, a few at one time. A batch is tried again only where the server did nothing; what comes
+//! back is checked before it is used: one vector a text, of one length, finite, and not of zeros.
 
 use std::sync::Arc;
 
@@ -76,7 +76,8 @@ impl ServerEmbedder {
     ///
     /// # Errors
     ///
-    /// [`Error::EmbedderServer`] with [`ChatError::Address`] if address, key or headers have a form that cannot be sent.
+    /// [`Error::EmbedderServer`] with [`ChatError::Address`] if address, key or headers have a form that cannot be
+    /// sent.
     pub fn pinned(endpoint: Endpoint, dimension: usize, options: ServerOptions) -> Result<Self> {
         let name = endpoint.name();
         let place = EmbedderPlace::Server(ServerPlace::of(&endpoint));

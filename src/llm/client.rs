@@ -34,8 +34,8 @@ impl OpenAiModel {
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let endpoint = &self.connection.endpoint;
         let wire = WireRequest::of(request, endpoint);
-        let chat = self.connection.client.chat();
-        let reply: WireReply = self.connection.timed(chat.create_byot(wire)).await?;
+        let client = self.connection.client(request.listener.as_ref());
+        let reply: WireReply = self.connection.timed(client.chat().create_byot(wire)).await?;
         reply.into_reply(request, &endpoint.model)
     }
 }

@@ -11,6 +11,7 @@ use secrecy::SecretString;
 
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Expected, reason};
+use super::request::Listener;
 use crate::domain::ChatError;
 
 /// Time for a connection.
@@ -21,8 +22,8 @@ const ORGANIZATION: &str = "openai-organization";
 /// The way to a server. It sends each request once: redirects are not followed, no proxy is used.
 pub(super) struct Connection {
     pub(super) endpoint: Arc<Endpoint>,
-    /// The client's library, for responses that are read whole.
-    pub(super) client: Client<Address>,
+    client: Client<Address>,
+    exchange: Exchange,
 }
 
 /// What the client's library asks for: nothing is read from the environment, and nothing that is secret is shown.
@@ -74,9 +75,21 @@ impl Connection {
         let address =
             Address { url: endpoint.url.clone(), headers: headers(&endpoint)?, none: SecretString::default() };
         let endpoint = Arc::new(endpoint);
-        let exchange = Exchange { client: http.clone(), endpoint: Arc::clone(&endpoint), expected };
-        let client = Client::build(http, address).with_http_service(exchange);
-        Ok(Self { endpoint, client })
+        let exchange = Exchange { client: http.clone(), endpoint: Arc::clone(&endpoint), expected, listener: None };
+        let client = Client::build(http, address).with_http_service(exchange.clone());
+        Ok(Self { endpoint, client, exchange })
+    }
+
+    /// Returns the client's library, to make calls; `listener` hears replies that come in pieces.
+    pub(super) fn client(&self, listener: Option<&Listener>) -> Client<Address> {
+        let client = self.client.clone();
+        match listener {
+            None => client,
+            Some(listener) => {
+                let exchange = Exchange { listener: Some(listener.clone()), ..self.exchange.clone() };
+                client.with_http_service(exchange)
+            }
+        }
     }
 
     /// Waits for a response for as long as a call may take, and returns the fault where there is none.

@@ -37,8 +37,8 @@ impl EmbeddingsServer {
     pub(crate) async fn vectors(&self, texts: &[&str]) -> Result<RawVectors, ChatError> {
         let model = &self.connection.endpoint.model;
         let request = WireTexts { model, input: texts, encoding_format: "float" };
-        let embeddings = self.connection.client.embeddings();
-        let wire: WireVectors = self.connection.timed(embeddings.create_byot(request)).await?;
+        let client = self.connection.client(None);
+        let wire: WireVectors = self.connection.timed(client.embeddings().create_byot(request)).await?;
         wire.into_vectors(texts.len())
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,6 +19,8 @@ use tower_service::Service;
 use super::embeddings::WireVectors;
 use super::endpoint::Endpoint;
 use super::http_date;
+use super::pieces::Pieces;
+use super::request::Listener;
 use super::wire::WireReply;
 use crate::domain::ChatError;
 
@@ -60,6 +62,8 @@ pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) expected: Expected,
+    /// Who hears a reply that comes in pieces.
+    pub(super) listener: Option<Listener>,
 }
 
 impl Service<HttpRequestFactory> for Exchange {
@@ -91,10 +95,10 @@ impl Exchange {
             let (Ok(body) | Err((body, _))) = body;
             return Err(self.refusal(status, response.headers(), &body));
         }
-        let body = body(&mut response, bytes_max).await.map_err(|(_, broken)| match broken {
-            Broken::TooLarge => ChatError::TooLarge { bytes_max },
-            Broken::Connection(error) => ChatError::Interrupted { reason: reason(error) },
-        })?;
+        let body = match self.listener.as_ref().filter(|_| is_in_pieces(response.headers())) {
+            Some(listener) => pieces(&mut response, bytes_max, listener).await?,
+            None => body(&mut response, bytes_max).await.map_err(|(_, broken)| broken.fault(bytes_max))?,
+        };
         let malformed = |reason: String| ChatError::Malformed { reason };
         (self.expected.check)(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
         let checked = http::Response::builder().status(status).body(body);
@@ -143,6 +147,34 @@ impl Exchange {
 enum Broken {
     TooLarge,
     Connection(reqwest::Error),
+}
+
+impl Broken {
+    fn fault(self, bytes_max: usize) -> ChatError {
+        match self {
+            Self::TooLarge => ChatError::TooLarge { bytes_max },
+            Self::Connection(error) => ChatError::Interrupted { reason: reason(error) },
+        }
+    }
+}
+
+/// Returns whether a reply comes in pieces: a server may send it in one though it was asked for pieces.
+fn is_in_pieces(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+/// Reads a reply that comes in pieces, up to a limit of bytes, and returns it in one.
+async fn pieces(response: &mut Response, bytes_max: usize, listener: &Listener) -> Result<Vec<u8>, ChatError> {
+    let (mut pieces, mut bytes) = (Pieces::default(), 0);
+    while let Some(chunk) = response.chunk().await.map_err(|error| Broken::Connection(error).fault(bytes_max))? {
+        bytes += chunk.len();
+        if bytes > bytes_max {
+            return Err(Broken::TooLarge.fault(bytes_max));
+        }
+        pieces.take(&chunk, listener)?;
+    }
+    pieces.whole()
 }
 
 /// Reads a body up to its limit; what was read is returned in any case.

@@ -1,5 +1,5 @@
-//! Language models: what is asked of one, what it replies, and the layers between; and the way to servers of them, which
-//! make vectors too.
+//! Language models: what is asked of one, what it replies, and the layers between; and the way to servers of them,
+//! which make vectors too.
 //!
 //! [`OpenAiModel`] speaks to a server; each other type lies around a [`ChatModel`] and adds one thing. [`layered`] puts
 //! them together in the order in which they hold what they promise: a reply that was paid for is kept before anything
@@ -17,6 +17,7 @@ mod layers;
 mod limited;
 mod metered;
 mod pace;
+mod pieces;
 mod prices;
 pub mod probe;
 pub mod prompt;
@@ -54,7 +55,7 @@ pub use recorded::Recorded;
 pub use replayed::Replayed;
 pub use reply::{ChatReply, Finish, ReplyOrigin};
 pub(crate) use request::tokens_estimate;
-pub use request::{ChatRequest, Message, Purpose, ReplyForm, RequestKey, Speaker};
+pub use request::{ChatRequest, Listener, Message, Purpose, ReplyForm, RequestKey, Speaker};
 pub use retrying::{Retries, Retrying};
 pub use traced::Traced;
 

@@ -99,6 +99,7 @@ impl Call<'_> {
             form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },
             temperature: self.temperature,
             output_tokens_max: OUTPUT_TOKENS_MAX,
+            listener: None,
         };
         match model.reply(&request).await {
             Ok(reply) => Ok(Ok(reply)),

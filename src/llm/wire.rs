@@ -16,6 +16,8 @@ pub(super) struct WireRequest {
     messages: Vec<Value>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
@@ -33,11 +35,13 @@ impl WireRequest {
             Speaker::Assistant => "assistant",
         };
         let messages = request.messages.iter();
+        let is_streamed = request.listener.is_some();
         let limit = |field| (endpoint.tokens_field() == field).then_some(request.output_tokens_max);
         Self {
             model: endpoint.model.clone(),
             messages: messages.map(|it| json!({ "role": speaker(it.speaker), "content": it.text })).collect(),
-            stream: false,
+            stream: is_streamed,
+            stream_options: is_streamed.then(|| json!({ "include_usage": true })),
             temperature: request.temperature.filter(|_| endpoint.takes_temperature),
             max_tokens: limit(TokensField::MaxTokens),
             max_completion_tokens: limit(TokensField::MaxCompletionTokens),

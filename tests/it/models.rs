@@ -7,3 +7,4 @@ mod embedders;
 mod faults;
 mod probing;
 mod secrets;
+mod streaming;
