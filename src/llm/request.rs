@@ -118,8 +118,8 @@ pub struct ChatRequest {
     pub temperature: Option<f32>,
     /// Tokens of the reply at most.
     pub output_tokens_max: u32,
-    /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any case;
-    /// one that was kept, or that the server sends in one piece, is not heard.
+    /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
+    /// case; one that was kept, or that the server sends in one piece, is not heard.
     pub listener: Option<Listener>,
 }
 

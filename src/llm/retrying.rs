@@ -35,7 +35,8 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// Makes a call, and again where the server says that it did nothing. What may have been paid for is not made again.
+    /// Makes a call, and again where the server says that it did nothing. What may have been paid for is not made
+    /// again.
     ///
     /// # Errors
     ///

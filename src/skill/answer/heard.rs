@@ -21,7 +21,8 @@ pub struct HeardSentences {
 }
 
 impl HeardSentences {
-    /// Takes the next piece of a reply, and returns the sentences that are whole now; `passages` is how many were shown.
+    /// Takes the next piece of a reply, and returns the sentences that are whole now; `passages` is how many were
+    /// shown.
     pub fn take(&mut self, piece: &str, passages: usize) -> Vec<CitedSentence> {
         let mut whole = Vec::new();
         if self.text.len() + piece.len() > BYTES_MAX {

@@ -25,7 +25,7 @@ pub(crate) enum Play {
     Closes,
     /// A good response of this many bytes.
     Bytes(usize),
-    /// A model says these pieces, one every 20 ms; then the connection is closed without the last piece, if that is said.
+    /// A model says these pieces, one every 20 ms; then it ends as it should, or the connection is gone.
     Streams(Vec<String>, Ending),
     /// Vectors of this many values, which are alike where texts share words.
     Embeds(usize),
@@ -141,8 +141,8 @@ fn stream_pieces(stream: &mut TcpStream, pieces: &[String], ending: Ending) -> O
     send("[DONE]")
 }
 
-/// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number that
-/// words have.
+/// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number
+/// that words have.
 fn embedded(texts: &Value, dimension: usize) -> String {
     let vector = |text: &Value| {
         let mut values = vec![0.0; dimension];
