@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{ChatError, DatabaseError};
+use crate::domain::{ChatError, DatabaseError, EmbeddingError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -331,10 +331,12 @@ impl Error {
             Self::Database { source, .. } => Some(source.hint()),
             Self::Chat { source, .. } => Some(source.hint()),
             Self::EmbedderServer { source, .. } if source.needs_correction() => Some(source.hint()),
-            Self::EmbedderServer { source: ChatError::Vectors { .. }, .. } => Some(
-                "its model may not be the one that the index was made with: give it to the index anew with `cairn \
+            Self::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => {
+                Some(
+                    "its model may not be the one that the index was made with: give it to the index anew with `cairn \
                  index --re-embed --embedder NAME`, or another",
-            ),
+                )
+            }
             Self::EmbedderServer { .. } => Some(
                 "see that its server runs and try again, or give the index another embedder with `cairn index \
                  --re-embed --embedder builtin`",

@@ -105,10 +105,10 @@ pub enum ChatError {
         reason: String,
     },
     /// What was sent are no vectors of the texts.
-    #[error("its vectors cannot be used: {source}")]
+    #[error("its vectors cannot be used: {fault}")]
     Vectors {
         /// What is wrong with them.
-        source: EmbeddingError,
+        fault: EmbeddingError,
     },
     /// The model will not do it.
     #[error("the model declines: {said}")]

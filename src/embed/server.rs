@@ -179,8 +179,8 @@ fn embedding(mut values: Vec<f32>, dimension: usize) -> Result<Embedding, ChatEr
     Embedding::try_new(values, dimension).map_err(unusable)
 }
 
-const fn unusable(source: EmbeddingError) -> ChatError {
-    ChatError::Vectors { source }
+const fn unusable(fault: EmbeddingError) -> ChatError {
+    ChatError::Vectors { fault }
 }
 
 impl Embedder for ServerEmbedder {

@@ -77,8 +77,8 @@ impl WireVectors {
     /// Returns the vectors of `count` texts, in the order of the texts where the server numbers them.
     fn into_vectors(mut self, count: usize) -> Result<RawVectors, ChatError> {
         if self.data.len() != count {
-            let source = EmbeddingError::Count { actual: self.data.len(), expected: count };
-            return Err(ChatError::Vectors { source });
+            let fault = EmbeddingError::Count { actual: self.data.len(), expected: count };
+            return Err(ChatError::Vectors { fault });
         }
         if self.data.iter().any(|vector| vector.index.is_some()) {
             self.data.sort_by_key(|vector| vector.index);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn more_or_fewer_vectors_than_texts_are_told() {
         let one = json!({ "data": [{ "embedding": [1.0] }] });
-        let source = EmbeddingError::Count { actual: 1, expected: 2 };
-        assert_eq!(vectors(one, 2), Err(ChatError::Vectors { source }));
+        let fault = EmbeddingError::Count { actual: 1, expected: 2 };
+        assert_eq!(vectors(one, 2), Err(ChatError::Vectors { fault }));
     }
 }
