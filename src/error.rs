@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{ChatError, DatabaseError};
+use crate::domain::{ChatError, DatabaseError, EmbeddingError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -227,6 +227,14 @@ pub enum Error {
         /// Why not.
         source: ChatError,
     },
+    /// An embedder behind a server cannot be used.
+    #[error("the embedder `{embedder}` cannot be used")]
+    EmbedderServer {
+        /// The embedder.
+        embedder: String,
+        /// Why not.
+        source: ChatError,
+    },
     /// The index has documents that no version holds yet.
     #[error("the index at `{}` has changes that are in no version yet", path.display())]
     Unfinished {
@@ -274,7 +282,7 @@ impl Error {
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
-            Self::Chat { source, .. } => chat_kind(source),
+            Self::Chat { source, .. } | Self::EmbedderServer { source, .. } => chat_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
@@ -322,6 +330,17 @@ impl Error {
             ),
             Self::Database { source, .. } => Some(source.hint()),
             Self::Chat { source, .. } => Some(source.hint()),
+            Self::EmbedderServer { source, .. } if source.needs_correction() => Some(source.hint()),
+            Self::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => {
+                Some(
+                    "its model may not be the one that the index was made with: give it to the index anew with `cairn \
+                 index --re-embed --embedder NAME`, or another",
+                )
+            }
+            Self::EmbedderServer { .. } => Some(
+                "see that its server runs and try again, or give the index another embedder with `cairn index \
+                 --re-embed --embedder builtin`",
+            ),
             Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
             Self::Deadline { .. } => Some(
                 "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
@@ -405,6 +424,7 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
         | ChatError::Timeout { .. }
         | ChatError::TooLarge { .. }
         | ChatError::Malformed { .. }
+        | ChatError::Vectors { .. }
         | ChatError::Refused { .. }
         | ChatError::Truncated { .. }
         | ChatError::CircuitOpen { .. } => ErrorKind::Unavailable,

@@ -10,3 +10,5 @@ pub const PATHS: &str = "paths";
 pub const OPEN: &str = "open";
 /// A call to a language model. Its fields are OpenTelemetry's for generative models, as far as they are settled.
 pub const CHAT: &str = "chat";
+/// A call for vectors, named as OpenTelemetry does.
+pub const EMBEDDINGS: &str = "embeddings";

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use super::cache::CacheCommand;
 use super::eval_args::EvalCommand;
 
 /// Turns a document collection into a graph of passages and questions, and walks it to answer questions that no single
@@ -52,6 +53,9 @@ pub(super) enum Command {
     /// Measure on questions with known supporting documents and answers.
     #[command(subcommand)]
     Eval(EvalCommand),
+    /// Look at, take along or forget the replies of language models that an index keeps.
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Say what works here, what does not, and what to do about it.
     Doctor(DoctorArgs),
     /// Index a small collection about an invented island and ask it three questions.
@@ -113,7 +117,8 @@ pub(super) struct IndexArgs {
 /// Which models a command works with.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ModelArgs {
-    /// What makes vectors: `builtin`, `none`, or `onnx:DIR` for the model in a folder [default: that of the index, or
+    /// What makes vectors: `builtin`, `none`, `onnx:DIR` for the model in a folder, or `SERVER:MODEL` with openai,
+    /// ollama, vllm, llama.cpp, litellm, or server, the one that is set [default: that of the index, or
     /// `CAIRN_EMBEDDER`, or `builtin`].
     #[arg(long, value_name = "NAME")]
     pub(super) embedder: Option<String>,
@@ -172,6 +177,12 @@ pub(super) struct DoctorArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// Ask the server of `--model` what it can do, and remember it; five small calls at most.
+    #[arg(long, requires = "model")]
+    pub(super) probe: bool,
+    /// The language model, as `cairn ask --model` takes it.
+    #[arg(long, value_name = "NAME", requires = "probe")]
+    pub(super) model: Option<String>,
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
@@ -237,6 +248,9 @@ pub(super) struct AskArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
+    /// Print the sentences of a language model as they come [default: on a terminal].
+    #[arg(long, requires = "model", conflicts_with = "json")]
+    pub(super) stream: bool,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,

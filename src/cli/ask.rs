@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::args::{AskArgs, FindArgs, SearchArgs};
 use super::deadline::{Timed, deadline};
 use super::show::Names;
+use super::streamed::Streamed;
 use super::{Done, SearchPlace, Surroundings, explain, show};
 use crate::domain::{Answer, AnswerKind, Ledger};
 use crate::error::Result;
@@ -44,15 +45,17 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     };
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;
-    let options = AskOptions { search, ..AskOptions::default() };
+    let (streamed, screen) = (Streamed::default(), &surroundings.screen);
+    let is_streamed = args.stream || (screen.is_terminal() && !args.place.json);
+    let sentences = is_streamed.then(|| streamed.sink(*screen));
+    let options = AskOptions { search, sentences, ..AskOptions::default() };
     let answer = timed.ended(engine.ask(&args.question, &options).await)?;
     if args.place.json {
         return surroundings.print_json(&answer);
     }
-    let screen = &surroundings.screen;
     let ledger = if args.explain { answer.ledger.clone() } else { Ledger::default() };
     let names = Names::of(&engine, &answer.hits, &ledger).await?;
-    show::answer(screen, &answer, &names)?;
+    show::rest_of_answer(screen, &answer, &names, streamed.ended(&answer, screen)?)?;
     if args.explain {
         screen.line("")?;
         explain::ledger(screen, &ledger, &names)?;

@@ -1,4 +1,5 @@
-//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing.
+//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing, but for what
+//! `--probe` finds out about a server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::DoctorArgs;
-use super::{Done, Surroundings, models, said};
-use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
+use super::{Done, Surroundings, models, probe, said};
+use crate::embed::{EmbedderChoice, EmbedderPlace, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
@@ -55,13 +56,16 @@ pub(super) async fn run(args: &DoctorArgs, surroundings: &Surroundings) -> Done 
     let path = surroundings.index(args.place.index.clone());
     let (workspace, index) = index(&path, surroundings);
     let workspace = workspace.as_ref();
-    let checks = [
+    let mut checks = vec![
         program(),
         settings(surroundings),
         index,
         embedder(workspace, args, surroundings).await,
         runtime(workspace, args, surroundings),
     ];
+    if let Some(asked) = &args.model {
+        checks.push(model(asked, surroundings).await);
+    }
     if args.place.json {
         surroundings.print_json(&json!({ "checks": checks }))?;
     } else {
@@ -142,9 +146,20 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
     )
 }
 
+/// Asks the server of a language model what it can do.
+async fn model(asked: &str, surroundings: &Surroundings) -> Check {
+    probe::run(asked, surroundings).await.map_or_else(
+        |error| Check::of_error("model", error, false, surroundings),
+        |detail| Check::works("model", detail),
+    )
+}
+
 /// Looks for the library that runs local models.
 fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
-    let remembered = workspace.and_then(|workspace| workspace.model_place().ok().flatten());
+    let remembered = workspace.and_then(|workspace| match workspace.model_place() {
+        Ok(Some(EmbedderPlace::Local(place))) => Some(place),
+        _ => None,
+    });
     let given = args.models.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone());
     let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
     let folder = model_folder(args, surroundings).or_else(|| remembered.as_ref().map(|place| place.folder.clone()));

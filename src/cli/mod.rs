@@ -2,12 +2,14 @@
 
 mod args;
 mod ask;
+mod cache;
 mod check;
 mod clone;
 mod database;
 mod deadline;
 mod demo;
 mod doctor;
+mod endpoint;
 mod eval;
 mod eval_args;
 mod explain;
@@ -16,12 +18,14 @@ mod index;
 mod models;
 mod next;
 mod path;
+mod probe;
 mod progress;
 mod publish;
 mod report;
 mod screen;
 mod show;
 mod status;
+mod streamed;
 mod writer;
 
 use std::io;
@@ -40,6 +44,7 @@ use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
 use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
+use models::Remembered;
 use next::Next;
 use screen::Screen;
 
@@ -149,6 +154,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
         Command::Status(args) => status::run(&args, surroundings),
+        Command::Cache(command) => cache::run(&command, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
         Command::Check(args) => check::run(&args, surroundings).await,
@@ -171,6 +177,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Check(args) => args.place.json,
         Command::Report(args) => args.place.json,
         Command::Eval(command) => command.json(),
+        Command::Cache(command) => command.json(),
         Command::Doctor(args) => args.place.json,
         Command::Clone(_) | Command::Export(_) | Command::Demo => false,
     }
@@ -289,7 +296,7 @@ async fn open_to_search(
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.graph.database.neo4j.is_some() {
         let source = database::open(place.graph, surroundings).await?;
-        let performers = models::for_embedder(source.reader().embedder(), None, models, surroundings)?;
+        let performers = models::for_embedder(source.reader().embedder(), Remembered::default(), models, surroundings)?;
         return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;

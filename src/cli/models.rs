@@ -3,10 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Surroundings;
+use tokio::runtime::Handle;
+
 use super::args::{ModelArgs, SearchModelArgs};
-use crate::embed::{EmbedderChoice, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, Reranker, StaticTable};
+use super::{Surroundings, endpoint};
+use crate::domain::Secret;
+use crate::embed::{
+    Embedder as _, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, Reranker,
+    ServerEmbedder, ServerOptions, ServerPlace, StaticTable,
+};
 use crate::error::{Error, Result};
+use crate::llm::Endpoint;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
 
@@ -22,14 +29,25 @@ pub(super) fn for_new_index(args: &ModelArgs, surroundings: &Surroundings) -> Re
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
 pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
-    for_embedder(&workspace.embedder()?, workspace.model_place()?, args, surroundings)
+    let manifest = workspace.records()?.manifest()?;
+    let remembered = Remembered { place: workspace.model_place()?, dimension: Some(manifest.dimension) };
+    for_embedder(&manifest.embedder, remembered, args, surroundings)
 }
 
-/// Returns the performers for an index that is pinned to an embedder, whose model lay at `remembered` when the index
-/// was made: with the embedder that was asked for, or else with this one.
+/// What an index knows of its embedder beside the name.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    /// Where its model was when the index was made.
+    place: Option<EmbedderPlace>,
+    /// Values of a vector.
+    dimension: Option<usize>,
+}
+
+/// Returns the performers for an index that is pinned to an embedder: with the one that was asked for, or else with
+/// this one.
 pub(super) fn for_embedder(
     pinned: &str,
-    remembered: Option<ModelPlace>,
+    remembered: Remembered,
     args: &ModelArgs,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
@@ -39,10 +57,77 @@ pub(super) fn for_embedder(
     match pinned {
         StaticTable::NAME => Ok(Performers::built_in()),
         NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        name if OnnxEmbedder::is_name(name) => local_model(name, remembered, args, surroundings),
-        // One that this program does not have: the index says so when it is opened with ours.
-        _ => Ok(Performers::built_in()),
+        name if OnnxEmbedder::is_name(name) => {
+            let place = match remembered.place {
+                Some(EmbedderPlace::Local(place)) => Some(place),
+                _ => None,
+            };
+            local_model(name, place, args, surroundings)
+        }
+        name => match pinned_endpoint(name, remembered.place, surroundings)? {
+            Some(endpoint) => server_model(endpoint, remembered.dimension, surroundings),
+            // One that this program does not have: the index says so when it is opened with ours.
+            None => Ok(Performers::built_in()),
+        },
     }
+}
+
+/// Returns the endpoint of the server's model that an index is pinned to: as the settings say, or where it was when the
+/// index was made.
+fn pinned_endpoint(
+    pinned: &str,
+    place: Option<EmbedderPlace>,
+    surroundings: &Surroundings,
+) -> Result<Option<Endpoint>> {
+    let settings = &surroundings.settings.model;
+    let named = |text: &str| match text.parse() {
+        Ok(EmbedderChoice::Server { preset, model }) => Some(endpoint::of_embedder(preset, &model, settings)),
+        _ => None,
+    };
+    if let Some(Ok(endpoint)) = surroundings.settings.embedder.as_deref().and_then(named)
+        && endpoint.name() == pinned
+    {
+        return endpoint::with_key(endpoint, settings).map(Some);
+    }
+    match place {
+        Some(EmbedderPlace::Server(place)) if place.endpoint().name() == pinned => {
+            remembered_endpoint(&place, surroundings).map(Some)
+        }
+        _ => named(pinned).transpose()?.map(|endpoint| endpoint::with_key(endpoint, settings)).transpose(),
+    }
+}
+
+/// Returns an endpoint that an index remembers. The index may come from somebody else: what is secret goes only where
+/// the settings, or the server's own name, lead too.
+fn remembered_endpoint(place: &ServerPlace, surroundings: &Surroundings) -> Result<Endpoint> {
+    let settings = &surroundings.settings.model;
+    let endpoint = place.endpoint();
+    let usual = endpoint.preset.map(|preset| preset.url().to_owned());
+    let set = [&settings.url, &settings.embedder_url].map(|url| url.as_deref().map(|url| url.trim_end_matches('/')));
+    let is_known = usual.as_deref() == Some(endpoint.url.as_str()) || set.contains(&Some(endpoint.url.as_str()));
+    let endpoint = endpoint::with_key(endpoint::with_settings(endpoint, settings)?, settings)?;
+    if is_known || (endpoint.key == Secret::default() && endpoint.headers.is_empty()) {
+        return Ok(endpoint);
+    }
+    surroundings.screen.note(format!(
+        "note: the embedder is asked at `{}`, as the index says, without a key: `--embedder` or `CAIRN_EMBEDDER` names \
+         it with one",
+        surroundings.screen.shown(&endpoint.url)
+    ));
+    Ok(Endpoint { key: Secret::default(), headers: Vec::new(), organization: None, ..endpoint })
+}
+
+/// Returns the performers with an embedder behind a server, which is asked for the length of its vectors where that is
+/// not known.
+fn server_model(endpoint: Endpoint, dimension: Option<usize>, surroundings: &Surroundings) -> Result<Performers> {
+    let limits = endpoint::limits(&surroundings.settings.model);
+    let options = ServerOptions { limits, ..ServerOptions::default() };
+    let embedder = match dimension {
+        Some(dimension) => ServerEmbedder::pinned(endpoint, dimension, options)?,
+        // Commands open what they work with before they wait for anything, on a thread that may be held.
+        None => tokio::task::block_in_place(|| Handle::current().block_on(ServerEmbedder::open(endpoint, options)))?,
+    };
+    Ok(Performers::with_embedder(Arc::new(embedder)))
 }
 
 /// Looks for the model that an index is pinned to where it was when the index was made, then where the settings say.
@@ -64,7 +149,7 @@ fn local_model(
     let mut failed = None;
     for place in remembered.into_iter().chain(named).filter(|place| place.folder.is_dir()) {
         match OnnxEmbedder::open(&place) {
-            Ok(embedder) if crate::embed::Embedder::name(&embedder) == pinned => {
+            Ok(embedder) if embedder.name() == pinned => {
                 return Ok(Performers::with_embedder(Arc::new(embedder)));
             }
             Ok(_) => {}
@@ -78,13 +163,17 @@ fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     args.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone())
 }
 
-#[cfg_attr(not(feature = "hub"), expect(unused_variables, reason = "only downloads need a place"))]
 fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &Surroundings) -> Result<Performers> {
     let local = |place: &ModelPlace| Ok(Performers::with_embedder(Arc::new(OnnxEmbedder::open(place)?)));
     match choice {
         EmbedderChoice::BuiltIn => Ok(Performers::built_in()),
         EmbedderChoice::Without => Ok(Performers::without_embedder()),
         EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder, runtime }),
+        EmbedderChoice::Server { preset, model } => {
+            let settings = &surroundings.settings.model;
+            let endpoint = endpoint::with_key(endpoint::of_embedder(preset, &model, settings)?, settings)?;
+            server_model(endpoint, None, surroundings)
+        }
         #[cfg(feature = "hub")]
         EmbedderChoice::Hub(name) => local(&crate::embed::hub::fetch(&name, &surroundings.settings.models(), runtime)?),
     }

@@ -26,6 +26,11 @@ impl Screen {
         Self { color: terminal && !no_color, terminal, watched: io::stderr().is_terminal() }
     }
 
+    /// Returns whether a person watches stdout.
+    pub(super) const fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
     /// Writes a line of data.
     ///
     /// # Errors

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::screen::Screen;
-use crate::domain::{Answer, AnswerKind, Hit, Ledger, PassageId, Span, Spent, Step, StepKind, Usage, Writing};
+use crate::domain::{
+    Answer, AnswerKind, Hit, Ledger, PassageId, Span, Spent, Step, StepKind, Usage, Writing, WrittenSentence,
+};
 use crate::error::Result;
 use crate::query::QueryEngine;
 
@@ -103,11 +105,21 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<(
 ///
 /// If stdout is closed.
 pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Result<()> {
+    rest_of_answer(screen, answer, names, 0)
+}
+
+/// Shows an answer of which the first `shown` sentences of a model are shown already.
+///
+/// # Errors
+///
+/// If stdout is closed.
+pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, shown: usize) -> io::Result<()> {
     if answer.kind == AnswerKind::Nothing {
         return screen.wrapped(&answer.text, 0);
     }
     if answer.kind == AnswerKind::Written {
-        sentences(screen, answer)?;
+        let sentences = answer.writing.iter().flat_map(|writing| &writing.sentences);
+        sentences.skip(shown).try_for_each(|it| sentence(screen, it))?;
     } else {
         for (citation, number) in answer.citations.iter().zip(1..) {
             screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
@@ -130,16 +142,16 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
     Ok(())
 }
 
-/// Shows what a model wrote, sentence by sentence, with what each cites.
-fn sentences(screen: &Screen, answer: &Answer) -> io::Result<()> {
-    let sentences = answer.writing.iter().flat_map(|writing| &writing.sentences);
-    for sentence in sentences {
-        let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
-        let cited = cited.concat();
-        let doubt = if sentence.is_supported { "" } else { " (not borne out by what it cites)" };
-        screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)?;
-    }
-    Ok(())
+/// Shows a sentence that a model wrote, with what it cites.
+///
+/// # Errors
+///
+/// If stdout is closed.
+pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Result<()> {
+    let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
+    let cited = cited.concat();
+    let doubt = if sentence.is_supported { "" } else { " (not borne out by what it cites)" };
+    screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
 }
 
 /// Says on stderr what a model had to do with an answer.

@@ -70,6 +70,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
         weights: file.weights.map(from_folder),
         onnx_runtime: file.onnx_runtime.map(from_folder),
         models: file.models.map(from_folder),
+        caches: None,
         deadline: file.deadline.map(|seconds| seconds.to_string()),
         neo4j: Database {
             uri: file.neo4j.uri,

@@ -30,6 +30,8 @@ pub struct Settings {
     pub onnx_runtime: Option<PathBuf>,
     /// `CAIRN_MODELS`, `models`: where models that were downloaded lie.
     pub models: Option<PathBuf>,
+    /// The folder of this program in the user's folder for caches, if there is one.
+    pub caches: Option<PathBuf>,
     /// `CAIRN_DEADLINE`, `deadline`: seconds for an answer, as they are written.
     pub deadline: Option<String>,
     /// The database that an index is published to.
@@ -106,7 +108,8 @@ impl Settings {
             embedder: text("CAIRN_EMBEDDER").or(file.embedder),
             weights: path("CAIRN_WEIGHTS").or(file.weights),
             onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(file.onnx_runtime),
-            models: path("CAIRN_MODELS").or(file.models).or_else(|| caches(variable)),
+            models: path("CAIRN_MODELS").or(file.models).or_else(|| Some(caches(variable)?.join("models"))),
+            caches: caches(variable),
             deadline: text("CAIRN_DEADLINE").or(file.deadline),
             neo4j: Database {
                 uri: text("CAIRN_NEO4J_URI").or(file.neo4j.uri),
@@ -129,6 +132,12 @@ impl Settings {
         asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
     }
 
+    /// Returns the file that remembers what servers of models can do; none where the user has no folder for caches.
+    #[must_use]
+    pub fn servers(&self) -> Option<PathBuf> {
+        self.caches.as_ref().map(|folder| folder.join("servers.json"))
+    }
+
     /// Returns where models that were downloaded lie: what is set, or `models` in the user's folder for caches, or else
     /// here.
     #[must_use]
@@ -145,7 +154,7 @@ fn set(variable: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsStri
 fn caches(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = set(variable, "XDG_CACHE_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| Some(PathBuf::from(set(variable, "HOME")?).join(".cache")));
-    Some(folder?.join("cairn/models"))
+    Some(folder?.join("cairn"))
 }
 
 #[cfg(test)]

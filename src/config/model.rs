@@ -19,6 +19,8 @@ pub struct LanguageModel {
     pub server: Option<String>,
     /// `CAIRN_MODEL_URL`, `model.url`: where the server is, up to `/v1`.
     pub url: Option<String>,
+    /// `CAIRN_EMBEDDER_URL`, `model.embedder_url`: where the server of embedders is, if that is another.
+    pub embedder_url: Option<String>,
     /// `CAIRN_MODEL`, `model.name`: the model that `--model default` means.
     pub name: Option<String>,
     /// `CAIRN_MODEL_KEY`: the key; an empty one is none.
@@ -68,6 +70,7 @@ impl LanguageModel {
         let usual_file = if key.is_some() { None } else { file.key_file };
         Self {
             url: text("CAIRN_MODEL_URL").or(file.url),
+            embedder_url: text("CAIRN_EMBEDDER_URL").or(file.embedder_url),
             name: text("CAIRN_MODEL").or(file.name),
             key,
             openai_key: text(OPENAI_KEY),
@@ -84,6 +87,7 @@ impl LanguageModel {
 pub(super) struct FileModel {
     server: Option<String>,
     url: Option<String>,
+    embedder_url: Option<String>,
     name: Option<String>,
     /// Only to be refused with a reason.
     key: Option<serde::de::IgnoredAny>,
@@ -109,6 +113,7 @@ impl FileModel {
         LanguageModel {
             server: self.server,
             url: self.url,
+            embedder_url: self.embedder_url,
             name: self.name,
             key: None,
             openai_key: None,

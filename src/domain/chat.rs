@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::embedding::EmbeddingError;
+
 /// What a budget counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -102,6 +104,12 @@ pub enum ChatError {
         /// What is wrong with it.
         reason: String,
     },
+    /// What was sent are no vectors of the texts.
+    #[error("its vectors cannot be used: {fault}")]
+    Vectors {
+        /// What is wrong with them.
+        fault: EmbeddingError,
+    },
     /// The model will not do it.
     #[error("the model declines: {said}")]
     Refused {
@@ -173,7 +181,20 @@ impl ChatError {
     /// Returns whether the server may charge for the call all the same.
     #[must_use]
     pub const fn may_have_cost(&self) -> bool {
-        matches!(self, Self::Interrupted { .. } | Self::Timeout { .. } | Self::TooLarge { .. } | Self::Malformed { .. })
+        matches!(
+            self,
+            Self::Interrupted { .. }
+                | Self::Timeout { .. }
+                | Self::TooLarge { .. }
+                | Self::Malformed { .. }
+                | Self::Vectors { .. }
+        )
+    }
+
+    /// Returns whether the server may have more to do than it can: fewer calls at one time would help.
+    #[must_use]
+    pub const fn is_overload(&self) -> bool {
+        matches!(self, Self::RateLimited { .. } | Self::Timeout { .. } | Self::Server { status: 503, .. })
     }
 
     /// Returns whether the fault lies with the server rather than with the call: such faults in a row open a circuit.
@@ -221,6 +242,7 @@ impl ChatError {
             Self::Timeout { .. } => "timeout",
             Self::TooLarge { .. } => "too_large",
             Self::Malformed { .. } => "malformed",
+            Self::Vectors { .. } => "vectors",
             Self::Refused { .. } => "refused",
             Self::Truncated { .. } => "truncated",
             Self::Budget { .. } => "budget",
@@ -250,9 +272,11 @@ impl ChatError {
             | Self::Interrupted { .. }
             | Self::Timeout { .. }
             | Self::CircuitOpen { .. } => "try again later, or ask without a model",
-            Self::TooLarge { .. } | Self::Malformed { .. } | Self::Refused { .. } | Self::Truncated { .. } => {
-                "try another model, or ask without one"
-            }
+            Self::TooLarge { .. }
+            | Self::Malformed { .. }
+            | Self::Vectors { .. }
+            | Self::Refused { .. }
+            | Self::Truncated { .. } => "try another model, or ask without one",
         }
     }
 }

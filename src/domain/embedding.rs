@@ -1,7 +1,10 @@
 //! Dense representations of fixed dimension and unit length.
 
+use serde::{Deserialize, Serialize};
+
 /// A vector that is no embedding.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EmbeddingError {
     /// The vector has another length than the embedder's dimension.
@@ -18,6 +21,17 @@ pub enum EmbeddingError {
         /// Where the first such value stands.
         position: usize,
     },
+    /// There are more or fewer vectors than texts.
+    #[error("{actual} vectors for {expected} texts")]
+    Count {
+        /// Vectors that were given.
+        actual: usize,
+        /// Vectors that were due.
+        expected: usize,
+    },
+    /// A text with words has a vector of zeros, which is similar to nothing.
+    #[error("an embedding of a text with words has nothing but zeros")]
+    Zero,
 }
 
 /// A vector of unit length, or of zeros where a text has nothing to embed.

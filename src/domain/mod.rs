@@ -1,6 +1,7 @@
 //! The values of the field, in the words of the glossary. No I/O, no clock, no async.
 
 mod answer;
+mod backoff;
 mod chat;
 mod database;
 mod document;
@@ -17,6 +18,7 @@ mod secret;
 mod version;
 
 pub use answer::{Answer, AnswerKind, Citation, Guess, Hit, Writing, WrittenSentence};
+pub use backoff::Backoff;
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
 pub use document::{Document, Metadata};

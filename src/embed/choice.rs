@@ -5,16 +5,19 @@ use std::str::FromStr;
 
 use super::{NoEmbedder, StaticTable};
 use crate::error::Error;
+use crate::llm::Preset;
 
 /// What stands before the folder of a model.
 const ONNX: &str = "onnx:";
 /// What stands before the name of a model that can be downloaded.
 #[cfg(feature = "hub")]
 const HUB: &str = "hub:";
+/// What stands before a model of the server that is set.
+const SERVER: &str = "server";
 #[cfg(feature = "hub")]
-const THERE_ARE: &str = "there are builtin, none, onnx:DIR, hub:NAME";
+const THERE_ARE: &str = "there are builtin, none, onnx:DIR, hub:NAME, and SERVER:MODEL";
 #[cfg(not(feature = "hub"))]
-const THERE_ARE: &str = "there are builtin, none, onnx:DIR";
+const THERE_ARE: &str = "there are builtin, none, onnx:DIR, and SERVER:MODEL";
 
 /// An embedder as it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +32,24 @@ pub enum EmbedderChoice {
     /// A model that is downloaded where it is not at hand: `hub:NAME`.
     #[cfg(feature = "hub")]
     Hub(String),
+    /// A model behind a server: `openai:MODEL` and the like, or `server:MODEL` for the server that is set.
+    Server {
+        /// The server, where it is known by its name.
+        preset: Option<Preset>,
+        /// The model, as the server names it.
+        model: String,
+    },
+}
+
+impl EmbedderChoice {
+    fn of_server(text: &str) -> Result<Self, Error> {
+        let servers = || Preset::ALL.map(Preset::name).join(", ");
+        let reason = || format!("{THERE_ARE}, where SERVER is {} or server, the one that is set", servers());
+        let refused = || Error::Option { option: "embedder", value: text.to_owned(), reason: reason() };
+        let (server, model) = text.split_once(':').filter(|(_, model)| !model.is_empty()).ok_or_else(refused)?;
+        let preset = if server == SERVER { None } else { Some(server.parse().map_err(|_| refused())?) };
+        Ok(Self::Server { preset, model: model.to_owned() })
+    }
 }
 
 impl FromStr for EmbedderChoice {
@@ -44,7 +65,7 @@ impl FromStr for EmbedderChoice {
             NoEmbedder::NAME => Ok(Self::Without),
             _ => match text.strip_prefix(ONNX) {
                 Some(folder) if !folder.is_empty() => Ok(Self::Onnx(PathBuf::from(folder))),
-                _ => Err(Error::Option { option: "embedder", value: text.to_owned(), reason: THERE_ARE.to_owned() }),
+                _ => Self::of_server(text),
             },
         }
     }
@@ -54,6 +75,10 @@ impl FromStr for EmbedderChoice {
 mod tests {
     use super::*;
 
+    fn server(preset: Option<Preset>, model: &str) -> EmbedderChoice {
+        EmbedderChoice::Server { preset, model: model.to_owned() }
+    }
+
     #[test]
     fn an_embedder_is_known_by_its_name_or_the_folder_of_its_model() {
         for (text, expect) in [
@@ -61,10 +86,12 @@ mod tests {
             ("static-256i8", EmbedderChoice::BuiltIn),
             ("none", EmbedderChoice::Without),
             ("onnx:models/a b", EmbedderChoice::Onnx(PathBuf::from("models/a b"))),
+            ("ollama:bge-m3:567m", server(Some(Preset::Ollama), "bge-m3:567m")),
+            ("server:a/b", server(None, "a/b")),
         ] {
             assert_eq!(text.parse::<EmbedderChoice>().unwrap(), expect);
         }
-        for text in ["", "onnx:", "openai", "Onnx:a"] {
+        for text in ["", "onnx:", "openai", "openai:", "Onnx:a"] {
             let error = text.parse::<EmbedderChoice>().unwrap_err();
             assert!(error.to_string().contains("builtin, none, onnx:DIR"), "{error}");
         }

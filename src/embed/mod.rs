@@ -7,7 +7,9 @@ pub mod hub;
 mod local;
 mod none;
 mod onnx;
+mod place;
 mod rerank;
+mod server;
 mod static_table;
 
 use std::future::Future;
@@ -21,7 +23,9 @@ pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_
 pub use local::ModelPlace;
 pub use none::NoEmbedder;
 pub use onnx::OnnxEmbedder;
+pub use place::{EmbedderPlace, ServerPlace};
 pub use rerank::{OnnxReranker, Reranker, Scores};
+pub use server::{ServerEmbedder, ServerOptions};
 pub use static_table::StaticTable;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.
@@ -46,8 +50,8 @@ pub trait Embedder: Send + Sync {
         false
     }
 
-    /// Returns where its model lies on this machine, if it has one: kept beside an index as a hint for later questions.
-    fn place(&self) -> Option<&ModelPlace> {
+    /// Returns where its model is, if it has one: kept beside an index as a hint for later questions.
+    fn place(&self) -> Option<&EmbedderPlace> {
         None
     }
 

@@ -9,7 +9,7 @@ use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, UserDef
 use rayon::prelude::*;
 
 use super::local::{ModelFiles, ModelPlace, Pool, SESSION_CONFIG, TOKENS_MAX, environment};
-use super::{Embedder, Embeddings};
+use super::{Embedder, EmbedderPlace, Embeddings};
 use crate::domain::{Embedding, ModelError};
 use crate::error::{Error, Result};
 
@@ -22,6 +22,7 @@ const PROBE: &str = "Which river flows through the city?";
 /// `1_Pooling/config.json` beside the model says so.
 pub struct OnnxEmbedder {
     model: Arc<Model>,
+    place: EmbedderPlace,
     count: Box<dyn Fn(&str) -> usize + Send + Sync>,
     pieces_max: usize,
 }
@@ -82,8 +83,9 @@ impl OnnxEmbedder {
             return Err(model.fault(ModelError::Output { reason: "a vector without values".to_owned() }));
         }
         model.dimension = dimension;
-        let embedder =
-            Self { model: Arc::new(model), count: Box::new(count), pieces_max: tokens_max.saturating_sub(2) };
+        let place = EmbedderPlace::Local(model.place.clone());
+        let pieces_max = tokens_max.saturating_sub(2);
+        let embedder = Self { model: Arc::new(model), place, count: Box::new(count), pieces_max };
         embedder.model.embed(&[PROBE.to_owned()])?;
         Ok(embedder)
     }
@@ -152,8 +154,8 @@ impl Embedder for OnnxEmbedder {
         true
     }
 
-    fn place(&self) -> Option<&ModelPlace> {
-        Some(&self.model.place)
+    fn place(&self) -> Option<&EmbedderPlace> {
+        Some(&self.place)
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {

@@ -1,7 +1,7 @@
 //! The vectors of a version: passages, sentences, and questions of both sides.
 //!
 //! A model takes longer over them than everything else together. So what the version before says of equal texts is
-//! taken over, and between batches a run can be stopped.
+//! taken over, each batch is kept as it comes until the version is there, and between batches a run can be stopped.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::{GraphReader as _, VectorField};
-use crate::workspace::Snapshot;
+use crate::workspace::{FreshVectors, Snapshot, VectorKey};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -81,19 +81,24 @@ pub(super) enum Earlier {
     Kept(Box<CorpusVectors>),
 }
 
-/// Returns one vector a text.
+/// Returns one vector a text; those that are made are kept in `fresh`, where that is given.
 pub(super) async fn embed(
     embedder: &dyn Embedder,
     texts: &Texts<'_>,
     earlier: &Earlier,
+    mut fresh: Option<FreshVectors>,
     options: &IndexOptions,
 ) -> Result<CorpusVectors> {
-    let known = match earlier {
+    let left = fresh.as_mut().map(|fresh| fresh.take_up(embedder.dimension())).transpose()?;
+    let mut known = match earlier {
         Earlier::None => Known::default(),
         Earlier::Version(snapshot) => Known::of(snapshot)?,
         Earlier::Kept(vectors) => Known::of_texts(texts, vectors),
     };
-    let mut stage = Stage { embedder, known, options, done: 0, total: texts.len() };
+    if let Some((keys, vectors)) = &left {
+        known.0.extend(keys.iter().zip(0..).map(|(key, row)| (*key, (vectors.view(), row))));
+    }
+    let mut stage = Stage { embedder, known, fresh, options, done: 0, total: texts.len() };
     Ok(CorpusVectors {
         passages: stage.embed(Kind::Passage, &texts.passages).await?,
         sentences: stage.embed(Kind::Sentence, &texts.sentences).await?,
@@ -106,6 +111,7 @@ pub(super) async fn embed(
 struct Stage<'a> {
     embedder: &'a dyn Embedder,
     known: Known<'a>,
+    fresh: Option<FreshVectors>,
     options: &'a IndexOptions,
     done: usize,
     total: usize,
@@ -127,6 +133,10 @@ impl Stage<'_> {
             };
             for vector in &vectors {
                 fresh.push(vector.values());
+            }
+            if let Some(kept) = &mut self.fresh {
+                let keys: Vec<VectorKey> = batch.iter().map(|text| key(kind, *text)).collect();
+                kept.keep(&keys, &fresh.view())?;
             }
             self.done += batch.len();
         }
@@ -161,7 +171,7 @@ type Place<'a> = (Vectors<'a>, u32);
 
 /// The vectors of an earlier version, by what they stand for.
 #[derive(Default)]
-struct Known<'a>(FxHashMap<[u8; 32], Place<'a>>);
+struct Known<'a>(FxHashMap<VectorKey, Place<'a>>);
 
 impl<'a> Known<'a> {
     fn of(snapshot: &'a Snapshot) -> Result<Self> {
@@ -209,7 +219,7 @@ impl<'a> Known<'a> {
     }
 }
 
-fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> [u8; 32] {
+fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {
     let mut hasher = blake3::Hasher::new();
     // No title and an empty one are the same to an embedder; a length keeps title and text apart.
     let title = title.unwrap_or_default();

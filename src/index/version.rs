@@ -54,7 +54,8 @@ pub(super) async fn build(
     stages.enter("embedding", 2)?;
     let title = |i: usize| corpus.documents[packed.passage_document[i] as usize].title.as_deref();
     let texts = vectors::Texts::of(&corpus.passages, &title, [&corpus.incoming, &corpus.outgoing]);
-    let mut vectors = vectors::embed(embedder, &texts, &earlier, options).await?;
+    let fresh = embedder.is_costly().then(|| writer.fresh_vectors());
+    let mut vectors = vectors::embed(embedder, &texts, &earlier, fresh, options).await?;
     drop((texts, earlier));
     stages.enter("matching questions", 3)?;
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
 use crate::domain::ChatError;
@@ -25,14 +24,6 @@ impl Default for CircuitOptions {
     }
 }
 
-/// A model that is left alone after it failed again and again, so that a run ends instead of waiting for each call.
-/// After a pause one call tries whether it is back.
-pub struct Circuit {
-    inner: Arc<dyn ChatModel>,
-    options: CircuitOptions,
-    state: Mutex<State>,
-}
-
 #[derive(Debug, Default)]
 struct State {
     failures: u32,
@@ -41,11 +32,28 @@ struct State {
     open_until: Option<Instant>,
 }
 
-impl Circuit {
-    /// Guards a model.
-    #[must_use]
-    pub fn new(inner: Arc<dyn ChatModel>, options: CircuitOptions) -> Self {
-        Self { inner, options, state: Mutex::default() }
+/// Lets no call pass after many failed in a row, so that a run ends instead of waiting for each. After a pause one call
+/// tries whether the server is back.
+pub(crate) struct Breaker {
+    options: CircuitOptions,
+    state: Mutex<State>,
+}
+
+impl Breaker {
+    pub(crate) fn new(options: CircuitOptions) -> Self {
+        Self { options, state: Mutex::default() }
+    }
+
+    /// Makes a call, if one may pass.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call, or [`ChatError::CircuitOpen`].
+    pub(crate) async fn guard<T>(&self, call: impl Future<Output = Result<T, ChatError>>) -> Result<T, ChatError> {
+        self.admit()?;
+        let replied = call.await;
+        self.note(replied.as_ref().err());
+        replied
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -65,10 +73,10 @@ impl Circuit {
         Err(ChatError::CircuitOpen { failures: state.failures, wait_ms, last: state.last.clone() })
     }
 
-    fn note(&self, replied: &Result<ChatReply, ChatError>) {
+    fn note(&self, fault: Option<&ChatError>) {
         let mut state = self.state();
-        match replied {
-            Err(error) if error.is_of_server() => {
+        match fault {
+            Some(error) if error.is_of_server() => {
                 state.failures = state.failures.saturating_add(1);
                 state.last = error.to_string();
                 if state.failures >= self.options.failures_max {
@@ -81,18 +89,27 @@ impl Circuit {
     }
 }
 
+/// A model that is left alone after it failed again and again.
+pub struct Circuit {
+    inner: Arc<dyn ChatModel>,
+    breaker: Breaker,
+}
+
+impl Circuit {
+    /// Guards a model.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ChatModel>, options: CircuitOptions) -> Self {
+        Self { inner, breaker: Breaker::new(options) }
+    }
+}
+
 impl ChatModel for Circuit {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(async move {
-            self.admit()?;
-            let replied = self.inner.reply(request).await;
-            self.note(&replied);
-            replied
-        })
+        Box::pin(self.breaker.guard(self.inner.reply(request)))
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::Secret;
 use crate::error::{Error, Result};
 
@@ -83,7 +85,8 @@ pub(super) enum TokensField {
 }
 
 /// How a server is told which form a reply is to have. The prompt says it in words in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FormSupport {
     /// By a JSON schema: `schema`.
     #[default]
@@ -128,6 +131,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, Secret)>,
     /// How the server is told which form a reply is to have.
     pub form: FormSupport,
+    /// Whether it takes a temperature; else none is sent, and replies are drawn as the server likes.
+    pub takes_temperature: bool,
     /// Time for a call, from its first byte to its last.
     pub timeout: Duration,
 }
@@ -150,6 +155,7 @@ impl Endpoint {
             organization: None,
             headers: Vec::new(),
             form: FormSupport::default(),
+            takes_temperature: true,
             timeout: TIMEOUT_DEFAULT,
         }
     }

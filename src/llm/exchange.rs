@@ -6,31 +6,64 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_service::Service;
 
+use super::embeddings::WireVectors;
 use super::endpoint::Endpoint;
+use super::http_date;
+use super::pieces::Pieces;
+use super::request::Listener;
 use super::wire::WireReply;
 use crate::domain::ChatError;
 
 /// Bytes of a reply.
-pub(super) const REPLY_BYTES_MAX: usize = 4 << 20;
+const REPLY_BYTES_MAX: usize = 4 << 20;
+/// Bytes of the vectors of one call: those of many texts, each value in up to two dozen digits.
+const VECTORS_BYTES_MAX: usize = 32 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
 /// The longest wait that a server is believed to ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// Sends requests, and returns responses that are known to be replies.
+/// What a good response is.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    bytes_max: usize,
+    check: fn(&[u8]) -> serde_json::Result<()>,
+}
+
+impl Expected {
+    /// Returns that it is the reply of a model.
+    pub(super) fn reply() -> Self {
+        Self { bytes_max: REPLY_BYTES_MAX, check: checked::<WireReply> }
+    }
+
+    /// Returns that it is vectors.
+    pub(super) fn vectors() -> Self {
+        Self { bytes_max: VECTORS_BYTES_MAX, check: checked::<WireVectors> }
+    }
+}
+
+fn checked<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<()> {
+    serde_json::from_slice::<T>(body).map(drop)
+}
+
+/// Sends requests, and returns responses that are known to be what is expected.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) endpoint: Arc<Endpoint>,
+    pub(super) expected: Expected,
+    /// Who hears a reply that comes in pieces.
+    pub(super) listener: Option<Listener>,
 }
 
 impl Service<HttpRequestFactory> for Exchange {
@@ -55,18 +88,19 @@ impl Exchange {
         let sent = self.client.execute(request).await;
         let mut response = sent.map_err(|error| self.not_sent(error))?;
         let status = response.status();
+        let bytes_max = self.expected.bytes_max;
         if !status.is_success() {
-            let body = body(&mut response).await;
+            let body = body(&mut response, bytes_max).await;
             // What came before it broke or grew too long says enough.
             let (Ok(body) | Err((body, _))) = body;
             return Err(self.refusal(status, response.headers(), &body));
         }
-        let body = body(&mut response).await.map_err(|(_, broken)| match broken {
-            Broken::TooLarge => ChatError::TooLarge { bytes_max: REPLY_BYTES_MAX },
-            Broken::Connection(error) => ChatError::Interrupted { reason: reason(error) },
-        })?;
+        let body = match self.listener.as_ref().filter(|_| is_in_pieces(response.headers())) {
+            Some(listener) => pieces(&mut response, bytes_max, listener).await?,
+            None => body(&mut response, bytes_max).await.map_err(|(_, broken)| broken.fault(bytes_max))?,
+        };
         let malformed = |reason: String| ChatError::Malformed { reason };
-        serde_json::from_slice::<WireReply>(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
+        (self.expected.check)(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
         let checked = http::Response::builder().status(status).body(body);
         checked.map(Response::from).map_err(|error| malformed(error.to_string()))
     }
@@ -115,13 +149,41 @@ enum Broken {
     Connection(reqwest::Error),
 }
 
+impl Broken {
+    fn fault(self, bytes_max: usize) -> ChatError {
+        match self {
+            Self::TooLarge => ChatError::TooLarge { bytes_max },
+            Self::Connection(error) => ChatError::Interrupted { reason: reason(error) },
+        }
+    }
+}
+
+/// Returns whether a reply comes in pieces: a server may send it in one though it was asked for pieces.
+fn is_in_pieces(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+/// Reads a reply that comes in pieces, up to a limit of bytes, and returns it in one.
+async fn pieces(response: &mut Response, bytes_max: usize, listener: &Listener) -> Result<Vec<u8>, ChatError> {
+    let (mut pieces, mut bytes) = (Pieces::default(), 0);
+    while let Some(chunk) = response.chunk().await.map_err(|error| Broken::Connection(error).fault(bytes_max))? {
+        bytes += chunk.len();
+        if bytes > bytes_max {
+            return Err(Broken::TooLarge.fault(bytes_max));
+        }
+        pieces.take(&chunk, listener)?;
+    }
+    pieces.whole()
+}
+
 /// Reads a body up to its limit; what was read is returned in any case.
-async fn body(response: &mut Response) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
+async fn body(response: &mut Response, bytes_max: usize) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
             Ok(None) => return Ok(body),
-            Ok(Some(chunk)) if body.len() + chunk.len() > REPLY_BYTES_MAX => return Err((body, Broken::TooLarge)),
+            Ok(Some(chunk)) if body.len() + chunk.len() > bytes_max => return Err((body, Broken::TooLarge)),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Err(error) => return Err((body, Broken::Connection(error))),
         }
@@ -140,15 +202,38 @@ pub(super) fn reason(error: reqwest::Error) -> String {
     reason
 }
 
-/// Returns how long a server asks to wait, where it says so in seconds; a date would need a clock that agrees.
+/// Returns how long a server asks to wait, in seconds or until a date: as its own clock says, where it gives the time.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(RETRY_AFTER_MAX))
+    let text = |name| headers.get(name)?.to_str().ok();
+    let asked = text(RETRY_AFTER)?;
+    let wait = if let Ok(seconds) = asked.trim().parse::<f64>() {
+        Duration::try_from_secs_f64(seconds).ok()?
+    } else {
+        let now = text(DATE).and_then(http_date::parsed).unwrap_or_else(SystemTime::now);
+        // What is over needs no wait.
+        http_date::parsed(asked)?.duration_since(now).unwrap_or_default()
+    };
+    Some(wait.min(RETRY_AFTER_MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_until_a_date_is_that_of_the_servers_clock() {
+        let wait = |date: Option<&str>, until: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, until.parse().unwrap());
+            date.map(|date| headers.insert(DATE, date.parse().unwrap()));
+            retry_after(&headers)
+        };
+        let until = "Wed, 21 Oct 2026 07:28:00 GMT";
+        assert_eq!(wait(Some("Wed, 21 Oct 2026 07:27:30 GMT"), until), Some(Duration::from_secs(30)));
+        assert_eq!(wait(Some("Wed, 21 Oct 2026 07:28:30 GMT"), until), Some(Duration::ZERO));
+        assert_eq!(wait(None, "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait(None, "Fri, 31 Dec 9999 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
+    }
 
     #[test]
     fn a_wait_is_read_in_seconds_and_bounded() {
@@ -160,7 +245,7 @@ mod tests {
         assert_eq!(wait("2"), Some(Duration::from_secs(2)));
         assert_eq!(wait(" 0.5 "), Some(Duration::from_millis(500)));
         assert_eq!(wait("99999999"), Some(RETRY_AFTER_MAX));
-        for none in ["-1", "soon", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+        for none in ["-1", "soon", "NaN", "Wed, 21 Oct 2026"] {
             assert_eq!(wait(none), None, "{none}");
         }
     }

@@ -1,108 +1,23 @@
 //! A model that is not asked faster than it may be.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep_until};
-
-use super::reply::ChatReply;
+use super::pace::{Limits, Pace};
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
-use crate::domain::ChatError;
 
-const MINUTE: Duration = Duration::from_mins(1);
-/// What a server may ask all calls to wait; where it asks for more, they fail at once.
-const SERVER_WAIT_MAX: Duration = MINUTE;
-
-/// How fast a model may be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Calls at one time.
-    pub concurrency: usize,
-    /// Requests a minute; they go out evenly.
-    pub requests_per_minute: Option<u32>,
-    /// Tokens a minute, read and written; they are used evenly.
-    pub tokens_per_minute: Option<u32>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { concurrency: 8, requests_per_minute: None, tokens_per_minute: None }
-    }
-}
-
-/// A model that is not asked faster than it may be. What a server asks to wait after one call, all calls wait.
+/// A model that is not asked faster than it may be. What a server asks to wait after one call, all calls wait; and one
+/// that has too much to do gets fewer calls at one time.
 pub struct Limited {
     inner: Arc<dyn ChatModel>,
-    limits: Limits,
-    turns: Semaphore,
-    next: Mutex<Next>,
-}
-
-/// When the next call may go out.
-#[derive(Debug, Clone, Copy)]
-struct Next {
-    requests: Instant,
-    tokens: Instant,
-    server: Instant,
+    pace: Pace,
 }
 
 impl Limited {
     /// Slows a model's calls down to limits.
     #[must_use]
     pub fn new(inner: Arc<dyn ChatModel>, limits: Limits) -> Self {
-        let now = Instant::now();
-        let next = Mutex::new(Next { requests: now, tokens: now, server: now });
-        Self { inner, limits, turns: Semaphore::new(limits.concurrency.max(1)), next }
-    }
-
-    /// Returns when a call may go out, and takes its share of the time that follows.
-    fn take(&self, tokens: u64) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = Instant::now().max(next.requests).max(next.tokens).max(next.server);
-        if let Some(rate) = self.limits.requests_per_minute {
-            next.requests = at + MINUTE / rate.max(1);
-        }
-        if let Some(rate) = self.limits.tokens_per_minute {
-            next.tokens = at + MINUTE.mul_f64(tokens as f64 / f64::from(rate.max(1)));
-        }
-        at
-    }
-
-    /// Fails where the server asked to be left alone for longer than anybody waits.
-    fn check_server(&self) -> Result<(), ChatError> {
-        let server = self.next.lock().unwrap_or_else(PoisonError::into_inner).server;
-        let left = server.saturating_duration_since(Instant::now());
-        if left <= SERVER_WAIT_MAX {
-            return Ok(());
-        }
-        let said = "it asked before to be left alone".to_owned();
-        Err(ChatError::RateLimited { retry_after_ms: Some(left.as_millis() as u64), said })
-    }
-
-    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let turn = self.turns.acquire().await;
-        let _turn = turn.map_err(|_| ChatError::Unreachable { reason: "nobody is asked any more".to_owned() })?;
-        self.check_server()?;
-        let mut due = self.take(request.tokens_max_estimate());
-        loop {
-            sleep_until(due).await;
-            // While this call waited, another may have been told to wait longer.
-            let by_server = self.next.lock().unwrap_or_else(PoisonError::into_inner).server;
-            if by_server <= Instant::now() {
-                break;
-            }
-            due = by_server;
-        }
-        let replied = self.inner.reply(request).await;
-        if let Err(error) = &replied
-            && let Some(wait) = error.retry_after()
-        {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-            next.server = next.server.max(Instant::now() + wait);
-        }
-        replied
+        Self { inner, pace: Pace::new(limits) }
     }
 }
 
@@ -112,12 +27,16 @@ impl ChatModel for Limited {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(self.call(request))
+        Box::pin(self.pace.keep(request.tokens_max_estimate(), self.inner.reply(request)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
     use super::super::scripted::{Scripted, overloaded, request};
     use super::*;
 

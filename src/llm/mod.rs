@@ -1,4 +1,5 @@
-//! Language models: what is asked of one, what it replies, and the layers between.
+//! Language models: what is asked of one, what it replies, and the layers between; and the way to servers of them,
+//! which make vectors too.
 //!
 //! [`OpenAiModel`] speaks to a server; each other type lies around a [`ChatModel`] and adds one thing. [`layered`] puts
 //! them together in the order in which they hold what they promise: a reply that was paid for is kept before anything
@@ -7,12 +8,18 @@
 mod cached;
 mod circuit;
 mod client;
+mod connection;
+mod embeddings;
 mod endpoint;
 mod exchange;
+mod http_date;
 mod layers;
 mod limited;
 mod metered;
+mod pace;
+mod pieces;
 mod prices;
+pub mod probe;
 pub mod prompt;
 mod recorded;
 mod replayed;
@@ -20,6 +27,7 @@ mod reply;
 mod request;
 mod retrying;
 mod traced;
+mod turns;
 mod wire;
 
 #[cfg(test)]
@@ -31,17 +39,23 @@ use std::pin::Pin;
 use crate::domain::ChatError;
 
 pub use cached::Cached;
+pub(crate) use circuit::Breaker;
 pub use circuit::{Circuit, CircuitOptions};
 pub use client::OpenAiModel;
+pub(crate) use embeddings::EmbeddingsServer;
 pub use endpoint::{Endpoint, FormSupport, Preset};
 pub use layers::{Layers, layered};
-pub use limited::{Limited, Limits};
+pub use limited::Limited;
 pub use metered::{Budget, Metered};
+pub use pace::Limits;
+pub(crate) use pace::Pace;
 pub use prices::{Price, Prices};
+pub use probe::Abilities;
 pub use recorded::Recorded;
 pub use replayed::Replayed;
 pub use reply::{ChatReply, Finish, ReplyOrigin};
-pub use request::{ChatRequest, Message, Purpose, ReplyForm, RequestKey, Speaker};
+pub(crate) use request::tokens_estimate;
+pub use request::{ChatRequest, Listener, Message, Purpose, ReplyForm, RequestKey, Speaker};
 pub use retrying::{Retries, Retrying};
 pub use traced::Traced;
 

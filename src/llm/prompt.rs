@@ -7,6 +7,8 @@ const PARTING: &str = "\n=====\n";
 
 /// What the skill `answer` says.
 pub const ANSWER: &str = include_str!("prompts/answer.md");
+/// What a server is tried with.
+pub const PROBE: &str = include_str!("prompts/probe.md");
 /// What is said of a reply that cannot be used.
 pub const REPAIR: &str = include_str!("prompts/repair.md");
 
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn every_place_of_a_prompt_is_known() {
         let known = [("mark", ""), ("question", ""), ("passages", ""), ("sentences_max", ""), ("problem", "")];
-        for prompt in [ANSWER, REPAIR] {
+        for prompt in [ANSWER, PROBE, REPAIR] {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

@@ -1,6 +1,7 @@
 //! What is asked of a language model.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub enum Purpose {
     Reason,
     /// To answer.
     Answer,
+    /// To find out what a server can do.
+    Probe,
 }
 
 impl Purpose {
@@ -33,6 +36,7 @@ impl Purpose {
             Self::Index => "index",
             Self::Reason => "reason",
             Self::Answer => "answer",
+            Self::Probe => "probe",
         }
     }
 }
@@ -72,6 +76,35 @@ pub enum ReplyForm {
     },
 }
 
+/// Hears a reply while it comes.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Listener {
+    /// Calls `hear` with each piece of the reply's text, in order.
+    #[must_use]
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(super) fn tell(&self, piece: &str) {
+        (self.0)(piece);
+    }
+}
+
+impl PartialEq for Listener {
+    /// Returns whether they are one.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
 /// What is asked of a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
@@ -85,6 +118,9 @@ pub struct ChatRequest {
     pub temperature: Option<f32>,
     /// Tokens of the reply at most.
     pub output_tokens_max: u32,
+    /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
+    /// case; one that was kept, or that the server sends in one piece, is not heard.
+    pub listener: Option<Listener>,
 }
 
 /// What a kept reply is found by: model, parameters, rendered prompt and schema.
@@ -149,7 +185,7 @@ impl ChatRequest {
 }
 
 /// Returns about how many tokens a text has.
-pub(super) fn tokens_estimate(text: &str) -> u64 {
+pub(crate) fn tokens_estimate(text: &str) -> u64 {
     (text.len() as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
@@ -164,6 +200,7 @@ mod tests {
             form: ReplyForm::Json { name: "a", schema: json!({ "type": "object" }) },
             temperature: Some(0.0),
             output_tokens_max: 10,
+            listener: None,
         }
     }
 
@@ -172,6 +209,7 @@ mod tests {
         let key = request().key("m");
         assert_eq!(request().key("m"), key);
         assert_eq!(ChatRequest { purpose: Purpose::Index, ..request() }.key("m"), key);
+        assert_eq!(ChatRequest { listener: Some(Listener::new(|_| ())), ..request() }.key("m"), key);
         let said = |speaker, text: &str| vec![Message { speaker, text: text.to_owned() }];
         let others = [
             ChatRequest { messages: said(Speaker::System, "Who?"), ..request() },

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
-use crate::domain::ChatError;
+use crate::domain::{Backoff, ChatError};
 
 /// How often, and for how long, a call is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +35,38 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// Returns how long to wait before attempt `attempt + 1`: anything up to a bound that doubles, so that many who
-    /// were refused together do not come back together; and at least what the server asks for.
+    /// Makes a call, and again where the server says that it did nothing. What may have been paid for is not made
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the last attempt.
+    pub(crate) async fn again<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T, ChatError>
+    where
+        F: Future<Output = Result<T, ChatError>>,
+    {
+        let began = Instant::now();
+        let mut attempt = 1;
+        loop {
+            let replied = call().await;
+            let Err(error) = replied else { return replied };
+            if attempt >= self.attempts_max || !error.is_free_to_retry() {
+                return Err(error);
+            }
+            // A hasher of the standard library is seeded by the system; this decides nothing but when.
+            let wait = self.wait(attempt, error.retry_after(), RandomState::new().hash_one(attempt));
+            if began.elapsed() + wait > self.patience {
+                return Err(error);
+            }
+            tracing::debug!(attempt, kind = error.kind_name(), wait_ms = wait.as_millis() as u64, "trying again");
+            sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    /// Returns how long to wait after an attempt: at least what the server asks for.
     fn wait(&self, attempt: u32, asked: Option<Duration>, random: u64) -> Duration {
-        let bound = self.wait_first.saturating_mul(1 << (attempt - 1).min(16)).min(self.wait_max);
-        let drawn = bound.mul_f64(random as f64 / u64::MAX as f64);
+        let drawn = Backoff { first: self.wait_first, max: self.wait_max }.wait(attempt, random);
         asked.map_or(drawn, |asked| asked.saturating_add(drawn))
     }
 }
@@ -58,27 +84,6 @@ impl Retrying {
     pub fn new(inner: Arc<dyn ChatModel>, retries: Retries) -> Self {
         Self { inner, retries }
     }
-
-    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let began = Instant::now();
-        let mut attempt = 1;
-        loop {
-            let replied = self.inner.reply(request).await;
-            let Err(error) = replied else { return replied };
-            if attempt >= self.retries.attempts_max || !error.is_free_to_retry() {
-                return Err(error);
-            }
-            // A hasher of the standard library is seeded by the system; this decides nothing but when.
-            let random = RandomState::new().hash_one(attempt);
-            let wait = self.retries.wait(attempt, error.retry_after(), random);
-            if began.elapsed() + wait > self.retries.patience {
-                return Err(error);
-            }
-            tracing::debug!(attempt, kind = error.kind_name(), wait_ms = wait.as_millis() as u64, "trying again");
-            sleep(wait).await;
-            attempt += 1;
-        }
-    }
 }
 
 impl ChatModel for Retrying {
@@ -87,7 +92,7 @@ impl ChatModel for Retrying {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(self.call(request))
+        Box::pin(self.retries.again(|| self.inner.reply(request)))
     }
 }
 
@@ -97,12 +102,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_to_a_bound_are_drawn_from_all_of_it_and_keep_to_what_the_server_asks() {
+    fn waits_are_at_least_what_the_server_asks_for() {
         let retries = Retries::default();
         assert_eq!(retries.wait(1, None, u64::MAX), retries.wait_first);
-        assert_eq!(retries.wait(3, None, u64::MAX), retries.wait_first * 4);
         assert_eq!(retries.wait(40, None, u64::MAX), retries.wait_max);
-        assert_eq!(retries.wait(3, None, 0), Duration::ZERO);
         assert_eq!(retries.wait(1, Some(Duration::from_secs(30)), 0), Duration::from_secs(30));
     }
 

@@ -73,6 +73,7 @@ pub(super) fn request(text: &str) -> ChatRequest {
         form: ReplyForm::Text,
         temperature: Some(0.0),
         output_tokens_max: 100,
+        listener: None,
     }
 }
 

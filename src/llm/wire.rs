@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::endpoint::{FormSupport, TokensField};
+use super::endpoint::{Endpoint, FormSupport, TokensField};
 use super::reply::{ChatReply, Finish, ReplyOrigin};
 use super::request::{ChatRequest, ReplyForm, Speaker, tokens_estimate};
 use crate::domain::{ChatError, Usage};
@@ -16,6 +16,8 @@ pub(super) struct WireRequest {
     messages: Vec<Value>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
@@ -26,22 +28,24 @@ pub(super) struct WireRequest {
 }
 
 impl WireRequest {
-    pub(super) fn of(request: &ChatRequest, model: &str, form: FormSupport, tokens: TokensField) -> Self {
+    pub(super) fn of(request: &ChatRequest, endpoint: &Endpoint) -> Self {
         let speaker = |speaker| match speaker {
             Speaker::System => "system",
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
         let messages = request.messages.iter();
-        let limit = |field| (tokens == field).then_some(request.output_tokens_max);
+        let is_streamed = request.listener.is_some();
+        let limit = |field| (endpoint.tokens_field() == field).then_some(request.output_tokens_max);
         Self {
-            model: model.to_owned(),
+            model: endpoint.model.clone(),
             messages: messages.map(|it| json!({ "role": speaker(it.speaker), "content": it.text })).collect(),
-            stream: false,
-            temperature: request.temperature,
+            stream: is_streamed,
+            stream_options: is_streamed.then(|| json!({ "include_usage": true })),
+            temperature: request.temperature.filter(|_| endpoint.takes_temperature),
             max_tokens: limit(TokensField::MaxTokens),
             max_completion_tokens: limit(TokensField::MaxCompletionTokens),
-            response_format: response_format(&request.form, form),
+            response_format: response_format(&request.form, endpoint.form),
         }
     }
 }
@@ -152,6 +156,7 @@ fn usage(wire: Option<&WireUsage>, request: &ChatRequest, text: &str) -> Usage {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Preset;
     use super::super::scripted::request;
     use super::*;
 
@@ -200,13 +205,15 @@ mod tests {
     fn a_schema_is_asked_for_as_the_server_takes_it() {
         let schema = json!({ "$schema": "x", "type": "object" });
         let request = ChatRequest { form: ReplyForm::Json { name: "a", schema }, ..request("Who?") };
-        let sent = |form, tokens| json!(WireRequest::of(&request, "m", form, tokens));
-        let schema = sent(FormSupport::Schema, TokensField::MaxTokens);
+        let sent = |form, preset| json!(WireRequest::of(&request, &Endpoint { form, ..Endpoint::of(preset, "m") }));
+        let schema = sent(FormSupport::Schema, Preset::Vllm);
         assert_eq!(schema["response_format"]["json_schema"]["schema"], json!({ "type": "object" }));
         assert_eq!((&schema["max_tokens"], schema.get("max_completion_tokens")), (&json!(100), None));
-        let object = sent(FormSupport::Object, TokensField::MaxCompletionTokens);
+        let object = sent(FormSupport::Object, Preset::OpenAi);
         assert_eq!(object["response_format"], json!({ "type": "json_object" }));
         assert_eq!((object.get("max_tokens"), &object["max_completion_tokens"]), (None, &json!(100)));
-        assert_eq!(sent(FormSupport::Prompt, TokensField::MaxTokens).get("response_format"), None);
+        assert_eq!(sent(FormSupport::Prompt, Preset::Vllm).get("response_format"), None);
+        let endpoint = Endpoint { takes_temperature: false, ..Endpoint::of(Preset::OpenAi, "m") };
+        assert_eq!(json!(WireRequest::of(&request, &endpoint)).get("temperature"), None);
     }
 }

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use neo4rs::{Error as DriverError, Neo4jErrorKind};
 
-use crate::domain::DatabaseError;
+use crate::domain::{Backoff, DatabaseError};
 
-/// The longest wait before the first retry.
-const WAIT_FIRST: Duration = Duration::from_millis(100);
-/// The longest wait before any.
-const WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long to wait before a transaction is run again.
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(100), max: Duration::from_secs(5) };
 
 /// What is tried first on a server, at which both sides learn whether the other speaks encrypted.
 pub(super) const GREETING: &str = "say its version";
@@ -107,29 +105,15 @@ fn is_other_speech(error: &io::Error) -> bool {
     encryption(error).is_some() || error.kind() == ErrorKind::UnexpectedEof
 }
 
-/// Returns how long to wait before attempt `attempt + 1`: anything up to a bound that doubles, so that many who were
-/// refused together do not come back together.
-pub(super) fn wait(attempt: u32) -> Duration {
+/// Returns how long to wait before a transaction is run again that was run again `retries` times.
+pub(super) fn wait(retries: u32) -> Duration {
     // A hasher of the standard library is seeded by the system; this decides nothing but when.
-    jittered(attempt, RandomState::new().hash_one(attempt))
-}
-
-fn jittered(attempt: u32, random: u64) -> Duration {
-    let bound = WAIT_FIRST.saturating_mul(1 << attempt.min(10)).min(WAIT_MAX);
-    bound.mul_f64(random as f64 / u64::MAX as f64)
+    BACKOFF.wait(retries.saturating_add(1), RandomState::new().hash_one(retries))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn waits_grow_to_a_bound_and_are_drawn_from_all_of_it() {
-        assert_eq!(jittered(0, u64::MAX), WAIT_FIRST);
-        assert_eq!(jittered(3, u64::MAX), WAIT_FIRST * 8);
-        assert_eq!(jittered(3, 0), Duration::ZERO);
-        assert_eq!(jittered(u32::MAX, u64::MAX), WAIT_MAX);
-    }
 
     #[test]
     fn a_connection_that_is_lost_is_tried_again_and_a_wrong_address_is_not() {

@@ -18,7 +18,7 @@ use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
-use super::write;
+use super::write::{self, SentenceSink};
 use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
@@ -41,11 +41,13 @@ pub struct AskOptions {
     pub citations_max: usize,
     /// Passages that a language model is shown at most, where one writes.
     pub passages_max: usize,
+    /// Who is told sentences of a language model while it writes, if anybody.
+    pub sentences: Option<SentenceSink>,
 }
 
 impl Default for AskOptions {
     fn default() -> Self {
-        Self { search: SearchOptions::default(), citations_max: 3, passages_max: 8 }
+        Self { search: SearchOptions::default(), citations_max: 3, passages_max: 8, sentences: None }
     }
 }
 
@@ -297,7 +299,7 @@ impl QueryEngine {
             let (_, _, answer) = self.find(question, &options.search, finish, &stage).await?;
             let Some(model) = &self.model else { return Ok(answer) };
             stage.enter("waiting for the language model");
-            write::written(model.as_ref(), answer, options.passages_max).await
+            write::written(model.as_ref(), answer, options.passages_max, options.sentences.as_ref()).await
         };
         stage.within(options.search.deadline, answered.instrument(span)).await
     }

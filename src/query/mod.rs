@@ -27,3 +27,4 @@ pub use paths::paths;
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
 pub use weights::{read_weights, shipped_weights};
+pub use write::SentenceSink;

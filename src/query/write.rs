@@ -1,27 +1,75 @@
 //! Answers that a language model writes: from the passages that were found, with citations that are checked by rule and
 //! quotations that stand word for word in a document.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::domain::{Answer, AnswerKind, Citation, Hit, Span, Writing, WrittenSentence};
 use crate::error::Result;
-use crate::llm::ChatModel;
+use crate::llm::{ChatModel, Listener};
 use crate::skill::{
-    AnswerSkill, AnswerTask, CitedSentence, Degradation, Performed, ShownPassage, WrittenAnswer, best_sentence,
-    is_supported, perform,
+    AnswerSkill, AnswerTask, CitedSentence, Degradation, HeardSentences, Performed, ShownPassage, WrittenAnswer,
+    best_sentence, is_supported, perform_aloud,
 };
 
 /// What is said when a model finds no answer in what it was shown.
 const ABSTAINED: &str = "The passages that were found do not answer the question.";
 
+/// Is told each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
+/// of the answer is known only when that is there: what a model breaks off, or cannot be used as a whole, is not.
+#[derive(Clone)]
+pub struct SentenceSink(Arc<dyn Fn(&WrittenSentence) + Send + Sync>);
+
+impl SentenceSink {
+    /// Calls `tell` with each sentence, in order.
+    #[must_use]
+    pub fn new(tell: impl Fn(&WrittenSentence) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    /// Returns what hears the reply to a question that has `answer` without a model.
+    fn listener(&self, answer: &Answer, passages: usize) -> Listener {
+        let (sink, answer) = (self.clone(), answer.clone());
+        let state = Mutex::new((HeardSentences::default(), Vec::new()));
+        Listener::new(move |piece| {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (heard, citations) = &mut *state;
+            for sentence in heard.take(piece, passages) {
+                (sink.0)(&with_quotations(&sentence, &answer, citations));
+            }
+        })
+    }
+}
+
+impl PartialEq for SentenceSink {
+    /// Returns whether they are one.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for SentenceSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SentenceSink")
+    }
+}
+
 /// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
 /// with the reason, where the model gives nothing that can be used.
-pub(super) async fn written(model: &dyn ChatModel, answer: Answer, passages_max: usize) -> Result<Answer> {
+pub(super) async fn written(
+    model: &dyn ChatModel,
+    answer: Answer,
+    passages_max: usize,
+    sink: Option<&SentenceSink>,
+) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }
     let shown = answer.hits.iter().take(passages_max);
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
-    let performed = perform::<AnswerSkill>(model, &task).await?;
+    let listener = sink.map(|sink| sink.listener(&answer, task.passages.len()));
+    let performed = perform_aloud::<AnswerSkill>(model, &task, listener).await?;
     Ok(joined(answer, model.name(), performed))
 }
 

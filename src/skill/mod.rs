@@ -7,9 +7,9 @@ mod model;
 mod performers;
 
 pub use answer::{
-    AnswerReply, AnswerSkill, AnswerTask, CitedSentence, SENTENCES_MAX, ShownPassage, WrittenAnswer, best_sentence,
-    is_supported,
+    AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
+    best_sentence, is_supported,
 };
 pub use generate::{INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
-pub use model::{Degradation, Performed, Skill, perform};
+pub use model::{Degradation, Performed, Skill, perform, perform_aloud};
 pub use performers::Performers;

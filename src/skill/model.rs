@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::{ChatError, Cost, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::llm::prompt::{self, REPAIR};
-use crate::llm::{ChatModel, ChatReply, ChatRequest, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
+use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
 
 /// Bytes of a reply that a skill reads: what is longer than any skill asks for.
 const REPLY_BYTES_MAX: usize = 256 << 10;
@@ -75,7 +75,24 @@ pub enum Degradation {
 ///
 /// Dropping the future loses the call in flight, which may have been paid for; replies before it are kept.
 pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Performed<S::Output>> {
-    let mut request = request::<S>(model, input)?;
+    perform_aloud::<S>(model, input, None).await
+}
+
+/// Does the same, with a listener that hears the first reply while it comes, before it is checked.
+///
+/// # Errors
+///
+/// As [`perform`].
+///
+/// # Cancel safety
+///
+/// As [`perform`].
+pub async fn perform_aloud<S: Skill>(
+    model: &dyn ChatModel,
+    input: &S::Input,
+    listener: Option<Listener>,
+) -> Result<Performed<S::Output>> {
+    let mut request = ChatRequest { listener, ..request::<S>(model, input)? };
     let mut spent = Spent::default();
     let mut problem = String::new();
     for is_repair in [false, true] {
@@ -116,10 +133,12 @@ fn request<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<ChatRequ
         form: ReplyForm::Json { name: S::NAME, schema },
         temperature: Some(0.0),
         output_tokens_max: S::OUTPUT_TOKENS_MAX,
+        listener: None,
     })
 }
 
 fn repair(request: &mut ChatRequest, reply: &str, problem: &str) {
+    request.listener = None;
     let reply = reply.chars().take(REPEATED_CHARS_MAX).collect();
     let text = prompt::filled(REPAIR.trim(), &[("problem", problem)]);
     request.messages.push(Message { speaker: Speaker::Assistant, text: reply });

@@ -5,6 +5,7 @@
 //! DIR/cairn.db             records (SQLite)
 //! DIR/lock                 held by the one writer
 //! DIR/replies.db           replies of language models that were paid for; only where one was asked
+//! DIR/vectors.part         vectors of a version that is not written yet; only while it is made, or was broken off
 //! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences}/
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! the records go, so that nothing a later run does can reach it.
 
 mod export;
+mod fresh_vectors;
 mod graph_file;
 mod lock;
 mod mapping;
@@ -30,6 +32,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(crate) use export::{CanonicalLines, Mention};
+pub use fresh_vectors::{FreshVectors, VectorKey};
 use lock::Lock;
 use records::VersionRow;
 pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};
@@ -39,7 +42,7 @@ pub use text_index::TermsOf;
 pub use writer::{VersionParts, Writer};
 
 use crate::domain::{Counts, IndexVersion, Skip};
-use crate::embed::{Embedder, ModelPlace};
+use crate::embed::{Embedder, EmbedderPlace};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
 use crate::telemetry;
@@ -50,6 +53,7 @@ pub const INDEX_FORMAT: u32 = 2;
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
 const REPLIES: &str = "replies.db";
+const FRESH_VECTORS: &str = "vectors.part";
 const GRAPH: &str = "graph.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
@@ -195,6 +199,15 @@ impl Workspace {
         Replies::open(&self.path.join(REPLIES))
     }
 
+    /// Opens the replies that are kept, if any ever were.
+    ///
+    /// # Errors
+    ///
+    /// As [`Replies::open`].
+    pub fn kept_replies(&self) -> Result<Option<Replies>> {
+        if is_there(&self.path.join(REPLIES))? { self.replies().map(Some) } else { Ok(None) }
+    }
+
     /// Returns the name of the embedder that the index is pinned to.
     ///
     /// # Errors
@@ -204,12 +217,12 @@ impl Workspace {
         Ok(self.records()?.manifest()?.embedder)
     }
 
-    /// Returns where the model of the embedder lay when the index was made, if it has one.
+    /// Returns where the model of the embedder was when the index was made, if it has one.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn model_place(&self) -> Result<Option<ModelPlace>> {
+    pub fn model_place(&self) -> Result<Option<EmbedderPlace>> {
         self.records()?.model_place()
     }
 

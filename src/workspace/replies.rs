@@ -15,6 +15,10 @@ use crate::store::ReplyStore;
 const APPLICATION_ID: i32 = 0x4361_5270;
 /// Replies that are kept; beyond, the oldest go.
 const REPLIES_MAX: i64 = 100_000;
+/// Keeps a reply; one that is kept already stays.
+const INSERT: &str = "INSERT OR IGNORE INTO replies (key, reply) VALUES (?1, ?2)";
+/// Forgets the oldest beyond a number.
+const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";
 /// How long one process waits for another that holds the file for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -44,6 +48,71 @@ impl Replies {
             return Err(Error::Corrupt { path: path.to_owned(), reason: "it holds something else".to_owned() });
         }
         Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// Returns where they are.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the bytes of the file, as far as it can be looked at.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Calls `visit` with the key and the text of every reply, in the order in which they were kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of `visit`; [`Error::Corrupt`] if the file cannot be read.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&[u8; 32], &str) -> Result<()>) -> Result<()> {
+        let connection = self.connection();
+        let wrong = |error: rusqlite::Error| damaged(&self.path, &error);
+        let mut statement = connection.prepare("SELECT key, reply FROM replies ORDER BY number").map_err(wrong)?;
+        let mut rows = statement.query([]).map_err(wrong)?;
+        while let Some(row) = rows.next().map_err(wrong)? {
+            let key: [u8; 32] = row.get(0).map_err(wrong)?;
+            let reply: String = row.get(1).map_err(wrong)?;
+            visit(&key, &reply)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps replies, all or none of them; one that is kept already stays. Returns how many are new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Records`] if they cannot be written.
+    pub fn add<'a>(&self, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
+        let mut connection = self.connection();
+        let write = || {
+            let transaction = connection.transaction()?;
+            let mut added = 0;
+            for (key, reply) in replies {
+                added += transaction.execute(INSERT, (key, reply))?;
+            }
+            transaction.execute(FORGET_OLDEST, [REPLIES_MAX])?;
+            transaction.commit()?;
+            Ok(added)
+        };
+        write().map_err(Error::records("write"))
+    }
+
+    /// Forgets all replies, and returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Records`] if the file cannot be written.
+    pub fn clear(&self) -> Result<usize> {
+        let connection = self.connection();
+        let clear = || {
+            let count = connection.execute("DELETE FROM replies", [])?;
+            connection.execute_batch("VACUUM")?;
+            Ok(count)
+        };
+        clear().map_err(Error::records("write"))
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -78,15 +147,7 @@ impl ReplyStore for Replies {
     }
 
     fn put(&self, key: &[u8; 32], reply: &str) -> Result<()> {
-        let mut connection = self.connection();
-        let write = |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
-            transaction.execute("INSERT OR IGNORE INTO replies (key, reply) VALUES (?1, ?2)", (key, reply))?;
-            let last = transaction.last_insert_rowid();
-            transaction.execute("DELETE FROM replies WHERE number <= ?1", [last - REPLIES_MAX])?;
-            transaction.commit()
-        };
-        write(&mut connection).map_err(Error::records("write"))
+        self.add([(key, reply)]).map(drop)
     }
 }
 
@@ -118,6 +179,23 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
         assert!(matches!(Replies::open(&path), Err(Error::Corrupt { .. })));
+    }
+
+    #[test]
+    fn replies_are_listed_in_order_added_once_and_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let replies = Replies::open(&folder.path().join("replies.db")).unwrap();
+        replies.put(&[2; 32], "B.").unwrap();
+        assert_eq!(replies.add([(&[2; 32], "another"), (&[1; 32], "A.")]).unwrap(), 1);
+        let mut listed = Vec::new();
+        let mut list = |key: &[u8; 32], text: &str| {
+            listed.push((key[0], text.to_owned()));
+            Ok(())
+        };
+        replies.for_each(&mut list).unwrap();
+        assert_eq!(listed, [(2, "B.".to_owned()), (1, "A.".to_owned())]);
+        assert_eq!((replies.clear().unwrap(), replies.clear().unwrap()), (2, 0));
+        assert_eq!(replies.get(&[2; 32]).unwrap(), None);
     }
 
     #[cfg(unix)]

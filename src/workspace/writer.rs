@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::fresh_vectors::FreshVectors;
 use super::lock::Lock;
 use super::records::{EdgeRow, EntityRow, MentionRow, OrdinalIds, Records, VersionRow, VersionRows};
 use super::stamp::{self, Stamp, StampedFile};
@@ -12,7 +13,8 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::vectors;
 use super::{
-    GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file, version_folder,
+    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
+    version_folder,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
@@ -132,6 +134,12 @@ impl Writer {
         self.pin = pin;
     }
 
+    /// Returns where vectors of the version to come are kept until it is there.
+    #[must_use]
+    pub fn fresh_vectors(&self) -> FreshVectors {
+        FreshVectors::new(self.path.join(FRESH_VECTORS), &self.pin)
+    }
+
     /// Makes a version of what the records hold, and the current one of it; returns its number.
     ///
     /// Readers of other versions are not disturbed. The version before it is kept for those who are about to open it.
@@ -159,6 +167,8 @@ impl Writer {
         let rows = VersionRows { entities: parts.entities, mentions: parts.mentions, edges: parts.edges };
         self.records.finish_version(&row, rows, &parts.ids())?;
         self.clear_leftovers()?;
+        // What it held is in the version; one that stays is of no use and does no harm.
+        let _gone = std::fs::remove_file(self.path.join(FRESH_VECTORS));
         Ok(version)
     }
 

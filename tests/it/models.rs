@@ -2,5 +2,9 @@
 //! makes of what a model says.
 
 mod asking;
+mod cache;
+mod embedders;
 mod faults;
+mod probing;
 mod secrets;
+mod streaming;

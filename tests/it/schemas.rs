@@ -23,9 +23,10 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "answer",
     "answer-line",
+    "cache",
     "check",
     "doctor",
     "error",
@@ -352,6 +353,12 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     BTreeMap::from([
         ("answer", vec![json!(answer)]),
         ("answer-line", answers.iter().map(|line| json!(line)).collect()),
+        (
+            "cache",
+            vec![json!({ "index": ".cairn", "replies": 1, "bytes": 9, "models": [
+            { "model": "m", "replies": 1, "input_tokens": 2, "output_tokens": 3 },
+        ] })],
+        ),
         ("check", vec![check_report()]),
         (
             "doctor",

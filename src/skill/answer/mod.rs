@@ -1,6 +1,7 @@
 //! `answer`: sentences from passages, each with the numbers of those that say it. Its rule twin is the extractive
 //! answer, which the query engine has already when a model is asked.
 
+mod heard;
 mod support;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,7 @@ use super::model::Skill;
 use crate::llm::prompt::{self, ANSWER};
 use crate::llm::{Message, Purpose};
 
+pub use heard::HeardSentences;
 pub use support::{best_sentence, is_supported};
 
 /// Sentences of an answer.

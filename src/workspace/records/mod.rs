@@ -20,7 +20,7 @@ pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
 
 use super::{INDEX_FORMAT, WorkspaceOptions};
 use crate::domain::{IndexVersion, Skip};
-use crate::embed::ModelPlace;
+use crate::embed::{EmbedderPlace, ModelPlace};
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
@@ -145,12 +145,12 @@ impl Records {
         Ok(())
     }
 
-    /// Returns where the model of the embedder lay when the index was made, if it has one and that can be read.
+    /// Returns where the model of the embedder was when the index was made, if it has one and that can be read.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn model_place(&self) -> Result<Option<ModelPlace>> {
+    pub fn model_place(&self) -> Result<Option<EmbedderPlace>> {
         let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
         let place =
             self.connection.query_row("SELECT place FROM manifest", [], read).map_err(Error::records("read"))?;
@@ -158,18 +158,24 @@ impl Records {
         Ok(place.and_then(|place| serde_json::from_str(&place).ok()))
     }
 
-    /// Keeps where the model of the embedder lies, as whole paths.
+    /// Keeps where the model of the embedder is, as whole paths or as an address.
     ///
     /// # Errors
     ///
     /// If the records cannot be written.
-    pub fn set_model_place(&mut self, place: Option<&ModelPlace>) -> Result<()> {
+    pub fn set_model_place(&mut self, place: Option<&EmbedderPlace>) -> Result<()> {
         const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
         let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let place = place.and_then(|place| {
-            let ModelPlace { folder, runtime } = place;
+            let place = match place {
+                EmbedderPlace::Local(ModelPlace { folder, runtime }) => {
+                    let (folder, runtime) = (whole(folder), runtime.as_ref().map(whole));
+                    EmbedderPlace::Local(ModelPlace { folder, runtime })
+                }
+                EmbedderPlace::Server(server) => EmbedderPlace::Server(server.clone()),
+            };
             // A path that is no text cannot be kept; then it has to be given again.
-            serde_json::to_string(&ModelPlace { folder: whole(folder), runtime: runtime.as_ref().map(whole) }).ok()
+            serde_json::to_string(&place).ok()
         });
         self.connection.execute(SQL, [place]).map_err(Error::records("write"))?;
         Ok(())

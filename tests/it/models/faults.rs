@@ -30,6 +30,7 @@ fn ask(url: &str) -> Result<ChatReply, ChatError> {
         form: ReplyForm::Text,
         temperature: Some(0.0),
         output_tokens_max: 100,
+        listener: None,
     };
     let model = model(url);
     block_on(async move { model.reply(&request).await })

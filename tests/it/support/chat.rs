@@ -25,6 +25,19 @@ pub(crate) enum Play {
     Closes,
     /// A good response of this many bytes.
     Bytes(usize),
+    /// A model says these pieces, one every 20 ms; then it ends as it should, or the connection is gone.
+    Streams(Vec<String>, Ending),
+    /// Vectors of this many values, which are alike where texts share words.
+    Embeds(usize),
+}
+
+/// How a reply in pieces ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// As it should.
+    Whole,
+    /// The connection is gone before.
+    Broken,
 }
 
 /// A request as it came.
@@ -81,7 +94,7 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
     let play = {
         let mut asked = asked.lock().unwrap();
         let play = plays.get(asked.len()).or(plays.last())?;
-        asked.push(request);
+        asked.push(request.clone());
         play
     };
     match play {
@@ -103,7 +116,47 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
         }
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
+        Play::Streams(pieces, ending) => stream_pieces(stream, pieces, *ending),
+        Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], *dimension)),
     }
+}
+
+fn stream_pieces(stream: &mut TcpStream, pieces: &[String], ending: Ending) -> Option<()> {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut send = |event: &str| {
+        thread::sleep(Duration::from_millis(20));
+        stream.write_all(format!("data: {event}\n\n").as_bytes()).ok()
+    };
+    for piece in pieces {
+        let choice = json!({ "index": 0, "delta": { "content": piece }, "finish_reason": null });
+        send(&json!({ "model": "played-1", "choices": [choice] }).to_string())?;
+    }
+    if ending == Ending::Broken {
+        return None;
+    }
+    let choice = json!({ "index": 0, "delta": {}, "finish_reason": "stop" });
+    send(&json!({ "model": "played-1", "choices": [choice] }).to_string())?;
+    send(&json!({ "choices": [], "usage": { "prompt_tokens": 300, "completion_tokens": 40 } }).to_string())?;
+    send("[DONE]")
+}
+
+/// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number
+/// that words have.
+fn embedded(texts: &Value, dimension: usize) -> String {
+    let vector = |text: &Value| {
+        let mut values = vec![0.0; dimension];
+        for word in text.as_str().unwrap().to_lowercase().split(|it: char| !it.is_alphanumeric()) {
+            let number = word.bytes().fold(7_usize, |number, byte| (number * 31 + usize::from(byte)) % 65_521);
+            values[number % dimension] += 1.0;
+        }
+        values
+    };
+    let texts = texts.as_array().unwrap();
+    let data: Vec<Value> =
+        texts.iter().zip(0..).map(|(it, at)| json!({ "index": at, "embedding": vector(it) })).collect();
+    json!({ "object": "list", "data": data, "model": "played-1", "usage": { "prompt_tokens": 9, "total_tokens": 9 } })
+        .to_string()
 }
 
 /// Reads a request to its end.

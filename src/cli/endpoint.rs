@@ -1,0 +1,166 @@
+//! Servers of models, as what was typed and what is set name them: address, key, limits.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::LanguageModel;
+use crate::domain::Secret;
+use crate::error::{Error, Result};
+use crate::llm::{Endpoint, Limits, Preset};
+
+/// What means the model that is set.
+const DEFAULT: &str = "default";
+
+/// Returns the endpoint of the language model that a name means: `SERVER:MODEL`, or a model of the server that is set.
+/// It has no key yet.
+pub(super) fn of_model(asked: &str, settings: &LanguageModel) -> Result<Endpoint> {
+    let refused = |reason: &str| Error::Option { option: "model", value: asked.to_owned(), reason: reason.to_owned() };
+    let name = match (asked, &settings.name) {
+        (DEFAULT, Some(name)) => name.as_str(),
+        (DEFAULT, None) => return Err(refused("name one with `CAIRN_MODEL`, or as `model.name` in cairn.toml")),
+        (name, _) => name,
+    };
+    let named = name.split_once(':').and_then(|(server, model)| Some((server.parse::<Preset>().ok()?, model)));
+    let (preset, model) = named.map_or((None, name), |(preset, model)| (Some(preset), model));
+    if model.is_empty() {
+        return Err(refused("it names no model"));
+    }
+    placed(preset, model, settings.url.as_deref(), settings)?.ok_or_else(|| {
+        let servers = Preset::ALL.map(Preset::name).join(", ");
+        refused(&format!(
+            "name a server before it, as in `ollama:llama3.2` (there are {servers}), or set `model.server` or \
+             `model.url` in cairn.toml, or `CAIRN_MODEL_URL`"
+        ))
+    })
+}
+
+/// Returns the endpoint of an embedder: of a server that is known by its name, or of the one that is set. It has no key
+/// yet.
+pub(super) fn of_embedder(preset: Option<Preset>, model: &str, settings: &LanguageModel) -> Result<Endpoint> {
+    let url = settings.embedder_url.as_deref().or(settings.url.as_deref());
+    placed(preset, model, url, settings)?.ok_or_else(|| Error::Option {
+        option: "embedder",
+        value: format!("server:{model}"),
+        reason: "no server is set: set `model.embedder_url`, `model.url` or `model.server` in cairn.toml, or \
+                 `CAIRN_EMBEDDER_URL`"
+            .to_owned(),
+    })
+}
+
+/// Returns a model of the server that was named, or else of the one that is set, if one is; `url` is where the latter
+/// is.
+fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &LanguageModel) -> Result<Option<Endpoint>> {
+    let set = settings.server.as_deref().map(str::parse::<Preset>).transpose()?;
+    let preset = named.or(set);
+    // An address that is set is that of the server that is set, and of no other.
+    let url = url.filter(|_| named.is_none() || preset == set);
+    let endpoint = match (preset, url) {
+        (preset, Some(url)) => Endpoint { preset, ..Endpoint::at(url, model) },
+        (Some(preset), None) => Endpoint::of(preset, model),
+        (None, None) => return Ok(None),
+    };
+    with_settings(endpoint, settings).map(Some)
+}
+
+/// Returns an endpoint with what is set of calls, but for the key.
+pub(super) fn with_settings(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
+    let headers = settings.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone())));
+    Ok(Endpoint {
+        organization: settings.organization.clone(),
+        headers: headers.collect(),
+        form: settings.form.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
+        timeout: settings.timeout_s.map_or(endpoint.timeout, Duration::from_secs),
+        ..endpoint
+    })
+}
+
+/// Returns an endpoint with its key: what is set for models, or for `OpenAI`'s own server what its programs read.
+pub(super) fn with_key(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
+    Ok(Endpoint { key: key(&endpoint, settings)?, ..endpoint })
+}
+
+fn key(endpoint: &Endpoint, settings: &LanguageModel) -> Result<Secret> {
+    if let Some(path) = &settings.key_file {
+        return first_line(path);
+    }
+    if let Some(key) = &settings.key {
+        return Ok(Secret::new(key.clone()));
+    }
+    let is_openai = endpoint.url == Preset::OpenAi.url();
+    Ok(Secret::new(settings.openai_key.clone().filter(|_| is_openai).unwrap_or_default()))
+}
+
+fn first_line(path: &Path) -> Result<Secret> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    Ok(Secret::new(text.lines().next().unwrap_or_default().trim()))
+}
+
+/// Returns how fast servers may be asked.
+pub(super) fn limits(settings: &LanguageModel) -> Limits {
+    Limits {
+        concurrency: settings.concurrency.unwrap_or(Limits::default().concurrency),
+        requests_per_minute: settings.requests_per_minute,
+        tokens_per_minute: settings.tokens_per_minute,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(asked: &str, settings: &LanguageModel) -> String {
+        of_model(asked, settings).map_or_else(|error| error.to_string(), |it| format!("{} {}", it.url, it.model))
+    }
+
+    fn set(server: Option<&str>, url: Option<&str>, name: Option<&str>) -> LanguageModel {
+        let [server, url, name] = [server, url, name].map(|it| it.map(str::to_owned));
+        LanguageModel { server, url, name, ..LanguageModel::default() }
+    }
+
+    #[test]
+    fn a_model_is_found_by_its_server_or_by_what_is_set() {
+        let none = set(None, None, None);
+        assert_eq!(at("ollama:llama3.2:3b", &none), "http://localhost:11434/v1 llama3.2:3b");
+        assert_eq!(at("openai:gpt", &none), "https://api.openai.com/v1 gpt");
+        assert!(at("gpt", &none).contains("name a server before it"));
+        assert!(at("ollama:", &none).contains("names no model"));
+        assert!(at("default", &none).contains("CAIRN_MODEL"));
+        assert_eq!(at("gpt", &set(Some("vllm"), None, None)), "http://localhost:8000/v1 gpt");
+        assert_eq!(at("qwen:3b", &set(None, Some("http://host/v1/"), None)), "http://host/v1 qwen:3b");
+        assert_eq!(at("default", &set(None, None, Some("vllm:m"))), "http://localhost:8000/v1 m");
+        assert!(at("m", &set(Some("gpt"), None, None)).contains("there are openai"));
+    }
+
+    #[test]
+    fn an_address_that_is_set_is_not_that_of_another_server() {
+        let settings = set(Some("vllm"), Some("http://host/v1"), None);
+        assert_eq!(at("vllm:m", &settings), "http://host/v1 m");
+        assert_eq!(at("ollama:m", &settings), "http://localhost:11434/v1 m");
+        assert_eq!(at("ollama:m", &set(None, Some("http://host/v1"), None)), "http://localhost:11434/v1 m");
+    }
+
+    #[test]
+    fn an_embedder_has_a_server_of_its_own_where_one_is_set() {
+        let at = |preset, settings: &LanguageModel| match of_embedder(preset, "m", settings) {
+            Ok(endpoint) => endpoint.url,
+            Err(error) => error.to_string(),
+        };
+        let settings = set(Some("vllm"), Some("http://chat/v1"), None);
+        assert_eq!(at(None, &settings), "http://chat/v1");
+        let settings = LanguageModel { embedder_url: Some("http://vectors/v1".to_owned()), ..settings };
+        assert_eq!(at(None, &settings), "http://vectors/v1");
+        assert_eq!(at(Some(Preset::Vllm), &settings), "http://vectors/v1");
+        assert_eq!(at(Some(Preset::Ollama), &settings), Preset::Ollama.url());
+        assert!(at(None, &set(None, None, None)).contains("CAIRN_EMBEDDER_URL"));
+    }
+
+    #[test]
+    fn the_key_of_openai_goes_to_openai_alone() {
+        let settings = LanguageModel { openai_key: Some("hush".to_owned()), ..LanguageModel::default() };
+        let key_at = |url: &str| key(&Endpoint::at(url, "m"), &settings).unwrap();
+        assert_eq!(key_at("https://api.openai.com/v1"), Secret::new("hush"));
+        assert_eq!(key_at("https://api.openai.com.evil.example/v1"), Secret::default());
+        assert_eq!(key_at("http://localhost:11434/v1"), Secret::default());
+    }
+}

@@ -1,0 +1,51 @@
+//! Sentences of a language model, printed while it writes.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::screen::Screen;
+use super::show;
+use crate::domain::{Answer, WrittenSentence};
+use crate::query::SentenceSink;
+
+/// The sentences that were printed so far.
+#[derive(Clone, Default)]
+pub(super) struct Streamed(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    printed: Vec<WrittenSentence>,
+    fault: Option<io::Error>,
+}
+
+impl Streamed {
+    /// Returns what prints each sentence as it comes.
+    pub(super) fn sink(&self, screen: Screen) -> SentenceSink {
+        let streamed = self.clone();
+        SentenceSink::new(move |sentence| {
+            let mut state = streamed.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.fault.is_none() {
+                state.fault = show::sentence(&screen, sentence).err();
+                state.printed.push(sentence.clone());
+            }
+        })
+    }
+
+    /// Returns how many sentences of an answer were printed. Where others were, says that they do not hold.
+    ///
+    /// # Errors
+    ///
+    /// If stdout was closed meanwhile.
+    pub(super) fn ended(&self, answer: &Answer, screen: &Screen) -> io::Result<usize> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = state.fault.take() {
+            return Err(fault);
+        }
+        let sentences = answer.writing.as_ref().map_or(&[][..], |writing| &writing.sentences);
+        if sentences.starts_with(&state.printed) {
+            return Ok(state.printed.len());
+        }
+        screen.line("\nWhat stands above does not hold: the model's reply could not be used as a whole.\n")?;
+        Ok(0)
+    }
+}

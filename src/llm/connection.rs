@@ -1,0 +1,178 @@
+//! The way to a server that speaks as `OpenAI`'s: its address, what is sent with every request, and the client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_openai::Client;
+use async_openai::config::Config;
+use async_openai::error::OpenAIError;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use secrecy::SecretString;
+
+use super::endpoint::Endpoint;
+use super::exchange::{Exchange, Expected, reason};
+use super::request::Listener;
+use crate::domain::ChatError;
+
+/// Time for a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The header that names the organization that is charged.
+const ORGANIZATION: &str = "openai-organization";
+
+/// The way to a server. It sends each request once: redirects are not followed, no proxy is used.
+pub(super) struct Connection {
+    pub(super) endpoint: Arc<Endpoint>,
+    client: Client<Address>,
+    exchange: Exchange,
+}
+
+/// What the client's library asks for: nothing is read from the environment, and nothing that is secret is shown.
+#[derive(Clone)]
+pub(super) struct Address {
+    url: String,
+    headers: HeaderMap,
+    /// The key goes into a header.
+    none: SecretString,
+}
+
+impl Config for Address {
+    fn headers(&self) -> HeaderMap {
+        self.headers.clone()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        Vec::new()
+    }
+
+    fn api_base(&self) -> &str {
+        &self.url
+    }
+
+    fn api_key(&self) -> &SecretString {
+        &self.none
+    }
+}
+
+impl Connection {
+    /// Returns the way to an endpoint whose responses are what is `expected`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Address`] if address, key or headers have a form that cannot be sent.
+    pub(super) fn new(endpoint: Endpoint, expected: Expected) -> Result<Self, ChatError> {
+        let url = checked_url(&endpoint)?;
+        // Only a second provider of cryptography is refused, and it is the same.
+        let _already_set = rustls::crypto::ring::default_provider().install_default();
+        let builder =
+            reqwest::Client::builder().connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none()).no_proxy();
+        // Without encryption no certificates are needed, and there may be none.
+        let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
+        let http = builder.build().map_err(|error| ChatError::Address { reason: reason(error) })?;
+        let address =
+            Address { url: endpoint.url.clone(), headers: headers(&endpoint)?, none: SecretString::default() };
+        let endpoint = Arc::new(endpoint);
+        let exchange = Exchange { client: http.clone(), endpoint: Arc::clone(&endpoint), expected, listener: None };
+        let client = Client::build(http, address).with_http_service(exchange.clone());
+        Ok(Self { endpoint, client, exchange })
+    }
+
+    /// Returns the client's library, to make calls; `listener` hears replies that come in pieces.
+    pub(super) fn client(&self, listener: Option<&Listener>) -> Client<Address> {
+        let client = self.client.clone();
+        match listener {
+            None => client,
+            Some(listener) => {
+                let exchange = Exchange { listener: Some(listener.clone()), ..self.exchange.clone() };
+                client.with_http_service(exchange)
+            }
+        }
+    }
+
+    /// Waits for a response for as long as a call may take, and returns the fault where there is none.
+    pub(super) async fn timed<T>(
+        &self,
+        call: impl Future<Output = Result<T, OpenAIError>> + Send,
+    ) -> Result<T, ChatError> {
+        let limit = self.endpoint.timeout;
+        let replied = tokio::time::timeout(limit, call).await;
+        replied.map_err(|_| ChatError::Timeout { limit_ms: limit.as_millis() as u64 })?.map_err(fault)
+    }
+}
+
+/// Returns the fault behind an error of the client's library: our own, unless the library has one that it never should.
+fn fault(error: OpenAIError) -> ChatError {
+    match error {
+        OpenAIError::Boxed(source) => match source.downcast::<ChatError>() {
+            Ok(fault) => *fault,
+            Err(other) => ChatError::Malformed { reason: other.to_string() },
+        },
+        OpenAIError::Reqwest(error) => ChatError::Interrupted { reason: error.without_url().to_string() },
+        // It may hold the reply: only its kind is said.
+        OpenAIError::JSONDeserialize(error, _) => ChatError::Malformed { reason: error.to_string() },
+        _ => ChatError::Malformed { reason: "the client's library does not take it".to_owned() },
+    }
+}
+
+fn checked_url(endpoint: &Endpoint) -> Result<reqwest::Url, ChatError> {
+    let refused = |reason: &str| Err(ChatError::Address { reason: reason.to_owned() });
+    let Ok(url) = reqwest::Url::parse(&endpoint.url) else { return refused("its address is no URL") };
+    match url.scheme() {
+        _ if !url.username().is_empty() || url.password().is_some() => {
+            refused("a user or password does not belong into an address: other programs could see it")
+        }
+        "http" | "https" if url.query().is_none() && url.fragment().is_none() => Ok(url),
+        "http" | "https" => refused("its address has more than a path"),
+        _ => refused("the scheme of its address is neither http nor https"),
+    }
+}
+
+fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ChatError> {
+    let refused = |name: &str| ChatError::Address { reason: format!("the header `{name}` cannot be sent") };
+    let value = |name: &str, text: &str| {
+        let mut value = HeaderValue::from_str(text).map_err(|_| refused(name))?;
+        value.set_sensitive(true);
+        Ok(value)
+    };
+    let mut headers = HeaderMap::new();
+    let key = endpoint.key.text();
+    if !key.is_empty() {
+        headers.insert(AUTHORIZATION, value("authorization", &format!("Bearer {key}"))?);
+    }
+    if let Some(organization) = &endpoint.organization {
+        headers.insert(ORGANIZATION, value(ORGANIZATION, organization)?);
+    }
+    for (name, text) in &endpoint.headers {
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused(name))?;
+        headers.insert(header, value(name, text.text())?);
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Secret;
+
+    fn refusal(endpoint: Endpoint) -> String {
+        let refused = Connection::new(endpoint, Expected::reply()).err().expect("refused");
+        format!("{refused:?}")
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_before_anything_is_and_no_secret_is_repeated() {
+        for url in ["", "localhost:8000", "ftp://host/v1", "http://ann:hush@host/v1", "http://host/v1?key=hush"] {
+            let said = refusal(Endpoint::at(url, "m"));
+            assert!(said.contains("Address") && !said.contains("hush"), "{url}: {said}");
+        }
+        let said = refusal(Endpoint { key: Secret::new("hush\n"), ..Endpoint::at("http://host/v1", "m") });
+        assert!(said.contains("authorization") && !said.contains("hush"), "{said}");
+        let headers = vec![("a b".to_owned(), Secret::new("hush"))];
+        let said = refusal(Endpoint { headers, ..Endpoint::at("http://host/v1", "m") });
+        assert!(said.contains("a b") && !said.contains("hush"), "{said}");
+        assert!(Connection::new(Endpoint::at("https://host/v1", "m"), Expected::reply()).is_ok());
+    }
+}

@@ -1,0 +1,152 @@
+//! A reply that comes piece by piece: events of a server, put together to what it would have sent in one.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::request::Listener;
+use crate::domain::ChatError;
+
+/// What an event's data begin with.
+const DATA: &str = "data:";
+/// The data of the last event.
+const DONE: &str = "[DONE]";
+
+/// The pieces of a reply that came so far.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// The begin of a line that is not whole yet.
+    line: Vec<u8>,
+    model: Option<String>,
+    text: String,
+    refusal: String,
+    finish: Option<String>,
+    usage: Option<Value>,
+    is_done: bool,
+}
+
+/// An event as it comes; nothing is required of it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Piece {
+    model: Option<String>,
+    choices: Vec<PieceChoice>,
+    usage: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PieceChoice {
+    delta: Delta,
+    finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+}
+
+impl Pieces {
+    /// Takes the next bytes, and tells `told` what the model says in them.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Malformed`] for an event that is none of a reply, [`ChatError::Interrupted`] for one that says that
+    /// the server has a fault.
+    pub(super) fn take(&mut self, bytes: &[u8], told: &Listener) -> Result<(), ChatError> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                self.event(&String::from_utf8_lossy(&line), told)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, line: &str, told: &Listener) -> Result<(), ChatError> {
+        // What else there is, names an event or says that the server lives.
+        let Some(data) = line.trim().strip_prefix(DATA).map(str::trim).filter(|_| !self.is_done) else { return Ok(()) };
+        if data == DONE {
+            self.is_done = true;
+            return Ok(());
+        }
+        let piece: Piece = serde_json::from_str(data)
+            .map_err(|error| ChatError::Malformed { reason: format!("a piece of it is none: {error}") })?;
+        if piece.error.is_some() {
+            return Err(ChatError::Interrupted { reason: "the server says that it has a fault".to_owned() });
+        }
+        self.model = self.model.take().or(piece.model);
+        self.usage = piece.usage.filter(|usage| !usage.is_null()).or(self.usage.take());
+        let Some(choice) = piece.choices.into_iter().next() else { return Ok(()) };
+        self.finish = choice.finish_reason.or(self.finish.take());
+        self.refusal.push_str(&choice.delta.refusal.unwrap_or_default());
+        if let Some(said) = choice.delta.content.filter(|said| !said.is_empty()) {
+            told.tell(&said);
+            self.text.push_str(&said);
+        }
+        Ok(())
+    }
+
+    /// Returns the reply in one piece.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Interrupted`] if the last piece did not come.
+    pub(super) fn whole(self) -> Result<Vec<u8>, ChatError> {
+        if !self.is_done && self.finish.is_none() {
+            return Err(ChatError::Interrupted { reason: "its last piece did not come".to_owned() });
+        }
+        let refusal = Some(self.refusal).filter(|refusal| !refusal.is_empty());
+        let message = json!({ "content": self.text, "refusal": refusal });
+        let choice = json!({ "message": message, "finish_reason": self.finish });
+        Ok(json!({ "model": self.model, "choices": [choice], "usage": self.usage }).to_string().into_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    fn listener() -> (Listener, Arc<Mutex<Vec<String>>>) {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let writer = Arc::clone(&heard);
+        (Listener::new(move |said| writer.lock().unwrap().push(said.to_owned())), heard)
+    }
+
+    #[test]
+    fn pieces_are_told_as_they_come_wherever_the_wire_cuts_them() {
+        let events = "event: x\r\ndata: {\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"Ä\"}}]}\r\n\r\n:\n\n\
+            data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"length\"}]}\n\n\
+            data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3}}\n\ndata: [DONE]\n\n";
+        for size in [1, 7, events.len()] {
+            let (told, heard) = listener();
+            let mut pieces = Pieces::default();
+            events.as_bytes().chunks(size).for_each(|bytes| pieces.take(bytes, &told).unwrap());
+            assert_eq!(*heard.lock().unwrap(), ["Ä", "b"]);
+            let whole: Value = serde_json::from_slice(&pieces.whole().unwrap()).unwrap();
+            let message = json!({ "content": "Äb", "refusal": null });
+            let choice = json!({ "message": message, "finish_reason": "length" });
+            assert_eq!(whole, json!({ "model": "m", "choices": [choice], "usage": { "prompt_tokens": 3 } }));
+        }
+    }
+
+    #[test]
+    fn what_ends_before_its_last_piece_or_has_a_fault_is_no_reply() {
+        let of = |events: &str| {
+            let mut pieces = Pieces::default();
+            pieces.take(events.as_bytes(), &listener().0).and_then(|()| pieces.whole())
+        };
+        assert!(matches!(
+            of("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"),
+            Err(ChatError::Interrupted { .. })
+        ));
+        assert!(matches!(of("data: {\"error\":{\"message\":\"full\"}}\n\n"), Err(ChatError::Interrupted { .. })));
+        assert!(matches!(of("data: {\n\n"), Err(ChatError::Malformed { .. })));
+        assert!(of("data: [DONE]\n\n").is_ok());
+    }
+}

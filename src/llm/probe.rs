@@ -1,0 +1,172 @@
+//! What a server can do, found out by asking it: a few small calls, of which each says one thing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::client::OpenAiModel;
+use super::endpoint::{Endpoint, FormSupport};
+use super::prompt::{self, PROBE};
+use super::request::{ChatRequest, Purpose, ReplyForm};
+use super::{ChatModel as _, ChatReply};
+use crate::domain::ChatError;
+use crate::error::{Error, Result};
+
+/// What a reply has to be: told by the schema and by nothing else.
+const SCHEMA: &str = include_str!("../../schemas/llm/probe.schema.json");
+/// Tokens of a reply at most: enough for models that think before they speak.
+const OUTPUT_TOKENS_MAX: u32 = 512;
+
+/// What a server can do with a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// How it is told which form a reply is to have.
+    pub form: FormSupport,
+    /// Whether it takes a temperature of 0; else none is sent.
+    pub takes_temperature: bool,
+    /// Whether it says how many tokens a call took; else they are estimated.
+    pub reports_usage: bool,
+}
+
+/// Asks a server what it can do: three calls as a rule, and five at most, of some hundred tokens each.
+///
+/// # Errors
+///
+/// [`Error::Chat`] if it does not reply to the plainest call, or is away meanwhile.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the call in flight, which may have been paid for, and nothing else.
+pub async fn probe(endpoint: &Endpoint) -> Result<Abilities> {
+    let found = find_out(endpoint).await;
+    found.map_err(|error| match error {
+        Failed::Call(source) => Error::Chat { model: endpoint.name(), source },
+        Failed::Other(error) => error,
+    })
+}
+
+enum Failed {
+    Call(ChatError),
+    Other(Error),
+}
+
+impl From<ChatError> for Failed {
+    fn from(error: ChatError) -> Self {
+        Self::Call(error)
+    }
+}
+
+async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
+    let schema: Value =
+        serde_json::from_str(SCHEMA).map_err(|error| Failed::Other(Error::Internal(error.to_string())))?;
+    let mut call = Call { endpoint, temperature: Some(0.0), schema };
+    let plain = match call.make(FormSupport::Prompt).await? {
+        Ok(reply) => reply,
+        Err(refused) => {
+            call.temperature = None;
+            // It is no matter of the temperature: what was said of the usual call says more.
+            call.make(FormSupport::Prompt).await?.map_err(|_| refused)?
+        }
+    };
+    let mut form = FormSupport::Prompt;
+    for support in [FormSupport::Schema, FormSupport::Object] {
+        if call.make(support).await?.is_ok_and(|reply| keeps(support, &reply)) {
+            form = support;
+            break;
+        }
+    }
+    let reports_usage = !plain.usage.is_estimated;
+    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage })
+}
+
+/// A call that asks for one thing.
+struct Call<'a> {
+    endpoint: &'a Endpoint,
+    temperature: Option<f32>,
+    schema: Value,
+}
+
+impl Call<'_> {
+    /// Returns the reply, or the refusal of the request.
+    async fn make(&self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
+        let endpoint = Endpoint { form, takes_temperature: true, ..self.endpoint.clone() };
+        let model = OpenAiModel::new(endpoint).map_err(Failed::Other)?;
+        let request = ChatRequest {
+            purpose: Purpose::Probe,
+            messages: prompt::messages(PROBE, &[]),
+            form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },
+            temperature: self.temperature,
+            output_tokens_max: OUTPUT_TOKENS_MAX,
+            listener: None,
+        };
+        match model.reply(&request).await {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(refused @ ChatError::Request { .. }) => Ok(Err(refused)),
+            Err(error) => Err(Failed::Call(error)),
+        }
+    }
+}
+
+/// Returns whether a reply has the form that was asked for.
+fn keeps(form: FormSupport, reply: &ChatReply) -> bool {
+    let value: Option<Value> = serde_json::from_str(reply.text.trim()).ok();
+    match form {
+        FormSupport::Schema => value.is_some_and(|value| value == json!({ "verdict": value["verdict"].as_str() })),
+        FormSupport::Object => value.is_some_and(|value| value.is_object()),
+        FormSupport::Prompt => true,
+    }
+}
+
+/// Returns what was found out about the model at an endpoint, where it is remembered in a file. One that cannot be read
+/// says nothing.
+#[must_use]
+pub fn remembered(path: &Path, endpoint: &Endpoint) -> Option<Abilities> {
+    known(path).remove(&place(endpoint))
+}
+
+/// Remembers in a file what was found out about the model at an endpoint. No key is in it.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be written.
+pub fn remember(path: &Path, endpoint: &Endpoint, abilities: Abilities) -> Result<()> {
+    let mut known = known(path);
+    known.insert(place(endpoint), abilities);
+    let text = serde_json::to_string_pretty(&known).map_err(|error| Error::Internal(error.to_string()))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+    // Another program sees the old file or the new one.
+    let whole = path.with_extension("new");
+    std::fs::write(&whole, text).map_err(Error::io("write", &whole))?;
+    std::fs::rename(&whole, path).map_err(Error::io("name", path))
+}
+
+fn known(path: &Path) -> BTreeMap<String, Abilities> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn place(endpoint: &Endpoint) -> String {
+    format!("{} at {}", endpoint.name(), endpoint.url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_out_is_remembered_by_server_and_model() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cairn/servers.json");
+        let [a, b] = ["a", "b"].map(|model| Endpoint::at("http://host/v1", model));
+        assert_eq!(remembered(&path, &a), None);
+        let abilities = Abilities { form: FormSupport::Object, takes_temperature: false, reports_usage: true };
+        remember(&path, &a, abilities).unwrap();
+        remember(&path, &b, Abilities { form: FormSupport::Prompt, ..abilities }).unwrap();
+        assert_eq!(remembered(&path, &a), Some(abilities));
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(remembered(&path, &a), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Vectors of a version that is not written yet, kept as they come: a run that is broken off does not have to make, or
+//! pay for, any of them twice. The file goes when the version is there.
+//!
+//! It is a head that says which embedder the vectors are of, and then entries of one size, each with a checksum: a key,
+//! which says what the vector is of, and the vector in 8 bits. What follows the last whole entry is cut off.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+
+use super::WorkspaceOptions;
+use crate::error::{Error, Result};
+use crate::graph::vectors::{QuantizedVectors, Vectors};
+
+/// What the head begins with.
+const MAGIC: &[u8; 8] = b"CaVecs01";
+/// Bytes of a key.
+const KEY: usize = 32;
+/// Bytes of a scale.
+const SCALE: usize = size_of::<f32>();
+/// Bytes of a checksum.
+const SUM: usize = 8;
+
+/// What a vector is of, as a digest.
+pub type VectorKey = [u8; KEY];
+
+/// Vectors of a version that is not written yet.
+#[derive(Debug)]
+pub struct FreshVectors {
+    path: PathBuf,
+    head: Vec<u8>,
+    file: Option<File>,
+}
+
+impl FreshVectors {
+    pub(super) fn new(path: PathBuf, pin: &WorkspaceOptions) -> Self {
+        let pinned = blake3::hash(format!("{} {}", pin.dimension, pin.embedder).as_bytes());
+        Self { path, head: [MAGIC, pinned.as_bytes().as_slice()].concat(), file: None }
+    }
+
+    /// Returns what a run before has left, and makes ready for more. Vectors of another embedder are thrown away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read or written.
+    pub fn take_up(&mut self, dimension: usize) -> Result<(Vec<VectorKey>, QuantizedVectors)> {
+        let (mut keys, mut vectors) = (Vec::new(), QuantizedVectors::new(dimension));
+        let bytes = match std::fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((keys, vectors)),
+            Err(error) => return Err(Error::io("read", &self.path)(error)),
+        };
+        let Some(entries) = bytes.strip_prefix(self.head.as_slice()) else {
+            std::fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))?;
+            return Ok((keys, vectors));
+        };
+        for entry in entries.chunks_exact(KEY + SCALE + dimension + SUM) {
+            let (said, sum) = entry.split_at(entry.len() - SUM);
+            if checksum(said) != sum {
+                break;
+            }
+            let (key, row) = said.split_at(KEY);
+            keys.extend(VectorKey::try_from(key));
+            vectors.push_bytes(row);
+        }
+        let whole = self.head.len() + keys.len() * (KEY + SCALE + dimension + SUM);
+        let file = File::options().append(true).open(&self.path).map_err(Error::io("open", &self.path))?;
+        file.set_len(whole as u64).map_err(Error::io("write", &self.path))?;
+        self.file = Some(file);
+        Ok((keys, vectors))
+    }
+
+    /// Keeps the last of `vectors`, one a key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be written.
+    pub fn keep(&mut self, keys: &[VectorKey], vectors: &Vectors<'_>) -> Result<()> {
+        let mut bytes = if self.file.is_none() { self.head.clone() } else { Vec::new() };
+        for (key, row) in keys.iter().zip(vectors.len().saturating_sub(keys.len())..) {
+            let start = bytes.len();
+            bytes.extend_from_slice(key);
+            bytes.extend_from_slice(&vectors.scales[row].to_le_bytes());
+            bytes.extend(vectors.codes(row as u32).iter().map(|code| code.cast_unsigned()));
+            bytes.extend(checksum(&bytes[start..]));
+        }
+        let wrong = |error| Error::io("write", &self.path)(error);
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::create(&self.path).map_err(wrong)?),
+        };
+        file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(wrong)
+    }
+}
+
+fn checksum(bytes: &[u8]) -> [u8; SUM] {
+    let mut sum = [0; SUM];
+    sum.copy_from_slice(&blake3::hash(bytes).as_bytes()[..SUM]);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(path: &std::path::Path, embedder: &str) -> FreshVectors {
+        let pin = WorkspaceOptions { embedder: embedder.to_owned(), dimension: 2 };
+        FreshVectors::new(path.to_owned(), &pin)
+    }
+
+    fn vectors(rows: &[[f32; 2]]) -> QuantizedVectors {
+        let mut vectors = QuantizedVectors::new(2);
+        for row in rows {
+            vectors.push(row);
+        }
+        vectors
+    }
+
+    #[test]
+    fn what_was_kept_is_taken_up_as_far_as_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.part");
+        let mut fresh = at(&path, "a");
+        assert_eq!(fresh.take_up(2).unwrap().0, [] as [VectorKey; 0]);
+        let all = vectors(&[[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]]);
+        fresh.keep(&[[1; 32]], &vectors(&[[1.0, 0.0]]).view()).unwrap();
+        fresh.keep(&[[2; 32], [3; 32]], &all.view()).unwrap();
+        drop(fresh);
+        assert_eq!(at(&path, "a").take_up(2).unwrap(), (vec![[1; 32], [2; 32], [3; 32]], all));
+
+        // Cut within the last entry, and then gone on from there.
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        let mut fresh = at(&path, "a");
+        assert_eq!(fresh.take_up(2).unwrap().0, [[1; 32], [2; 32]]);
+        fresh.keep(&[[4; 32]], &vectors(&[[0.0, 1.0]]).view()).unwrap();
+        assert_eq!(at(&path, "a").take_up(2).unwrap().0, [[1; 32], [2; 32], [4; 32]]);
+
+        // A bit of the second entry.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let second = at(&path, "a").head.len() + KEY + SCALE + 2 + SUM + KEY;
+        bytes[second] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(at(&path, "a").take_up(2).unwrap().0, [[1; 32]]);
+        assert_eq!(at(&path, "b").take_up(2).unwrap().0, [] as [VectorKey; 0]);
+        assert!(!path.exists());
+    }
+}

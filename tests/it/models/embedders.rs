@@ -1,0 +1,246 @@
+//! Embedders behind a server: what goes out, what comes of each fault, and indexes that are pinned to one.
+
+use std::fs;
+use std::time::Duration;
+
+use cairn::domain::ChatError;
+use cairn::embed::{Embedder as _, ServerEmbedder, ServerOptions};
+use cairn::llm::{Endpoint, Retries};
+use cairn::{Error, ErrorKind, Workspace};
+use serde_json::json;
+
+use crate::support::chat::{ChatServer, Play};
+use crate::support::{Cli, Said, block_on};
+
+/// Time for a call: no fault takes longer but for trying again.
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+const ATTEMPTS: u32 = 3;
+const CANARY: &str = "sk-canary-5b1d0c77";
+
+fn embed(url: &str, dimension: usize, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    let endpoint = Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") };
+    let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
+    let options = ServerOptions { retries, ..ServerOptions::default() };
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    let embedder = ServerEmbedder::pinned(endpoint, dimension, options)?;
+    block_on(async move {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        Ok(embedder.embed(&texts).await?.iter().map(|it| it.values().to_vec()).collect())
+    })
+}
+
+/// A folder with two documents.
+fn notes() -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
+    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne was born in Eaststead in 1801.");
+    cli
+}
+
+fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> Said {
+    let mut command = cli.command(args);
+    Said::of(command.env("CAIRN_EMBEDDER_URL", &server.url).output().unwrap())
+}
+
+/// Returns the settings by which `vllm` is a server, so that its embedder has the same name wherever that is.
+fn settings(server: &ChatServer) -> String {
+    format!("[model]\nserver = \"vllm\"\nembedder_url = \"{}\"\n", server.url)
+}
+
+/// Returns how many values the vectors of the index have.
+fn dimension(cli: &Cli) -> usize {
+    Workspace::open(cli.folder().join(".cairn")).unwrap().status().unwrap().dimension
+}
+
+/// Returns the texts that a server was sent.
+fn sent(server: &ChatServer) -> Vec<String> {
+    let texts = |body: &serde_json::Value| body["input"].as_array().unwrap().clone();
+    let all = server.asked().into_iter().flat_map(|asked| texts(&asked.body));
+    all.map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where_it_cost_nothing() {
+    let responds = |status, body: &str| Play::Responds(status, "", body.to_owned());
+    let vectors = |values: &str| responds(200, &format!(r#"{{"data": [{{"index": 0, "embedding": {values}}}]}}"#));
+    let error = r#"{"error": {"message": "as played"}}"#;
+    let cases = [
+        (responds(429, error), "rate_limited", ATTEMPTS),
+        (responds(500, "<html>down</html>"), "server", ATTEMPTS),
+        (responds(503, ""), "server", ATTEMPTS),
+        (responds(401, error), "key", 1),
+        (responds(404, error), "request", 1),
+        (responds(200, r#"{"data": []}"#), "vectors", 1),
+        (vectors("[1, 2]"), "vectors", 1),
+        (vectors("[1, 2, 3, 4]"), "vectors", 1),
+        (vectors("[]"), "vectors", 1),
+        (vectors("[0, 0, 0]"), "vectors", 1),
+        (vectors("[1, null, 2]"), "vectors", 1),
+        (vectors("[1, 1e39, 2]"), "malformed", 1),
+        (vectors("[1, NaN, 2]"), "malformed", 1),
+        (vectors("[1, 1e999, 2]"), "malformed", 1),
+        (vectors("\"AACAPw==\""), "malformed", 1),
+        (responds(200, r#"{"data": [{"index": 0, "embedding": [1, 2, 3]}"#), "malformed", 1),
+        (responds(200, r#"{"data": [{"index": 1, "embedding": [1, 2, 3]}]}"#), "malformed", 1),
+        (responds(200, "<html>a portal</html>"), "malformed", 1),
+        (Play::Bytes(40 << 20), "too_large", 1),
+        (Play::BreaksOff, "interrupted", 1),
+        (Play::Closes, "interrupted", 1),
+        (Play::Drips, "timeout", 1),
+        (Play::Silent, "timeout", 1),
+    ];
+    for (play, kind, attempts) in cases {
+        let shown = format!("{play:?}").chars().take(200).collect::<String>();
+        let server = ChatServer::start([play]);
+        let error = embed(&server.url, 3, &["Who?"]).unwrap_err();
+        let Error::EmbedderServer { source, .. } = &error else { panic!("{shown}: {error:?}") };
+        assert_eq!(source.kind_name(), kind, "{shown}: {source}");
+        assert_eq!(server.asked().len(), attempts as usize, "{shown}: {source}");
+        let expect = if source.needs_correction() { ErrorKind::Input } else { ErrorKind::Unavailable };
+        assert_eq!((error.kind(), error.hint().is_some()), (expect, true), "{shown}");
+    }
+}
+
+#[test]
+fn texts_go_out_once_each_in_bounded_calls_and_come_back_in_order() {
+    let server = ChatServer::start([Play::Embeds(32)]);
+    let texts: Vec<String> = (0..200).map(|number| format!("number {}", number % 150)).collect();
+    let mut texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    texts.push(" \n");
+    let vectors = embed(&server.url, 32, &texts).unwrap();
+    assert_eq!(vectors.len(), 201);
+    assert_eq!(vectors[3], vectors[153]);
+    assert!(vectors[200].iter().all(|value| *value == 0.0));
+    for (vector, text) in vectors[..200].iter().zip(&texts).step_by(40) {
+        assert_eq!(*vector, embed(&server.url, 32, &[text]).unwrap()[0], "{text}");
+        assert!((vector.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+    let calls: Vec<usize> = server.asked().iter().map(|it| it.body["input"].as_array().unwrap().len()).collect();
+    let mut calls = calls[..3].to_vec();
+    calls.sort_unstable();
+    assert_eq!(calls, [22, 64, 64]);
+    let asked = &server.asked()[0];
+    assert!(asked.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", asked.head);
+    assert_eq!((&asked.body["model"], &asked.body["encoding_format"]), (&json!("played"), &json!("float")));
+}
+
+#[test]
+fn the_length_of_vectors_is_learnt_when_an_embedder_is_opened() {
+    let server = ChatServer::start([Play::Embeds(7)]);
+    let open = |url: &str| block_on(ServerEmbedder::open(Endpoint::at(url, "played"), ServerOptions::default()));
+    assert_eq!(open(&server.url).unwrap().dimension(), 7);
+    let server = ChatServer::start([Play::Responds(200, "", r#"{"data": [{"embedding": []}]}"#.to_owned())]);
+    let error = open(&server.url).unwrap_err();
+    assert!(matches!(error, Error::EmbedderServer { source: ChatError::Vectors { .. }, .. }), "{error:?}");
+}
+
+#[test]
+fn an_index_goes_on_with_the_server_that_it_was_made_with() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    run(&cli, &server, &["index", "notes", "--embedder", "server:played"]).succeeded();
+    let made = server.asked().len();
+    let status = cli.json(&["status"]);
+    assert!(status["embedder"].as_str().unwrap().ends_with(":played"), "{status}");
+    assert_eq!(dimension(&cli), 32);
+
+    // No variable names the server any more.
+    let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "dense"]);
+    assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
+    assert_eq!(server.asked().len(), made + 1);
+
+    // Nothing is embedded twice.
+    let before = sent(&server).len();
+    cli.write("notes/far.txt", "Pale Hill\n\nPale Hill is far away.");
+    cli.run(["index", "notes"]).succeeded();
+    let again = sent(&server).split_off(before);
+    assert!(!again.is_empty() && again.iter().all(|text| text.contains("Pale Hill")), "{again:?}");
+}
+
+#[test]
+fn an_index_changes_to_a_server_and_back_where_it_is_told_to() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    cli.run(["index", "notes"]).succeeded();
+    let plain = cli.canonical(".cairn");
+    let refused = run(&cli, &server, &["index", "notes", "--embedder", "server:played"]);
+    assert_eq!(refused.status, Some(6), "{refused:#?}");
+    run(&cli, &server, &["index", "--re-embed", "--embedder", "server:played"]).succeeded();
+    assert_eq!(dimension(&cli), 32);
+    cli.run(["index", "--re-embed", "--embedder", "builtin"]).succeeded();
+    assert_eq!(cli.canonical(".cairn"), plain);
+}
+
+#[test]
+fn another_model_behind_the_same_name_is_told_and_can_be_given_to_the_index() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    cli.write("cairn.toml", settings(&server));
+    cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
+    let other = ChatServer::start([Play::Embeds(16)]);
+    let settings = settings(&other);
+    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{settings}"));
+    cli.refuses(&["search", "Who built Harl Mill?"], "unavailable", &["16 values", "--re-embed"]);
+    cli.refuses(&["index", "notes", "--embedder", "vllm:played"], "incompatible", &["of 16 values"]);
+    cli.run(["index", "--re-embed", "--embedder", "vllm:played"]).succeeded();
+    assert_eq!(dimension(&cli), 16);
+    cli.run(["search", "Who built Harl Mill?"]).succeeded();
+}
+
+#[test]
+fn a_server_that_is_away_or_gives_no_vectors_is_an_error_that_says_so() {
+    let good = Play::Embeds(32);
+    let bad = Play::Responds(404, "", r#"{"error": "no such model"}"#.to_owned());
+    let (cli, server) = (notes(), ChatServer::start([good.clone(), good.clone(), good.clone(), good, bad]));
+    let said = run(&cli, &server, &["index", "notes", "--embedder", "server:played"]);
+    assert_eq!(said.status, Some(3), "{said:#?}");
+    assert!(said.stderr.contains("no such model") && said.stderr.contains("hint: "), "{said:#?}");
+    let said = cli.run(["index", "notes", "--embedder", "server:played"]);
+    assert!(said.status == Some(3) && said.stderr.contains("CAIRN_EMBEDDER_URL"), "{said:#?}");
+}
+
+#[test]
+fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
+    // The probe, the passages, and the sentences; the questions find the server with a fault.
+    let (good, fault) = (Play::Embeds(32), Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned()));
+    let (cli, server) = (notes(), ChatServer::start([good.clone(), good.clone(), good.clone(), fault]));
+    let args = ["index", "notes", "--embedder", "vllm:played"];
+    cli.write("cairn.toml", settings(&server));
+    let said = cli.run(args);
+    assert_eq!((said.status, server.asked().len()), (Some(3), 4), "{said:#?}");
+    let questions = server.asked()[3].body["input"].as_array().unwrap().len();
+    let part = cli.folder().join(".cairn/vectors.part");
+    assert!(part.exists());
+
+    let whole = ChatServer::start([good]);
+    cli.write("cairn.toml", settings(&whole));
+    cli.run(args).succeeded();
+    let [before, after] = [&server, &whole].map(sent);
+    assert!(after[1..].iter().all(|text| !before[1..before.len() - questions].contains(text)), "{after:?}");
+    assert!(!part.exists());
+    // What it came to is what an index has that nothing befell.
+    let other = [&args[..], &["--index", "other"]].concat();
+    cli.run(other).succeeded();
+    assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
+}
+
+#[test]
+fn the_key_goes_to_a_server_that_was_named_and_not_to_one_that_an_index_names() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    let keyed = |args: &[&str], url: &str| {
+        let mut command = cli.command(args);
+        Said::of(command.env("CAIRN_EMBEDDER_URL", url).env("CAIRN_MODEL_KEY", CANARY).output().unwrap())
+    };
+    let said = keyed(&["index", "notes", "--embedder", "server:played", "-vvv"], &server.url).succeeded();
+    let bearer = format!("authorization: bearer {CANARY}");
+    assert!(server.asked().iter().all(|asked| asked.head.to_ascii_lowercase().contains(&bearer)));
+    assert!(!said.stdout.contains(CANARY) && !said.stderr.contains(CANARY), "{said:#?}");
+    for entry in fs::read_dir(cli.folder().join(".cairn")).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        assert!(!bytes.windows(CANARY.len()).any(|it| it == CANARY.as_bytes()), "{}", path.display());
+    }
+
+    let before = server.asked().len();
+    let said = keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1").succeeded();
+    let asked = server.asked().split_off(before);
+    assert!(!asked.is_empty() && asked.iter().all(|it| !it.head.contains(CANARY)), "{asked:?}");
+    assert!(said.stderr.contains("without a key"), "{said:#?}");
+}

@@ -1,0 +1,74 @@
+//! `cairn doctor --probe`: what a server can do is found out, remembered, and kept to.
+
+use serde_json::{Value, json};
+
+use super::asking::{ask, good, indexed};
+use crate::support::chat::{ChatServer, Play};
+use crate::support::{Cli, Said, assert_valid};
+
+const CANARY: &str = "sk-canary-77e0c2d9";
+
+fn probe(cli: &Cli, server: &ChatServer) -> Said {
+    let mut command = cli.command(["doctor", "--json", "--probe", "--model", "played"]);
+    command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
+    Said::of(command.output().unwrap())
+}
+
+fn says(text: &str) -> Play {
+    Play::Says(text.to_owned())
+}
+
+fn refuses() -> Play {
+    Play::Responds(400, "", r#"{"error": "unsupported value"}"#.to_owned())
+}
+
+#[test]
+fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
+    let kept = || says(r#"{"verdict": "yes"}"#);
+    let cases = [
+        (vec![says("Yes."), kept()], "keeps to a JSON schema, takes", Some("json_schema"), true),
+        // The schema is taken, and nothing comes of it.
+        (vec![says("Yes."), says("Yes."), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
+        (vec![says("Yes."), refuses(), says("Yes.")], "neither", None, true),
+        (vec![says("Yes."), refuses(), refuses()], "neither", None, true),
+        (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
+    ];
+    for (plays, said, form, takes_temperature) in cases {
+        let calls = plays.len();
+        let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([good()])));
+        let probed = probe(&cli, &server).succeeded();
+        let value: Value = serde_json::from_str(&probed.stdout).unwrap();
+        assert_valid("doctor", &value);
+        let check = value["checks"].as_array().unwrap().last().unwrap().clone();
+        assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(said), "{check}");
+        assert_eq!(server.asked().len(), calls, "{said}");
+
+        ask(&cli, &server, &[]).succeeded();
+        let body = &server.asked()[calls].body;
+        assert_eq!(body["response_format"].get("type").and_then(Value::as_str), form, "{body}");
+        assert_eq!(body.get("temperature"), takes_temperature.then_some(&json!(0.0)), "{body}");
+        let file = std::fs::read_to_string(cli.folder().join(".cache/cairn/servers.json")).unwrap();
+        assert!(file.contains(":played at http://127.0.0.1") && !file.contains(CANARY), "{file}");
+    }
+}
+
+#[test]
+fn what_is_set_goes_before_what_was_found_out() {
+    let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), good()]));
+    probe(&cli, &server).succeeded();
+    cli.write("cairn.toml", "[model]\nform = \"object\"");
+    ask(&cli, &server, &[]).succeeded();
+    assert_eq!(server.asked()[3].body["response_format"]["type"], "json_object");
+}
+
+#[test]
+fn a_server_that_does_not_reply_is_said_to_fail() {
+    let (cli, server) = (Cli::new(), ChatServer::start([refuses()]));
+    let said = probe(&cli, &server);
+    assert_eq!((said.status, server.asked().len()), (Some(3), 2), "{said:#?}");
+    assert!(said.stdout.contains("unsupported value"), "{said:#?}");
+    let server = ChatServer::start([Play::Responds(503, "", String::new())]);
+    assert_eq!(probe(&cli, &server).status, Some(10));
+    assert!(!cli.folder().join(".cache/cairn/servers.json").exists());
+    assert_eq!(cli.run(["doctor", "--probe"]).status, Some(2));
+}
