@@ -12,9 +12,13 @@ pub struct Interned(FxHashMap<String, u32>);
 
 impl Interned {
     /// Returns the number of a text.
-    pub fn number(&mut self, text: String) -> u32 {
+    pub fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.0.get(text) {
+            return *number;
+        }
         let next = self.0.len() as u32;
-        *self.0.entry(text).or_insert(next)
+        self.0.insert(text.to_owned(), next);
+        next
     }
 
     /// Returns the texts in their own order, and the place there of each number.
@@ -232,7 +236,7 @@ impl Elements {
     fn pack_questions(&mut self, entities: &[String], packed: &mut PackedGraph) {
         let mut keywords = std::mem::take(&mut self.keywords);
         for entity in entities {
-            keywords.number(entity.clone());
+            keywords.number(entity);
         }
         let (texts, places) = keywords.sorted();
         (packed.keyword_ends, packed.keyword_texts) = back_to_back(&texts);
@@ -377,14 +381,14 @@ mod tests {
     #[test]
     fn texts_are_numbered_in_their_own_order() {
         let mut texts = Interned::default();
-        assert_eq!(["b", "a", "b"].map(|text| texts.number(text.to_owned())), [0, 1, 0]);
+        assert_eq!(["b", "a", "b"].map(|text| texts.number(text)), [0, 1, 0]);
         assert_eq!(texts.sorted(), (vec!["a".to_owned(), "b".to_owned()], vec![1, 0]));
     }
 
     #[test]
     fn a_part_counts_what_lies_outside_of_it() {
         let mut elements = Elements { documents: 1, ..Elements::default() };
-        let mill = elements.entities.number("mill".to_owned());
+        let mill = elements.entities.number("mill");
         elements.entity_flags = vec![0];
         elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..PassageElement::default() }];
         elements.totals = Some(vec![EntityTotals { documents: 40, bearers: 3 }]);
@@ -398,8 +402,7 @@ mod tests {
     #[test]
     fn elements_in_any_order_are_laid_out_by_number() {
         let mut elements = Elements { documents: 1, ..Elements::default() };
-        let (mill, bridge) =
-            (elements.entities.number("mill".to_owned()), elements.entities.number("bridge".to_owned()));
+        let (mill, bridge) = (elements.entities.number("mill"), elements.entities.number("bridge"));
         elements.entity_flags = vec![flags(true, false), flags(false, true)];
         let passage = PassageElement { sentence_lengths: vec![3, 4], length: 7, ..PassageElement::default() };
         elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..passage.clone() }, passage];

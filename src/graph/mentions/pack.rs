@@ -43,21 +43,21 @@ impl Found {
     pub(super) fn of(names: &Names) -> Self {
         let mut keys = Interned::default();
         for key in names.bearers.keys() {
-            keys.number(key.clone());
+            keys.number(key);
         }
         Self { keys, cues: Interned::default(), ends: Vec::new(), mentions: Vec::new(), lower: FxHashMap::default() }
     }
 
     /// Adds the mentions of the next passage.
     pub(super) fn add(&mut self, found: PassageMentions) {
-        let keys: Vec<u32> = found.keys.into_iter().map(|key| self.keys.number(key)).collect();
+        let keys: Vec<u32> = found.keys.into_iter().map(|key| self.keys.number(&key)).collect();
         // Of the words of a passage, those around mentions.
         let mut cues = vec![NO_CUE; found.cues.len()];
         for mention in found.mentions {
             let numbered = mention.cues.map(|cue| {
                 let Some(number) = cues.get_mut(cue as usize) else { return NO_CUE };
                 if *number == NO_CUE {
-                    *number = self.cues.number(found.cues[cue as usize].clone());
+                    *number = self.cues.number(&found.cues[cue as usize]);
                 }
                 *number
             });

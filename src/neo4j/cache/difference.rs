@@ -138,7 +138,7 @@ impl Left<'_> {
             if self.gone.has(Kind::Entity, key) {
                 return (key, None);
             }
-            let own = rows.elements.entities.number(name.to_owned());
+            let own = rows.elements.entities.number(name);
             rows.elements.entity_flags.push(graph.entity_flags[number as usize]);
             rows.entities.insert(key, own);
             (key, Some(own))
@@ -188,7 +188,7 @@ impl Left<'_> {
                 continue;
             }
             let own = keywords[row(ends, number)].iter();
-            let keyword = |it: &u32| text_at(graph.keyword_ends, graph.keyword_texts, *it).to_owned();
+            let keyword = |it: &u32| text_at(graph.keyword_ends, graph.keyword_texts, *it);
             let keywords = own.map(|it| rows.elements.keywords.number(keyword(it))).collect();
             let question = QuestionRow {
                 id,
@@ -230,7 +230,7 @@ impl Left<'_> {
                 let mut around = [NO_CUE; CUES];
                 for (cue, known) in around.iter_mut().zip(&graph.mention_cues[mention * CUES..]) {
                     if *known != NO_CUE {
-                        let text = || text_at(graph.cue_ends, graph.cue_prefixes, *known).to_owned();
+                        let text = || text_at(graph.cue_ends, graph.cue_prefixes, *known);
                         *cue = *cues.entry(*known).or_insert_with(|| rows.elements.cues.number(text()));
                     }
                 }

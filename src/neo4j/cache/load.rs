@@ -172,42 +172,42 @@ pub(in crate::neo4j) fn number(row: &Row, name: &str) -> Option<u32> {
     row.get::<i64>(name).ok()?.try_into().ok()
 }
 
-fn list<T: serde::de::DeserializeOwned>(row: &Row, name: &str) -> Option<Vec<T>> {
+fn list<'a, T: serde::Deserialize<'a>>(row: &'a Row, name: &str) -> Option<Vec<T>> {
     Some(row.get::<Option<Vec<T>>>(name).ok()?.unwrap_or_default())
 }
 
 /// A question of a list: key, place, sentence, text, keywords.
-type QuestionItem = (String, u32, u32, String, Option<Vec<String>>);
+type QuestionItem<'a> = (&'a str, u32, u32, &'a str, Option<Vec<&'a str>>);
 
 /// Reads the questions of a passage.
 fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -> Option<()> {
     let passage = key(row, "passage")?;
-    for (id, place, sentence, text, keywords) in list::<QuestionItem>(row, "questions")? {
+    for (id, place, sentence, text, keywords) in list::<QuestionItem<'_>>(row, "questions")? {
         let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
         let element = QuestionElement { passage: 0, sentence, keywords: keywords.collect() };
-        found.push(QuestionRow { id: unhex(&id)?, passage, place, text, element });
+        found.push(QuestionRow { id: unhex(id)?, passage, place, text: text.to_owned(), element });
     }
     Some(())
 }
 
 /// Returns the questions of a row.
 pub(super) fn question_keys(row: &Row) -> Option<Vec<Key>> {
-    list::<QuestionItem>(row, "questions")?.iter().map(|it| unhex(&it.0)).collect()
+    list::<QuestionItem<'_>>(row, "questions")?.iter().map(|it| unhex(it.0)).collect()
 }
 
 /// An entity of a list: key, the sentences that mention it, and the words around it in each.
-type MentionItem = (String, Option<Vec<u32>>, Option<Vec<String>>);
+type MentionItem<'a> = (&'a str, Option<Vec<u32>>, Option<Vec<&'a str>>);
 
 /// Returns the entities that are mentioned in the passage of a row.
 pub(super) fn mentioned_keys(row: &Row) -> Option<Vec<Key>> {
-    list::<MentionItem>(row, "mentions")?.iter().map(|it| unhex(&it.0)).collect()
+    list::<MentionItem<'_>>(row, "mentions")?.iter().map(|it| unhex(it.0)).collect()
 }
 
 /// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
 pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
     let from = key(row, "passage")?;
-    let edge = |(to, incoming, outgoing, similarity): (String, String, String, f64)| {
-        Some(([from, unhex(&to)?, unhex(&incoming)?, unhex(&outgoing)?], similarity as f32))
+    let edge = |(to, incoming, outgoing, similarity): (&str, &str, &str, f64)| {
+        Some(([from, unhex(to)?, unhex(incoming)?, unhex(outgoing)?], similarity as f32))
     };
     list(row, "edges")?.into_iter().map(edge).collect()
 }
@@ -218,7 +218,7 @@ impl Rows {
         let mut rows = Self::default();
         rows.elements.totals = Some(Vec::new());
         for keyword in keywords {
-            rows.elements.keywords.number(keyword);
+            rows.elements.keywords.number(&keyword);
         }
         rows
     }
@@ -263,7 +263,7 @@ impl Rows {
     pub(in crate::neo4j) fn add_part_passage(&mut self, row: &Row) -> Option<()> {
         self.add_passage(row)?;
         self.documents.push(read_document(row, "document")?);
-        let keywords: Vec<String> = list(row, "keywords")?;
+        let keywords: Vec<&str> = list(row, "keywords")?;
         let keywords = keywords.into_iter().map(|keyword| self.elements.keywords.number(keyword)).collect();
         self.passages.last_mut()?.element.keywords = keywords;
         Some(())
@@ -290,10 +290,10 @@ impl Rows {
 
     pub(in crate::neo4j) fn add_mentions(&mut self, row: &Row) -> Option<()> {
         let passage = key(row, "passage")?;
-        for (entity, sentences, cues) in list::<MentionItem>(row, "mentions")? {
-            let entity = *self.entities.get(&unhex(&entity)?)?;
+        for (entity, sentences, cues) in list::<MentionItem<'_>>(row, "mentions")? {
+            let entity = *self.entities.get(&unhex(entity)?)?;
             for (sentence, around) in sentences.unwrap_or_default().into_iter().zip(cues.unwrap_or_default()) {
-                let cues = self.cues(&around);
+                let cues = self.cues(around);
                 self.mentions.push((passage, MentionElement { passage: 0, entity, sentence, cues }));
             }
         }
@@ -306,7 +306,7 @@ impl Rows {
         let (before, after) = around.split_once('|').unwrap_or((around, ""));
         for (words, first, end) in [(before, 0, CUES_BEFORE), (after, CUES_BEFORE, CUES)] {
             for (word, place) in words.split_whitespace().zip(first..end).filter(|it| it.0 != NO_WORD) {
-                cues[place] = self.elements.cues.number(word.to_owned());
+                cues[place] = self.elements.cues.number(word);
             }
         }
         cues

@@ -101,7 +101,7 @@ fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Spoken, Vec<Place>) {
     }
     elements.documents = documents.len() as u32;
     for name in names {
-        let entity = elements.entities.number(name.text.clone());
+        let entity = elements.entities.number(&name.text);
         elements.entity_flags.push(name.flags);
         for (place, kind) in &name.bearers {
             if let (Ok(passage), Some(kind)) = (places.binary_search(place), kind) {
