@@ -35,6 +35,22 @@ pub struct Hit {
     pub path: Vec<Step>,
 }
 
+impl Hit {
+    /// Quotes a part of its text; `part` is in bytes from the beginning of the passage.
+    #[must_use]
+    pub fn citation(&self, part: Span, score: f32) -> Citation {
+        Citation {
+            document: self.name.clone(),
+            source_id: self.source_id.clone(),
+            uri: self.uri.clone(),
+            passage: self.passage,
+            span: Span { start: self.span.start + part.start, end: self.span.start + part.end },
+            quote: part.of(&self.text).to_owned(),
+            score,
+        }
+    }
+}
+
 /// Where an answer comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

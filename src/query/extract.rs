@@ -64,7 +64,7 @@ pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: 
     }
     let mut chosen = choose(query, candidates(query, found, hits)?, citations_max);
     chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
-    let citations: Vec<Citation> = chosen.iter().map(|(candidate, score)| cite(candidate, *score)).collect();
+    let citations: Vec<Citation> = chosen.iter().map(|(it, score)| it.hit.citation(it.span, *score)).collect();
     let text = citations.iter().map(|citation| citation.quote.as_str()).collect::<Vec<_>>().join("\n");
     Ok(Extracted { kind: AnswerKind::Extractive, text, citations })
 }
@@ -206,19 +206,6 @@ fn choose<'a>(query: &Query, mut candidates: Vec<Candidate<'a>>, count: usize) -
         chosen.push((candidate, score));
     }
     chosen
-}
-
-fn cite(candidate: &Candidate<'_>, score: f32) -> Citation {
-    let Candidate { hit, span, .. } = candidate;
-    Citation {
-        document: hit.name.clone(),
-        source_id: hit.source_id.clone(),
-        uri: hit.uri.clone(),
-        passage: hit.passage,
-        span: Span { start: hit.span.start + span.start, end: hit.span.start + span.end },
-        quote: span.of(&hit.text).to_owned(),
-        score,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::{Answer, AnswerKind, Citation, Hit, Span, Writing, WrittenSentence};
+use crate::domain::{Answer, AnswerKind, Citation, Hit, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::skill::{
@@ -118,14 +118,5 @@ fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
 /// Quotes the sentence of a passage that is nearest to what was written; the whole passage where it has none.
 fn cite(hit: &Hit, sentence: &str) -> Citation {
     let range = best_sentence(&hit.text, sentence).unwrap_or(0..hit.text.len());
-    let span = Span::from(range);
-    Citation {
-        document: hit.name.clone(),
-        source_id: hit.source_id.clone(),
-        uri: hit.uri.clone(),
-        passage: hit.passage,
-        span: Span { start: hit.span.start + span.start, end: hit.span.start + span.end },
-        quote: span.of(&hit.text).to_owned(),
-        score: hit.score,
-    }
+    hit.citation(range.into(), hit.score)
 }

@@ -1,17 +1,19 @@
 //! The structure of a version, or of a part of it, out of the database: no text but questions, no vectors.
 
-use std::sync::{Mutex, PoisonError};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::task::JoinSet;
 
 use super::super::element::{Key, Kind, NO_WORD, unhex};
 use super::super::export::read_document;
 use super::super::reader::Reading;
 use super::super::session::Session;
-use super::super::statement::cypher;
+use super::super::statement::{Statement, cypher};
 use crate::domain::{Counts, DocumentId, Metadata};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::elements::{
     EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement, flags,
 };
@@ -53,32 +55,31 @@ pub(in crate::neo4j) struct Texts {
 
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
-    let rows = Mutex::default();
-    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it: one
-    // is taken apart while the other is fetched.
+    let rows = Arc::new(Mutex::new(Rows::with_room(counts)));
+    // Names and mentions come after the entities that they refer to. What does not refer to another is read beside it, in
+    // a task of its own, since taking rows apart takes as long as fetching them.
     let (named, rest) = PARTS.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
-    tokio::try_join!(
-        read_parts(session, reading, named, &rows),
-        read_parts(session, reading, some, &rows),
-        read_parts(session, reading, others, &rows)
-    )?;
-    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut tasks = JoinSet::new();
+    for parts in [named, some, others] {
+        let statement = |text| reading.after(Statement::new("read the structure", text), 0);
+        let parts = parts.iter().map(|(_, text, add)| (statement(text), *add)).collect();
+        tasks.spawn(read_parts(session.clone(), parts, Arc::clone(&rows)));
+    }
+    while let Some(read) = tasks.join_next().await {
+        read.map_err(|error| Error::Internal(error.to_string()))??;
+    }
+    let rows = mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
     counted(session, rows.into_structure(session)?, counts)
 }
 
-async fn read_parts(
-    session: &Session,
-    reading: &Reading<'_>,
-    parts: &[(Kind, &'static str, Add)],
-    rows: &Mutex<Rows>,
-) -> Result<()> {
-    for (_, text, add) in parts {
+async fn read_parts(session: Session, parts: Vec<(Statement, Add)>, rows: Arc<Mutex<Rows>>) -> Result<()> {
+    for (statement, add) in parts {
         let mut visit = |row: &Row| {
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
         };
-        reading.rows_after("read the structure", text, 0, &mut visit).await?;
+        session.for_each_row(&statement, &mut visit).await?;
     }
     Ok(())
 }
@@ -97,6 +98,9 @@ pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -
 
 /// Adds what a row is; none where it has not all that it should.
 pub(super) type Add = fn(&mut Rows, &Row) -> Option<()>;
+
+/// Elements of a kind that room is made for before they come; somebody may have changed the counts by hand.
+const ROOM_MAX: u64 = 1 << 24;
 
 /// Parts that are of entities.
 const NAMED_PARTS: usize = 3;
@@ -213,6 +217,17 @@ pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
 }
 
 impl Rows {
+    /// Begins a version that holds as much as `counts` says: lists that grow would need twice the memory for a while.
+    fn with_room(counts: Counts) -> Self {
+        let mut rows = Self::default();
+        let room = |count: u64| usize::try_from(count.min(ROOM_MAX)).unwrap_or_default();
+        rows.incoming.reserve_exact(room(counts.incoming));
+        rows.outgoing.reserve_exact(room(counts.outgoing));
+        rows.mentions.reserve_exact(room(counts.mentions));
+        rows.edges.reserve_exact(room(counts.edges));
+        rows
+    }
+
     /// Begins a part of a version, where `keywords` are known of too.
     pub(in crate::neo4j) fn of_part(keywords: Vec<String>) -> Self {
         let mut rows = Self::default();
