@@ -342,8 +342,8 @@ pub(super) fn hex(key: &Key) -> String {
 /// Digits of a key that find what it is the key of, and seldom anything else.
 const SHORT_DIGITS: usize = 10;
 
-/// Returns keys as a list of their first digits. The driver sends a request of more than 8 KiB in several packets, and the
-/// last of them waits 40 ms for the server to acknowledge the first; so cut, the keys of 600 passages fit into one.
+/// Returns keys as a list of their first digits. The driver sends a request of more than 8 KiB in several packets, and
+/// the last of them waits 40 ms for the server to acknowledge the first; so cut, the keys of 600 passages fit into one.
 ///
 /// What such a request finds may have another key: the caller leaves that out.
 pub(super) fn short<'a>(keys: impl IntoIterator<Item = &'a Key>) -> BoltType {

@@ -405,7 +405,8 @@ async fn rows_of(transaction: &mut Txn, statement: &Statement) -> Result<Vec<Row
     while let Some(row) = stream.next(transaction.handle()).await? {
         rows.push(row);
     }
-    tracing::debug!(action = statement.action, rows = rows.len(), elapsed = ?began.elapsed(), "a statement was answered");
+    let (action, elapsed) = (statement.action, began.elapsed());
+    tracing::debug!(action, rows = rows.len(), ?elapsed, "a statement was answered");
     Ok(rows)
 }
 

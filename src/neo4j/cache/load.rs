@@ -56,8 +56,8 @@ pub(in crate::neo4j) struct Texts {
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let rows = Arc::new(Mutex::new(Rows::with_room(counts)));
-    // Names and mentions come after the entities that they refer to. What does not refer to another is read beside it, in
-    // a task of its own, since taking rows apart takes as long as fetching them.
+    // Names and mentions come after the entities that they refer to. What does not refer to another is read beside it,
+    // in a task of its own, since taking rows apart takes as long as fetching them.
     let (named, rest) = PARTS.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     let mut tasks = JoinSet::new();

@@ -45,8 +45,8 @@ pub(super) struct Asked<'a> {
     pub(super) found: Vec<&'a Key>,
 }
 
-/// Reads a part of the structure into `rows`. Of questions, that is what a walk compares: those that edges between these
-/// passages join, that have a keyword of the question, or that were found.
+/// Reads a part of the structure into `rows`. Of questions, that is what a walk compares: those that edges between
+/// these passages join, that have a keyword of the question, or that were found.
 pub(super) async fn read(session: &Session, version: i64, asked: &Asked<'_>, mut rows: Rows) -> Result<Structure> {
     let passages: FxHashSet<Key> = asked.places.iter().map(|place| place.key).collect();
     let keys = short(&passages);

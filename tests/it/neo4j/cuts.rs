@@ -6,7 +6,7 @@ use cairn::neo4j::{PublishOptions, Target, publish};
 use cairn::{Document, Sources, Workspace};
 
 use crate::support::bolt::{Answer, Cut, Proxy, peer, unanswered};
-use crate::support::neo4j::database;
+use crate::support::neo4j::{at_most, database};
 use crate::support::{Cli, block_on, canonical, index};
 
 use super::held;
@@ -79,7 +79,7 @@ fn a_connection_may_be_cut_at_any_message() {
     let mut cuts = 0;
     // In an order that is spread over all of them, so that a slow machine cuts everywhere too.
     let stride = (messages * 5 / 8..2 * messages).find(|stride| greatest_divisor(*stride, messages) == 1).unwrap();
-    while cuts < messages && began.elapsed() < CUTTING_TIME_MAX {
+    while cuts < messages && began.elapsed() < at_most(CUTTING_TIME_MAX) {
         let number = cuts * stride % messages;
         cuts += 1;
         index(&path, &edition(cuts + 1));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cairn::neo4j::{Session, Target, canonical_lines};
 
-use crate::support::neo4j::{database, rows, server};
+use crate::support::neo4j::{at_most, database, rows, server};
 use crate::support::{Cli, Random, block_on, canonical};
 
 use super::{assert_whole, write_harbor};
@@ -55,7 +55,7 @@ fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
     // How long a publish of a few changes takes is found out by killing too late.
     let mut usual = whole;
     let began = Instant::now();
-    while killed < KILLS && began.elapsed() < KILLING_TIME_MAX {
+    while killed < KILLS && began.elapsed() < at_most(KILLING_TIME_MAX) {
         // Some are made good at once, some only after further changes.
         if random.below(4) > 0 {
             edit(&cli, &mut random);

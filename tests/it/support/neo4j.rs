@@ -204,6 +204,12 @@ pub(crate) struct Database {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// Returns how long a test goes on that could go on for much longer: as long as usual, or `CAIRN_TEST_MINUTES`.
+pub(crate) fn at_most(usual: Duration) -> Duration {
+    let said = std::env::var("CAIRN_TEST_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
+    said.map_or(usual, Duration::from_mins)
+}
+
 /// Returns an empty database; none, and says so, where there is no server.
 pub(crate) fn database() -> Option<Database> {
     static TURN: Mutex<()> = Mutex::new(());
