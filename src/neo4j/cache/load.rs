@@ -1,19 +1,17 @@
 //! The structure of a version, or of a part of it, out of the database: no text but questions, no vectors.
 
-use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::task::JoinSet;
 
 use super::super::element::{Key, Kind, NO_WORD, unhex};
 use super::super::export::read_document;
 use super::super::reader::Reading;
 use super::super::session::Session;
-use super::super::statement::{Statement, cypher};
+use super::super::statement::cypher;
 use crate::domain::{Counts, DocumentId, Metadata};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::elements::{
     EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement, flags,
 };
@@ -55,31 +53,32 @@ pub(in crate::neo4j) struct Texts {
 
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
-    let rows = Arc::new(Mutex::new(Rows::with_room(counts)));
-    // Names and mentions come after the entities that they refer to. What does not refer to another is read beside it,
-    // in a task of its own, since taking rows apart takes as long as fetching them.
+    let rows = Mutex::new(Rows::with_room(counts));
+    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it: one
+    // is taken apart while the other is fetched. On several threads it took longer: the server has no less to do.
     let (named, rest) = PARTS.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
-    let mut tasks = JoinSet::new();
-    for parts in [named, some, others] {
-        let statement = |text| reading.after(Statement::new("read the structure", text), 0);
-        let parts = parts.iter().map(|(_, text, add)| (statement(text), *add)).collect();
-        tasks.spawn(read_parts(session.clone(), parts, Arc::clone(&rows)));
-    }
-    while let Some(read) = tasks.join_next().await {
-        read.map_err(|error| Error::Internal(error.to_string()))??;
-    }
-    let rows = mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
+    tokio::try_join!(
+        read_parts(session, reading, named, &rows),
+        read_parts(session, reading, some, &rows),
+        read_parts(session, reading, others, &rows)
+    )?;
+    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     counted(session, rows.into_structure(session)?, counts)
 }
 
-async fn read_parts(session: Session, parts: Vec<(Statement, Add)>, rows: Arc<Mutex<Rows>>) -> Result<()> {
-    for (statement, add) in parts {
+async fn read_parts(
+    session: &Session,
+    reading: &Reading<'_>,
+    parts: &[(Kind, &'static str, Add)],
+    rows: &Mutex<Rows>,
+) -> Result<()> {
+    for (_, text, add) in parts {
         let mut visit = |row: &Row| {
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
         };
-        session.for_each_row(&statement, &mut visit).await?;
+        reading.rows_after("read the structure", text, 0, &mut visit).await?;
     }
     Ok(())
 }
