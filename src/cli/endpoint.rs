@@ -65,9 +65,11 @@ fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &Lang
 
 /// Returns an endpoint with what is set of calls, but for the key.
 pub(super) fn with_settings(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
-    let headers = settings.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone())));
+    let is_set = is_set(&endpoint, settings)?;
+    let headers = settings.headers.iter().filter(|_| is_set);
+    let headers = headers.map(|(name, value)| (name.clone(), Secret::new(value.clone())));
     Ok(Endpoint {
-        organization: settings.organization.clone(),
+        organization: settings.organization.clone().filter(|_| is_set),
         headers: headers.collect(),
         form: settings.form.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         timeout: settings.timeout_s.map_or(endpoint.timeout, Duration::from_secs),
@@ -81,14 +83,25 @@ pub(super) fn with_key(endpoint: Endpoint, settings: &LanguageModel) -> Result<E
 }
 
 fn key(endpoint: &Endpoint, settings: &LanguageModel) -> Result<Secret> {
-    if let Some(path) = &settings.key_file {
-        return first_line(path);
-    }
-    if let Some(key) = &settings.key {
-        return Ok(Secret::new(key.clone()));
+    if is_set(endpoint, settings)? {
+        if let Some(path) = &settings.key_file {
+            return first_line(path);
+        }
+        if let Some(key) = &settings.key {
+            return Ok(Secret::new(key.clone()));
+        }
     }
     let is_openai = endpoint.url == Preset::OpenAi.url();
     Ok(Secret::new(settings.openai_key.clone().filter(|_| is_openai).unwrap_or_default()))
+}
+
+/// Returns whether an endpoint is that of a server that is set, and so is given what is secret; where none is set, any
+/// is that was named.
+fn is_set(endpoint: &Endpoint, settings: &LanguageModel) -> Result<bool> {
+    let server = settings.server.as_deref().map(str::parse::<Preset>).transpose()?;
+    let urls = [settings.url.as_deref(), settings.embedder_url.as_deref(), server.map(Preset::url)];
+    let mut urls = urls.into_iter().flatten().peekable();
+    Ok(urls.peek().is_none() || urls.any(|url| url.trim_end_matches('/') == endpoint.url))
 }
 
 fn first_line(path: &Path) -> Result<Secret> {

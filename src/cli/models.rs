@@ -106,7 +106,7 @@ fn remembered_endpoint(place: &ServerPlace, surroundings: &Surroundings) -> Resu
     let set = [&settings.url, &settings.embedder_url].map(|url| url.as_deref().map(|url| url.trim_end_matches('/')));
     let is_known = usual.as_deref() == Some(endpoint.url.as_str()) || set.contains(&Some(endpoint.url.as_str()));
     let endpoint = endpoint::with_key(endpoint::with_settings(endpoint, settings)?, settings)?;
-    if is_known || (endpoint.key == Secret::default() && endpoint.headers.is_empty()) {
+    if is_known {
         return Ok(endpoint);
     }
     surroundings.screen.note(format!(

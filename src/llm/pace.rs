@@ -72,6 +72,7 @@ impl Pace {
             if by_server <= Instant::now() {
                 break;
             }
+            self.check_server()?;
             due = by_server;
         }
         let replied = call.await;

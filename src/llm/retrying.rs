@@ -45,11 +45,13 @@ impl Retries {
     where
         F: Future<Output = Result<T, ChatError>>,
     {
-        let began = Instant::now();
+        // From the first failure on: a call may have waited for its turn for long before.
+        let mut began = None;
         let mut attempt = 1;
         loop {
             let replied = call().await;
             let Err(error) = replied else { return replied };
+            let began = *began.get_or_insert_with(Instant::now);
             if attempt >= self.attempts_max || !error.is_free_to_retry() {
                 return Err(error);
             }

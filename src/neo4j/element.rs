@@ -1,5 +1,7 @@
 //! Nodes and relationships as they are written and read: a key, and properties with a digest of them.
 
+use std::collections::BTreeSet;
+
 use neo4rs::{BoltBytes, BoltList, BoltMap, BoltString, BoltType};
 
 use super::statement::cypher;
@@ -347,8 +349,9 @@ const SHORT_DIGITS: usize = 10;
 ///
 /// What such a request finds may have another key: the caller leaves that out.
 pub(super) fn short<'a>(keys: impl IntoIterator<Item = &'a Key>) -> BoltType {
-    let digits = |key: &Key| BoltType::from(&hex(key)[..SHORT_DIGITS]);
-    BoltType::List(BoltList { value: keys.into_iter().map(digits).collect() })
+    // None twice, which would find everything twice.
+    let digits: BTreeSet<String> = keys.into_iter().map(|key| hex(key)[..SHORT_DIGITS].to_owned()).collect();
+    BoltType::List(BoltList { value: digits.into_iter().map(BoltType::from).collect() })
 }
 
 /// Returns the key that a text of the database is.

@@ -54,8 +54,8 @@ pub(in crate::neo4j) struct Texts {
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let rows = Mutex::new(Rows::with_room(counts));
-    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it: one
-    // is taken apart while the other is fetched. On several threads it took longer: the server has no less to do.
+    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it:
+    // one is taken apart while the other is fetched. On several threads it took longer: the server has no less to do.
     let (named, rest) = PARTS.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     tokio::try_join!(
