@@ -19,6 +19,9 @@ use super::left_out;
 const ANSWER_MAX: Duration = Duration::from_mins(2);
 /// How long a page may take until it is as a test waits for it.
 const WAIT_MAX: Duration = Duration::from_secs(30);
+/// How often a driver is started: of a port that is free for one kind of address, the other kind's may be taken, and it
+/// ends.
+const STARTS: usize = 5;
 /// How often it is asked meanwhile.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -84,7 +87,8 @@ struct Driver {
 pub(crate) fn browser() -> Option<Browser> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let opened = Driver::start().and_then(|driver| Browser::open(driver, turn));
+    let driver = (1..STARTS).find_map(|_| Driver::start().ok()).map_or_else(Driver::start, Ok);
+    let opened = driver.and_then(|driver| Browser::open(driver, turn));
     opened
         .inspect_err(|why| {
             assert!(std::env::var_os("CAIRN_REQUIRE_CHROMIUM").is_none(), "Chromium is required: {why}");
@@ -115,9 +119,8 @@ impl Driver {
             if let Some(port) = port.and_then(|port| port.parse().ok()) {
                 return Ok(Self { port, keeper, pipe, _output: output });
             }
-            said.clear();
         }
-        Err("chromedriver cannot be started".to_owned())
+        Err(format!("chromedriver cannot be started; it said: {said:?}"))
     }
 
     /// Sends a request and returns the value of the answer, or what went wrong.
