@@ -176,7 +176,8 @@ fn commit_a_hundred_documents(bencher: Bencher<'_, '_>) {
 }
 
 fn unit_of(document: &Document) -> DocumentUnit {
-    let with_questions = |passage| PassageUnit { questions: generate_by_rule(document, &passage), passage };
+    let with_questions =
+        |passage| PassageUnit { questions: generate_by_rule(document, &passage), passage, writer: None };
     DocumentUnit {
         root: "bench".to_owned(),
         content: [0; 32],

@@ -109,9 +109,37 @@ pub(super) struct IndexArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
+    /// Which language model.
+    #[command(flatten)]
+    pub(super) language_model: IndexModelArgs,
     /// Publish to Neo4j when done.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
+}
+
+/// Which language model writes questions, and for how much.
+#[derive(Debug, Clone, Args)]
+pub(super) struct IndexModelArgs {
+    /// Let a language model write the questions of passages: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or
+    /// litellm; a model of the server that is set; or `default`, the one that is set [default: rules make them].
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// What it may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit the run ends, what
+    /// is done is indexed, and the next run goes on.
+    #[arg(long, value_name = "LIMIT", requires = "model", conflicts_with = "replay")]
+    pub(super) budget: Vec<String>,
+    /// Keep the questions of rules beside those of the model.
+    #[arg(long, requires = "model")]
+    pub(super) keep_rule_questions: bool,
+    /// Say what the model would be asked and what that would cost, and do nothing.
+    #[arg(long, requires = "model", conflicts_with_all = ["record", "replay", "budget", "neo4j", "re_embed"])]
+    pub(super) dry_run: bool,
+    /// Write the model's calls into a new file, to be replayed.
+    #[arg(long, value_name = "FILE", requires = "model", conflicts_with = "replay")]
+    pub(super) record: Option<PathBuf>,
+    /// Take the model's calls from a file, and ask nobody.
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub(super) replay: Option<PathBuf>,
 }
 
 /// Which models a command works with.

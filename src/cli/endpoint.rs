@@ -4,23 +4,20 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::LanguageModel;
+use crate::config::{LanguageModel, ModelRole};
 use crate::domain::Secret;
 use crate::error::{Error, Result};
 use crate::llm::{Endpoint, Limits, Preset};
 
 /// What means the model that is set.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 
 /// Returns the endpoint of the language model that a name means: `SERVER:MODEL`, or a model of the server that is set.
 /// It has no key yet.
-pub(super) fn of_model(asked: &str, settings: &LanguageModel) -> Result<Endpoint> {
+pub(super) fn of_model(asked: &str, role: ModelRole, settings: &LanguageModel) -> Result<Endpoint> {
     let refused = |reason: &str| Error::Option { option: "model", value: asked.to_owned(), reason: reason.to_owned() };
-    let name = match (asked, &settings.name) {
-        (DEFAULT, Some(name)) => name.as_str(),
-        (DEFAULT, None) => return Err(refused("name one with `CAIRN_MODEL`, or as `model.name` in cairn.toml")),
-        (name, _) => name,
-    };
+    let unset = || refused("name one with `CAIRN_MODEL`, or as `model.name` in cairn.toml");
+    let name = if asked == DEFAULT { settings.name_for(role).ok_or_else(unset)? } else { asked };
     let named = name.split_once(':').and_then(|(server, model)| Some((server.parse::<Preset>().ok()?, model)));
     let (preset, model) = named.map_or((None, name), |(preset, model)| (Some(preset), model));
     if model.is_empty() {
@@ -123,7 +120,8 @@ mod tests {
     use super::*;
 
     fn at(asked: &str, settings: &LanguageModel) -> String {
-        of_model(asked, settings).map_or_else(|error| error.to_string(), |it| format!("{} {}", it.url, it.model))
+        of_model(asked, ModelRole::Answer, settings)
+            .map_or_else(|error| error.to_string(), |it| format!("{} {}", it.url, it.model))
     }
 
     fn set(server: Option<&str>, url: Option<&str>, name: Option<&str>) -> LanguageModel {

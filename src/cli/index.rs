@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::args::{IndexArgs, ModelArgs};
 use super::publish::{self, publish_from};
-use super::{Done, Surroundings, models, progress};
+use super::{Done, Surroundings, endpoint, index_model, models, progress, writer};
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
-use crate::index::{IndexOptions, IndexReport, OtherEmbedder, Sources, index, re_embed};
+use crate::index::{IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
 use crate::neo4j::OtherVectors;
 use crate::skill::Performers;
@@ -26,13 +26,24 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
     let (sink, bar) = progress::sink(surroundings.screen);
     let cancellation = surroundings.cancellation.clone();
-    let options = IndexOptions { progress: Some(sink), cancellation, ..options(&args)? };
-    let sources = Sources::Paths(args.paths);
+    let options = IndexOptions {
+        progress: Some(sink),
+        cancellation,
+        calls_at_once: endpoint::limits(&surroundings.settings.model).concurrency,
+        ..options(&args)?
+    };
+    let sources = Sources::Paths(args.paths.clone());
     let names_none = matches!(&sources, Sources::Paths(paths) if paths.is_empty());
     if !(names_none && options.other_embedder == OtherEmbedder::ReEmbed) {
         sources.check()?;
     }
+    if args.language_model.dry_run {
+        drop(bar);
+        return index_model::dry_run(&args, &path, &sources, &options, surroundings);
+    }
     let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, surroundings)?;
+    let model = writer::index_model(&args.language_model, workspace.path(), surroundings)?;
+    let performers = Performers { model, ..performers };
     let report = if names_none {
         re_embed(&mut workspace, &performers, &options).await
     } else {
@@ -105,6 +116,11 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             passage_pieces_max: args.passage_tokens,
             unit: if args.sentence_passages { PassageUnit::Sentence } else { PassageUnit::Structure },
         },
+        model_questions: if args.language_model.keep_rule_questions {
+            ModelQuestions::Beside
+        } else {
+            ModelQuestions::Instead
+        },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         ..IndexOptions::default()
@@ -129,7 +145,8 @@ fn quota(within: Option<usize>, across: Option<usize>) -> Result<EdgeQuota> {
 fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     let (documents, counts) = (&report.documents, &report.counts);
-    if documents.added + documents.changed + documents.removed == 0 {
+    let written = report.model.as_ref().map_or(0, |model| model.written);
+    if documents.added + documents.changed + documents.removed + written == 0 {
         screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
     } else {
         screen.note(format!(
@@ -145,6 +162,9 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
             report.version,
             report.seconds
         ));
+    }
+    if let Some(model) = &report.model {
+        index_model::say(model, path, surroundings);
     }
     for warning in &report.warnings {
         screen.note(format!("warning: {}", screen.shown(warning)));

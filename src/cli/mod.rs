@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod budget;
 mod cache;
 mod check;
 mod clone;
@@ -15,6 +16,7 @@ mod eval_args;
 mod explain;
 mod export;
 mod index;
+mod index_model;
 mod models;
 mod next;
 mod path;

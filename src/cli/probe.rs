@@ -1,6 +1,7 @@
 //! `cairn doctor --probe`: what the server of a language model can do, found out once and remembered.
 
 use super::{Surroundings, endpoint};
+use crate::config::ModelRole;
 use crate::error::Result;
 use crate::llm::{Abilities, Endpoint, FormSupport, probe};
 
@@ -11,7 +12,7 @@ use crate::llm::{Abilities, Endpoint, FormSupport, probe};
 /// If there is no such server, or it does not reply.
 pub(super) async fn run(asked: &str, surroundings: &Surroundings) -> Result<String> {
     let settings = &surroundings.settings.model;
-    let endpoint = endpoint::with_key(endpoint::of_model(asked, settings)?, settings)?;
+    let endpoint = endpoint::with_key(endpoint::of_model(asked, ModelRole::Answer, settings)?, settings)?;
     let abilities = probe::probe(&endpoint).await?;
     let place = match surroundings.settings.servers() {
         Some(path) => {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::PlaceArgs;
-use super::{Done, Surroundings};
-use crate::workspace::{Status, Workspace};
+use super::{Done, Surroundings, index_model};
+use crate::domain::{Spent, Usage};
+use crate::workspace::{Status, Workspace, WrittenCounts};
 
 /// Runs `cairn status`.
 pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
@@ -21,11 +22,30 @@ pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
             "created_at": status.created_at,
             "counts": status.counts,
             "units": { "done": status.units_done, "pending": status.units_pending, "failed": status.units_failed },
+            "questions": {
+                "written": status.questions.written,
+                "failed": status.questions.failed,
+                "failures": status.unwritten,
+            },
+            "spent": spending(&status),
             "skips": status.skips,
             "bytes": status.bytes,
         }));
     }
     show(&path, &status, surroundings)
+}
+
+fn spending(status: &Status) -> Vec<Value> {
+    let one = |(model, spent): &(String, Spent)| {
+        json!({
+            "model": model,
+            "calls": spent.calls,
+            "cached": spent.cached,
+            "usage": spent.usage,
+            "cost": spent.cost,
+        })
+    };
+    status.spending.iter().map(one).collect()
 }
 
 fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
@@ -48,6 +68,23 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     ];
     for (name, value) in rows {
         screen.line(format!("{name:10} {}", screen.shown(&value)))?;
+    }
+    let questions = &status.questions;
+    if questions.written + questions.failed > 0 {
+        let WrittenCounts { written, failed } = questions;
+        screen.line(format!("written    questions of {written} passages by a language model, {failed} failed"))?;
+    }
+    for (model, spent) in &status.spending {
+        let Usage { input_tokens, output_tokens, .. } = spent.usage;
+        let cost = index_model::money(spent.cost.as_ref(), "");
+        let (model, calls, cached) = (screen.shown(model), spent.calls, spent.cached);
+        screen.line(format!(
+            "spent      {model}: {calls} calls, {cached} kept replies, {input_tokens} tokens in, {output_tokens} out, \
+             {cost}"
+        ))?;
+    }
+    for skip in &status.unwritten {
+        screen.line(format!("failed     {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;
     }
     for skip in &status.skips {
         screen.line(format!("skipped    {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;

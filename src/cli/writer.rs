@@ -3,37 +3,99 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::ModelCallArgs;
-use super::{Surroundings, endpoint, probe};
+use super::args::{IndexModelArgs, ModelCallArgs};
+use super::{Surroundings, budget, endpoint, probe};
+use crate::config::ModelRole;
 use crate::error::Result;
+use crate::index::AskedModel;
 use crate::llm::{Budget, ChatModel, Layers, OpenAiModel, Prices, Recorded, Replayed, layered};
 use crate::store::ReplyStore;
-use crate::workspace::Workspace;
+use crate::workspace::{Replies, Workspace};
 
-/// Returns the model that was asked for, if one was; its replies are kept in the index at `index`.
+/// Which model is asked, and what is kept of it.
+struct Call<'a> {
+    asked: &'a str,
+    role: ModelRole,
+    budget: Budget,
+    prices: Prices,
+    record: Option<&'a Path>,
+    replay: Option<&'a Path>,
+}
+
+/// Returns the model that writes answers, if one was asked for; its replies are kept in the index at `index`.
 pub(super) fn model(
     args: &ModelCallArgs,
     index: Option<&Path>,
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
+    let call = Call {
+        asked,
+        role: ModelRole::Answer,
+        budget: Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None },
+        prices: prices(surroundings)?,
+        record: args.record.as_deref(),
+        replay: args.replay.as_deref(),
+    };
+    ready(&call, index, surroundings).map(Some)
+}
+
+/// Returns the model that writes questions into the index at `index`, if one was asked for.
+pub(super) fn index_model(
+    args: &IndexModelArgs,
+    index: &Path,
+    surroundings: &Surroundings,
+) -> Result<Option<Arc<dyn ChatModel>>> {
+    let Some(asked) = args.model.as_deref() else { return Ok(None) };
+    let prices = prices(surroundings)?;
+    let call = Call {
+        asked,
+        role: ModelRole::Index,
+        budget: budget::parse(&args.budget, &prices)?,
+        prices,
+        record: args.record.as_deref(),
+        replay: args.replay.as_deref(),
+    };
+    ready(&call, Some(index), surroundings).map(Some)
+}
+
+/// Returns what is to be known of the model that would write questions, to say what it would cost: no key is needed.
+pub(super) fn asked_model(
+    args: &IndexModelArgs,
+    workspace: Option<&Workspace>,
+    surroundings: &Surroundings,
+) -> Result<AskedModel> {
+    let asked = args.model.as_deref().unwrap_or(endpoint::DEFAULT);
+    let name = endpoint::of_model(asked, ModelRole::Index, &surroundings.settings.model)?.name();
+    let replies = workspace.map(Workspace::kept_replies).transpose()?.flatten();
+    let replies = replies.map(|replies: Replies| Arc::new(replies) as Arc<dyn ReplyStore>);
+    Ok(AskedModel { name, prices: prices(surroundings)?, replies })
+}
+
+/// Returns the price table that is set; an empty one where none is.
+pub(super) fn prices(surroundings: &Surroundings) -> Result<Prices> {
+    let path = surroundings.settings.model.prices.as_deref();
+    Ok(path.map(Prices::read).transpose()?.unwrap_or_default())
+}
+
+fn ready(call: &Call<'_>, index: Option<&Path>, surroundings: &Surroundings) -> Result<Arc<dyn ChatModel>> {
     let settings = &surroundings.settings.model;
-    let endpoint = endpoint::of_model(asked, settings)?;
-    if let Some(path) = &args.replay {
-        return Ok(Some(Arc::new(Replayed::open(&endpoint.name(), path)?)));
+    let endpoint = endpoint::of_model(call.asked, call.role, settings)?;
+    if let Some(path) = call.replay {
+        return Ok(Arc::new(Replayed::open(&endpoint.name(), path)?));
     }
     let endpoint = probe::with_abilities(endpoint::with_key(endpoint, settings)?, surroundings);
     let layers = Layers {
         limits: endpoint::limits(settings),
-        budget: Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None },
-        prices: settings.prices.as_deref().map(Prices::read).transpose()?.unwrap_or_default(),
+        budget: call.budget,
+        prices: call.prices.clone(),
         replies: index.and_then(|index| replies(index, surroundings)),
         ..Layers::default()
     };
     let model = layered(Arc::new(OpenAiModel::new(endpoint)?), layers);
-    match &args.record {
-        Some(path) => Ok(Some(Arc::new(Recorded::create(model, path)?))),
-        None => Ok(Some(model)),
+    match call.record {
+        Some(path) => Ok(Arc::new(Recorded::create(model, path)?)),
+        None => Ok(model),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 
-pub use model::LanguageModel;
+pub use model::{LanguageModel, ModelRole};
 
 /// The folder of an index where nothing else is said.
 pub const INDEX_DEFAULT: &str = ".cairn";

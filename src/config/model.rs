@@ -33,6 +33,9 @@ pub struct LanguageModel {
     pub organization: Option<String>,
     /// `model.headers`: further headers.
     pub headers: BTreeMap<String, String>,
+    /// `model.index`, `model.reason`, `model.answer`: the models that `--model default` means instead where a model
+    /// makes an index, finds passages, or answers.
+    pub roles: BTreeMap<ModelRole, String>,
     /// `model.form`: how the server is told which form a reply is to have.
     pub form: Option<String>,
     /// `model.timeout_s`: seconds for a call.
@@ -45,6 +48,17 @@ pub struct LanguageModel {
     pub tokens_per_minute: Option<u32>,
     /// `CAIRN_PRICES`, `model.prices`: the price table.
     pub prices: Option<PathBuf>,
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModelRole {
+    /// To make an index.
+    Index,
+    /// To find passages.
+    Reason,
+    /// To answer.
+    Answer,
 }
 
 impl fmt::Debug for LanguageModel {
@@ -61,6 +75,12 @@ impl fmt::Debug for LanguageModel {
 }
 
 impl LanguageModel {
+    /// Returns the model that is set for a role.
+    #[must_use]
+    pub fn name_for(&self, role: ModelRole) -> Option<&str> {
+        self.roles.get(&role).or(self.name.as_ref()).map(String::as_str)
+    }
+
     /// Returns what the environment says, and what the file says of the rest.
     pub(super) fn of(variable: &dyn Fn(&str) -> Option<OsString>, file: Self) -> Self {
         let text = |name| set(variable, name).map(|value| value.to_string_lossy().into_owned());
@@ -89,6 +109,9 @@ pub(super) struct FileModel {
     url: Option<String>,
     embedder_url: Option<String>,
     name: Option<String>,
+    index: Option<String>,
+    reason: Option<String>,
+    answer: Option<String>,
     /// Only to be refused with a reason.
     key: Option<serde::de::IgnoredAny>,
     key_file: Option<PathBuf>,
@@ -110,6 +133,8 @@ impl FileModel {
 
     /// Paths are meant from `folder`.
     pub(super) fn settings(self, folder: &Path) -> LanguageModel {
+        let roles =
+            [(ModelRole::Index, self.index), (ModelRole::Reason, self.reason), (ModelRole::Answer, self.answer)];
         LanguageModel {
             server: self.server,
             url: self.url,
@@ -118,6 +143,7 @@ impl FileModel {
             key: None,
             openai_key: None,
             key_file: self.key_file.map(|path| folder.join(path)),
+            roles: roles.into_iter().filter_map(|(role, name)| Some((role, name?))).collect(),
             organization: self.organization,
             headers: self.headers,
             form: self.form,

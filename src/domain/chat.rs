@@ -324,6 +324,27 @@ pub struct Spent {
     pub cost: Option<Cost>,
 }
 
+impl Spent {
+    /// Adds what other calls came to. One unknown price makes the sum unknown.
+    pub fn add(&mut self, other: &Self) {
+        self.cost = match (self.cost.take(), &other.cost) {
+            (own, _) if other.calls == 0 => own,
+            (None, cost) if self.calls == 0 => cost.clone(),
+            (Some(own), Some(cost)) if own.currency == cost.currency => {
+                Some(Cost { amount: own.amount + cost.amount, ..own })
+            }
+            _ => None,
+        };
+        self.calls += other.calls;
+        self.cached += other.cached;
+        self.usage = Usage {
+            input_tokens: self.usage.input_tokens + other.usage.input_tokens,
+            output_tokens: self.usage.output_tokens + other.usage.output_tokens,
+            is_estimated: self.usage.is_estimated || other.usage.is_estimated,
+        };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,40 @@ pub enum QuestionKind {
 pub enum QuestionOrigin {
     /// A rule.
     Rule,
+    /// A language model.
+    Model,
+}
+
+impl QuestionOrigin {
+    /// All of them; the place of each is the number that files keep.
+    const ALL: [Self; 2] = [Self::Rule, Self::Model];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Model => "model",
+        }
+    }
+
+    /// Returns the one of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.name() == name)
+    }
+
+    /// Returns the number that stands for it in files.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the one of a number.
+    #[must_use]
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
 }
 
 /// The sparse representation of a question or passage: folded names and stems.
@@ -97,6 +131,13 @@ impl PseudoQuery {
         let side = [kind as u8];
         let id = QuestionId::of(&[passage.as_bytes(), &side, text.as_bytes()]);
         Self { id, passage, kind, origin: QuestionOrigin::Rule, text, keywords, sentence }
+    }
+
+    /// Returns a question that a model wrote, nearest to one sentence of the passage. Its identity is that of an equal
+    /// one made by rule.
+    #[must_use]
+    pub fn by_model(passage: PassageId, kind: QuestionKind, text: String, keywords: Keywords, sentence: u32) -> Self {
+        Self { origin: QuestionOrigin::Model, ..Self::by_rule(passage, kind, text, keywords, sentence) }
     }
 }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{Embedder, Embeddings};
 use crate::domain::{Embedding, EmbeddingError};
 use crate::error::Error;
-use crate::text::WordPiece;
+use crate::text::english;
 
 const NAME: &str = "static-256i8";
 const DIMENSION: usize = 256;
@@ -15,8 +15,6 @@ const PIECES_MAX: usize = 256;
 /// Texts that one thread embeds at a time; fewer are not worth a thread.
 const TEXTS_PER_TASK: usize = 64;
 
-static VOCABULARY: LazyLock<WordPiece<'static>> =
-    LazyLock::new(|| WordPiece::new(include_str!("static-256i8/vocab.txt")));
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_bytes!("static-256i8/table.bin")));
 
 /// One row a piece: `scales[piece]` · `codes[piece]`.
@@ -72,7 +70,7 @@ impl StaticTable {
 }
 
 fn embed_one(text: &str, pieces: &mut Vec<u32>) -> Result<Embedding, EmbeddingError> {
-    VOCABULARY.pieces(text, pieces);
+    english().pieces(text, pieces);
     pieces.truncate(PIECES_MAX);
     Embedding::try_new(TABLE.sum(pieces), DIMENSION)
 }
@@ -87,7 +85,7 @@ impl Embedder for StaticTable {
     }
 
     fn piece_count(&self, text: &str) -> usize {
-        VOCABULARY.count(text)
+        english().count(text)
     }
 
     fn pieces_max(&self) -> usize {

@@ -5,15 +5,19 @@
 
 mod clock;
 mod clone;
+mod estimate;
+mod generate;
 mod lexical;
 mod options;
 mod plan;
 mod questions;
 mod run;
+mod sources;
 mod vectors;
 mod version;
 mod warnings;
 
 pub use clone::clone;
-pub use options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
+pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
+pub use options::{DocumentCounts, IndexOptions, IndexReport, ModelQuestions, ModelReport, OtherEmbedder, Sources};
 pub use run::{index, re_embed, remove};

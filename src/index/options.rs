@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::ChunkOptions;
-use crate::domain::{Cancellation, Counts, Document, IndexVersion, ProgressSink, Skip};
+use crate::domain::{Cancellation, Counts, Document, IndexVersion, ProgressSink, Skip, Spent};
 use crate::graph::matching::MatchOptions;
 use crate::ingest::IngestOptions;
+use crate::llm::Limits;
 
 /// Where documents come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,14 +18,6 @@ pub enum Sources {
     Paths(Vec<PathBuf>),
     /// Documents by their ids, added or replaced; nothing is removed.
     Documents(Vec<Document>),
-}
-
-impl Sources {
-    /// Returns a folder, or a file, as the source.
-    #[must_use]
-    pub fn folder(path: impl Into<PathBuf>) -> Self {
-        Self::Paths(vec![path.into()])
-    }
 }
 
 /// What becomes of an index that another embedder made.
@@ -37,8 +30,27 @@ pub enum OtherEmbedder {
     ReEmbed,
 }
 
+/// What becomes of the questions that rules make of a passage once a model wrote its questions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelQuestions {
+    /// The model's stand in their place.
+    #[default]
+    Instead,
+    /// Both stand side by side.
+    Beside,
+}
+
+impl ModelQuestions {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Instead => "instead",
+            Self::Beside => "beside",
+        }
+    }
+}
+
 /// What a run may be told.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct IndexOptions {
     /// How files are read.
     pub ingest: IngestOptions,
@@ -48,10 +60,30 @@ pub struct IndexOptions {
     pub matching: MatchOptions,
     /// What becomes of an index of another embedder.
     pub other_embedder: OtherEmbedder,
+    /// What becomes of the questions of rules where a model writes some; without a model, nothing that one wrote is
+    /// touched but with its passage.
+    pub model_questions: ModelQuestions,
+    /// Calls to a model at one time.
+    pub calls_at_once: usize,
     /// Who is told of progress.
     pub progress: Option<ProgressSink>,
     /// A request to stop: the run ends after the unit in hand, with everything finished kept.
     pub cancellation: Cancellation,
+}
+
+impl Default for IndexOptions {
+    fn default() -> Self {
+        Self {
+            ingest: IngestOptions::default(),
+            chunk: ChunkOptions::default(),
+            matching: MatchOptions::default(),
+            other_embedder: OtherEmbedder::default(),
+            model_questions: ModelQuestions::default(),
+            calls_at_once: Limits::default().concurrency,
+            progress: None,
+            cancellation: Cancellation::default(),
+        }
+    }
 }
 
 /// What became of the documents of a run.
@@ -84,6 +116,27 @@ pub struct IndexReport {
     pub edges_cut: u64,
     /// What was left out, and why.
     pub skips: Vec<Skip>,
+    /// What came of asking a language model, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelReport>,
     /// Seconds that it took.
     pub seconds: f64,
+}
+
+/// What came of asking a language model for questions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelReport {
+    /// Its name.
+    pub model: String,
+    /// Passages that have its questions since this run.
+    pub written: u64,
+    /// Passages for which it gave nothing that can be used, and why: they keep what they had.
+    pub failed: Vec<Skip>,
+    /// Passages that it was not asked about any more.
+    pub left: u64,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What it came to.
+    pub spent: Spent,
 }

@@ -7,15 +7,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
-use super::options::{DocumentCounts, IndexOptions, IndexReport, OtherEmbedder, Sources};
+use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
 use super::vectors::Earlier;
-use super::{version, warnings};
+use super::{generate, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
-use crate::domain::{Counts, Document, DocumentId, IndexVersion, Progress, Skip};
+use crate::domain::{Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{SourceDocument, SourceItem, content_hash, read_sources, root_name};
+use crate::ingest::{SourceDocument, SourceItem};
+use crate::llm::ChatModel;
 use crate::skill::{Performers, generate_by_rule};
 use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
@@ -26,8 +27,6 @@ const RULES: u32 = 4;
 const BATCH_DOCUMENTS: usize = 256;
 /// Bytes of text that are worked on together, as far as documents allow.
 const BATCH_BYTES: usize = 4 << 20;
-/// The root of documents that a program hands over.
-const HANDED_OVER: &str = "";
 
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
@@ -121,7 +120,7 @@ async fn start(
     options: &IndexOptions,
 ) -> Result<IndexReport> {
     let pinned = workspace.embedder()?;
-    let embedder = Arc::clone(&performers.embedder);
+    let (embedder, model) = (Arc::clone(&performers.embedder), performers.model.clone());
     if pinned != embedder.name() && options.other_embedder == OtherEmbedder::Refuse {
         return Err(Error::Embedder { index: pinned, given: embedder.name().to_owned() });
     }
@@ -130,8 +129,8 @@ async fn start(
     let run = move || {
         let _entered = span.entered();
         let writer = workspace.writer()?;
-        Run { workspace, writer, embedder, options, skips: Vec::new(), warnings: Vec::new(), started: Instant::now() }
-            .run(work, &handle)
+        let (skips, warnings, started) = (Vec::new(), Vec::new(), Instant::now());
+        Run { workspace, writer, embedder, model, written: None, options, skips, warnings, started }.run(work, &handle)
     };
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
@@ -141,6 +140,9 @@ struct Run {
     workspace: Workspace,
     writer: Writer,
     embedder: Arc<dyn Embedder>,
+    model: Option<Arc<dyn ChatModel>>,
+    /// What came of asking it.
+    written: Option<ModelReport>,
     options: IndexOptions,
     skips: Vec<Skip>,
     warnings: Vec<String>,
@@ -149,12 +151,16 @@ struct Run {
 
 impl Run {
     fn run(mut self, work: Work, handle: &Handle) -> Result<IndexReport> {
+        let is_removal = matches!(work, Work::Remove(_));
         let documents = match work {
             Work::Read(sources) => self.read(&sources)?,
             Work::Remove(ids) => self.remove(&ids)?,
             Work::Renew => self.unread()?,
         };
         let documents = self.renew(documents)?;
+        if let Some(model) = self.model.clone().filter(|_| !is_removal) {
+            self.written = Some(generate::run(self.writer.records(), &model, &self.options, handle)?);
+        }
         if self.is_up_to_date(&documents)? {
             self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
@@ -198,18 +204,13 @@ impl Run {
             edges_cut: cut as u64,
             warnings: self.warnings.into_iter().chain(warnings::of_counts(&counts)).collect(),
             skips: self.skips,
+            model: self.written,
             seconds: self.started.elapsed().as_secs_f64(),
         }
     }
 
-    /// Says what the passages and questions of a document depend on beside its content.
     fn fingerprint(&self) -> String {
-        let chunk = &self.options.chunk;
-        let unit = match chunk.unit {
-            PassageUnitKind::Structure => "structure",
-            PassageUnitKind::Sentence => "sentence",
-        };
-        format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, self.embedder.name())
+        fingerprint(&self.options.chunk, self.embedder.as_ref())
     }
 
     /// Returns the version before, if its vectors are worth having.
@@ -236,7 +237,9 @@ impl Run {
         let mut plan = Plan::new(stored, self.fingerprint());
         let mut batch = Batch::default();
         let mut seen = 0u64;
-        let roots = self.visit(sources, &mut |run, item| {
+        let ingest = self.options.ingest.clone();
+        let run = &mut *self;
+        let roots = sources.visit(&ingest, &mut |item| {
             if run.options.cancellation.is_cancelled() {
                 run.commit(&mut batch)?;
                 return Err(Error::Cancelled);
@@ -271,35 +274,6 @@ impl Run {
         self.writer.records().set_skips(&self.skips)?;
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
-    }
-
-    /// Hands every item of the sources to `visit`, and returns the roots that were read whole.
-    fn visit(
-        &mut self,
-        sources: &Sources,
-        visit: &mut dyn FnMut(&mut Self, SourceItem) -> Result<()>,
-    ) -> Result<FxHashSet<String>> {
-        match sources {
-            Sources::Paths(paths) => {
-                let ingest = self.options.ingest.clone();
-                read_sources(paths, &ingest, &mut |item| visit(self, item))?;
-                paths.iter().map(|path| root_name(path)).collect()
-            }
-            Sources::Documents(documents) => {
-                for document in documents {
-                    let content = content_hash(document);
-                    let document = document.clone();
-                    let root = HANDED_OVER.to_owned();
-                    let item = if document.text.trim().is_empty() {
-                        SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() })
-                    } else {
-                        SourceItem::Document(SourceDocument { root, content, document })
-                    };
-                    visit(self, item)?;
-                }
-                Ok(FxHashSet::default())
-            }
-        }
     }
 
     fn no_documents(&self, sources: &Sources) -> Error {
@@ -374,7 +348,13 @@ impl Run {
         let fingerprint = self.fingerprint();
         let (embedder, chunk) = (self.embedder.as_ref(), &self.options.chunk);
         let unit = |found| unit(found, fingerprint.clone(), embedder, chunk);
-        let units: Vec<DocumentUnit> = found.into_par_iter().map(unit).collect();
+        let mut units: Vec<DocumentUnit> = found.into_par_iter().map(unit).collect();
+        let is_written = self.writer.records().written_counts()?.written > 0;
+        for unit in units.iter_mut().filter(|_| is_written) {
+            if let Some(old) = self.writer.records().document_unit(unit.document.id)? {
+                generate::keep_written(unit, old);
+            }
+        }
         tracing::debug!(documents = units.len(), "units made");
         self.writer.records().commit_units(&units)
     }
@@ -386,11 +366,26 @@ impl Run {
     }
 }
 
+/// Says what the passages and questions of a document depend on beside its content.
+pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
+    let unit = match chunk.unit {
+        PassageUnitKind::Structure => "structure",
+        PassageUnitKind::Sentence => "sentence",
+    };
+    format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
+}
+
 /// Makes the unit of a document: its passages, and the questions that they answer and raise.
-fn unit(found: SourceDocument, fingerprint: String, embedder: &dyn Embedder, options: &ChunkOptions) -> DocumentUnit {
+pub(super) fn unit(
+    found: SourceDocument,
+    fingerprint: String,
+    embedder: &dyn Embedder,
+    options: &ChunkOptions,
+) -> DocumentUnit {
     let SourceDocument { root, document, content } = found;
     let passages = chunk::passages(&document, options, &|text| embedder.piece_count(text));
-    let with_questions = |passage| PassageUnit { questions: generate_by_rule(&document, &passage), passage };
+    let with_questions =
+        |passage| PassageUnit { questions: generate_by_rule(&document, &passage), passage, writer: None };
     let passages = passages.into_iter().map(with_questions).collect();
     DocumentUnit { root, content, fingerprint, document, passages }
 }
@@ -410,34 +405,5 @@ impl Batch {
 
     fn is_full(&self) -> bool {
         self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
-    }
-}
-
-impl Sources {
-    /// Checks what can be checked before anything is opened.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::MissingPath`] for a path that is not there, [`Error::Option`] where there is none.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            Self::Documents(_) => Ok(()),
-            Self::Paths(paths) if paths.is_empty() => Err(Error::Option {
-                option: "list of sources",
-                value: String::new(),
-                reason: "it names at least one file or folder".to_owned(),
-            }),
-            Self::Paths(paths) => paths.iter().try_for_each(|path| match path.try_exists() {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Error::MissingPath { path: path.clone() }),
-                Err(error) => Err(Error::io("look at", path)(error)),
-            }),
-        }
-    }
-
-    /// Returns documents, as [`Document::new`] makes them, as the source.
-    #[must_use]
-    pub fn documents(documents: impl IntoIterator<Item = Document>) -> Self {
-        Self::Documents(documents.into_iter().collect())
     }
 }

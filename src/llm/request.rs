@@ -6,12 +6,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::text::model_tokens;
+
 /// Raised whenever what a key covers changes.
 const KEY_FORMAT: u32 = 1;
 /// Bytes of a prompt that are taken for one token where nobody counts: English has about four, other scripts fewer.
 const BYTES_PER_TOKEN: u64 = 3;
-/// Tokens around each message.
+/// Tokens around each message, as a server may add them at most.
 const TOKENS_PER_MESSAGE: u64 = 8;
+/// Tokens around each message, as servers usually add them.
+const MESSAGE_TOKENS: u64 = 4;
 
 /// What a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -164,6 +168,18 @@ impl ChatRequest {
             "output_tokens_max": self.output_tokens_max,
         });
         RequestKey(*blake3::hash(whole.to_string().as_bytes()).as_bytes())
+    }
+
+    /// Returns about how many tokens a model takes the prompt for, neither too many nor too few: those of what is said,
+    /// and of the schema, which a server shows to the model in some form.
+    #[must_use]
+    pub fn input_tokens(&self) -> u64 {
+        let schema = match &self.form {
+            ReplyForm::Text => 0,
+            ReplyForm::Json { schema, .. } => model_tokens(&schema.to_string()),
+        };
+        let said = self.messages.iter().map(|message| model_tokens(&message.text) + MESSAGE_TOKENS);
+        said.sum::<u64>() + schema
     }
 
     /// Returns about how many tokens the prompt has, rather too many than too few.

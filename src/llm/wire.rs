@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, FormSupport, TokensField};
 use super::reply::{ChatReply, Finish, ReplyOrigin};
-use super::request::{ChatRequest, ReplyForm, Speaker, tokens_estimate};
+use super::request::{ChatRequest, ReplyForm, Speaker};
 use crate::domain::{ChatError, Usage};
+use crate::text::model_tokens;
 
 /// A request as it is sent.
 #[derive(Debug, Serialize)]
@@ -148,8 +149,8 @@ fn usage(wire: Option<&WireUsage>, request: &ChatRequest, text: &str) -> Usage {
     let input = wire.and_then(|it| it.prompt_tokens);
     let output = wire.and_then(|it| it.completion_tokens);
     Usage {
-        input_tokens: input.unwrap_or_else(|| request.input_tokens_estimate()),
-        output_tokens: output.unwrap_or_else(|| tokens_estimate(text)),
+        input_tokens: input.unwrap_or_else(|| request.input_tokens()),
+        output_tokens: output.unwrap_or_else(|| model_tokens(text)),
         is_estimated: input.is_none() || output.is_none(),
     }
 }

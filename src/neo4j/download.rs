@@ -59,6 +59,8 @@ struct Marker {
     fingerprint: String,
     text: String,
     vectors: Vec<u8>,
+    /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
+    writers: Vec<String>,
 }
 
 /// Adds what a row is; none where it has not all that it should.
@@ -129,6 +131,10 @@ impl Parts {
             fingerprint: text("fingerprint")?,
             text: text("text")?,
             vectors,
+            writers: match properties.value.get("writers") {
+                Some(_) => properties.get("writers").ok()?,
+                None => Vec::new(),
+            },
         };
         let id: String = row.get("id").ok()?;
         self.markers.insert(DocumentId::from_bytes(unhex(&id)?), marker);
@@ -137,7 +143,11 @@ impl Parts {
 
     fn add_passage(&mut self, row: &Row) -> Option<()> {
         let passage = read_passage(row)?;
-        self.passages.entry(passage.document).or_default().push(PassageUnit { passage, questions: Vec::new() });
+        self.passages.entry(passage.document).or_default().push(PassageUnit {
+            passage,
+            questions: Vec::new(),
+            writer: None,
+        });
         Some(())
     }
 
@@ -159,11 +169,13 @@ impl Parts {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {
             let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
-            let Marker { root, content, fingerprint, text, vectors } = marker;
+            let Marker { root, content, fingerprint, text, vectors, writers } = marker;
             let (mut own, mut of_sentences) = (Vec::new(), Vec::new());
             let mut passages = self.passages.remove(&id).unwrap_or_default();
             passages.sort_by_key(|it| it.passage.ordinal);
+            let mut writers = writers.into_iter();
             for unit in &mut passages {
+                unit.writer = writers.next().filter(|writer| !writer.is_empty());
                 let vectors = self.passage_vectors.remove(&unit.passage.id).unwrap_or_default();
                 let (passage, sentences) = vectors.split_at(vectors.len().min(dimension + size_of::<f32>()));
                 own.extend_from_slice(passage);

@@ -114,7 +114,7 @@ pub(super) fn read_passage(row: &Row) -> Option<Passage> {
 /// Returns the question of a row.
 pub(super) fn read_question(row: &Row, kind: QuestionKind) -> Option<PseudoQuery> {
     let properties = properties(row)?;
-    let origin = (text(&properties, "origin")? == "rule").then_some(QuestionOrigin::Rule)?;
+    let origin = QuestionOrigin::of_name(&text(&properties, "origin")?)?;
     Some(PseudoQuery {
         id: column(row, "id", QuestionId::from_bytes)?,
         passage: column(row, "passage", PassageId::from_bytes)?,

@@ -163,7 +163,11 @@ impl<'a> Source<'a> {
         properties.put_text("name", document.caption());
         properties.put_text("stage", STAGE);
         properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
-        let DocumentUnit { root, fingerprint, document: whole, .. } = unit;
+        let DocumentUnit { root, fingerprint, document: whole, passages, .. } = unit;
+        if passages.iter().any(|it| it.writer.is_some()) {
+            let writers = passages.into_iter().map(|it| it.writer.unwrap_or_default());
+            properties.put("writers", Value::Texts(writers.collect()));
+        }
         properties.put_text("root", root);
         properties.put_text("fingerprint", fingerprint);
         properties.put_text("text", whole.text);
@@ -229,6 +233,7 @@ impl<'a> Source<'a> {
         let keywords = self.keywords(graph.incoming_keywords, graph.incoming_keyword, number);
         let sentence = graph.incoming_sentence[number as usize];
         let mut properties = question("incoming", self.snapshot.incoming(number), keywords, sentence);
+        properties.put_text("origin", self.snapshot.incoming_origin(number).name());
         let passage = graph.incoming_passage[number as usize];
         properties.put("place", integer(number - graph.passage_incoming[passage as usize]));
         properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Incoming), number));
@@ -240,6 +245,7 @@ impl<'a> Source<'a> {
         let keywords = self.keywords(graph.outgoing_keywords, graph.outgoing_keyword, number);
         let sentence = graph.outgoing_sentence[number as usize];
         let mut properties = question("outgoing", self.snapshot.outgoing(number), keywords, sentence);
+        properties.put_text("origin", self.snapshot.outgoing_origin(number).name());
         let passages = self.snapshot.outgoing_passages();
         let first = passages.partition_point(|it| *it < passages[number as usize]) as u32;
         properties.put("place", integer(number - first));
@@ -375,7 +381,6 @@ fn question(kind: &str, text: &str, keywords: Value, sentence: u32) -> Propertie
     properties.put_text("text", text);
     properties.put("keywords", keywords);
     properties.put_text("kind", kind);
-    properties.put_text("origin", "rule");
     properties.put("sentence", integer(sentence));
     properties
 }

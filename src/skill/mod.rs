@@ -10,6 +10,6 @@ pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
     best_sentence, is_supported,
 };
-pub use generate::{INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
-pub use model::{Degradation, Performed, Skill, perform, perform_aloud};
+pub use generate::{GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
+pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
 pub use performers::Performers;

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::{ChatError, Cost, Spent, Usage};
+use crate::domain::{ChatError, Spent};
 use crate::error::{Error, Result};
 use crate::llm::prompt::{self, REPAIR};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
@@ -92,7 +92,7 @@ pub async fn perform_aloud<S: Skill>(
     input: &S::Input,
     listener: Option<Listener>,
 ) -> Result<Performed<S::Output>> {
-    let mut request = ChatRequest { listener, ..request::<S>(model, input)? };
+    let mut request = ChatRequest { listener, ..chat_request::<S>(input)? };
     let mut spent = Spent::default();
     let mut problem = String::new();
     for is_repair in [false, true] {
@@ -108,7 +108,7 @@ pub async fn perform_aloud<S: Skill>(
             }
             Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
         };
-        add(&mut spent, &reply);
+        spent.add(&spent_on(&reply));
         let text = match reply.whole(S::OUTPUT_TOKENS_MAX) {
             Ok(text) => text,
             // Asked again it would decline, or be cut, again.
@@ -124,9 +124,14 @@ pub async fn perform_aloud<S: Skill>(
     Ok(Performed { outcome: Err(Degradation::Invalid(problem)), spent })
 }
 
-fn request<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<ChatRequest> {
+/// Returns what a model is asked first for a skill.
+///
+/// # Errors
+///
+/// [`Error::Internal`] for a schema that is no JSON.
+pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
     let schema: Value = serde_json::from_str(S::SCHEMA)
-        .map_err(|error| Error::Internal(format!("schema of `{}` for `{}`: {error}", S::NAME, model.name())))?;
+        .map_err(|error| Error::Internal(format!("schema of `{}`: {error}", S::NAME)))?;
     Ok(ChatRequest {
         purpose: S::PURPOSE,
         messages: S::messages(input),
@@ -171,25 +176,12 @@ fn only_object(text: &str) -> Result<&str, String> {
     Ok(&rest[..end])
 }
 
-/// Adds what a reply came to; one that was kept came to nothing.
-fn add(spent: &mut Spent, reply: &ChatReply) {
+/// Returns what a reply came to; one that was kept came to nothing.
+fn spent_on(reply: &ChatReply) -> Spent {
     if reply.origin == ReplyOrigin::Cache {
-        spent.cached += 1;
-        return;
+        return Spent { cached: 1, ..Spent::default() };
     }
-    let is_first = spent.calls == 0;
-    spent.calls += 1;
-    spent.usage = Usage {
-        input_tokens: spent.usage.input_tokens + reply.usage.input_tokens,
-        output_tokens: spent.usage.output_tokens + reply.usage.output_tokens,
-        is_estimated: spent.usage.is_estimated || reply.usage.is_estimated,
-    };
-    // One unknown price makes the sum unknown.
-    spent.cost = match (&spent.cost, &reply.cost) {
-        (None, Some(cost)) if is_first => Some(cost.clone()),
-        (Some(sum), Some(cost)) => Some(Cost { amount: sum.amount + cost.amount, ..cost.clone() }),
-        _ => None,
-    };
+    Spent { calls: 1, cached: 0, usage: reply.usage, cost: reply.cost.clone() }
 }
 
 #[cfg(test)]

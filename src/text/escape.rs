@@ -24,6 +24,13 @@ pub fn terminal_escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let parts = text.split(|it: char| it.is_whitespace() || is_steering(it));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 fn is_steering(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     let is_bidirectional =

@@ -8,6 +8,7 @@ mod escape;
 mod find;
 mod fold;
 mod lexicon;
+mod model_tokens;
 mod names;
 mod near;
 mod pieces;
@@ -30,6 +31,7 @@ pub use runs::{Run, capitalized_runs};
 
 pub use near::{ALIKE_CHARS_MIN, folded, near};
 
-pub use pieces::WordPiece;
+pub use model_tokens::model_tokens;
+pub use pieces::{WordPiece, english};
 
-pub use escape::terminal_escape;
+pub use escape::{one_line, terminal_escape};

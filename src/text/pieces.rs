@@ -1,9 +1,14 @@
 //! Word pieces: how an embedder with a BERT vocabulary in lower case reads a text.
 
+use std::sync::LazyLock;
+
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
+/// The vocabulary of the embedder in the program, read when it is first used.
+static ENGLISH: LazyLock<WordPiece<'static>> =
+    LazyLock::new(|| WordPiece::new(include_str!("../embed/static-256i8/vocab.txt")));
 /// A longer word is one unknown piece.
 const WORD_CHARS_MAX: usize = 100;
 
@@ -18,6 +23,12 @@ pub struct WordPiece<'v> {
     piece_bytes_max: usize,
     /// What stands for a word that no pieces make up.
     unknown: Option<u32>,
+}
+
+/// Returns the vocabulary of the embedder in the program.
+#[must_use]
+pub fn english() -> &'static WordPiece<'static> {
+    &ENGLISH
 }
 
 impl<'v> WordPiece<'v> {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Snapshot;
 use crate::domain::{EdgeId, Passage, PseudoQuery};
-use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind, QuestionOrigin};
+use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row, text_at};
 use crate::store::{DocumentText, GraphReader as _};
@@ -66,7 +66,7 @@ impl Snapshot {
             id: self.incoming_id(question),
             passage: self.passage_id(graph.incoming_passage[number]),
             kind: QuestionKind::Incoming,
-            origin: QuestionOrigin::Rule,
+            origin: self.incoming_origin(question),
             text: self.incoming(question).to_owned(),
             keywords: keywords(graph, &graph.incoming_keyword[row(graph.incoming_keywords, question)]),
             sentence: graph.incoming_sentence[number],
@@ -79,7 +79,7 @@ impl Snapshot {
             id: self.outgoing_id(question),
             passage: self.passage_id(self.outgoing_passages()[number]),
             kind: QuestionKind::Outgoing,
-            origin: QuestionOrigin::Rule,
+            origin: self.outgoing_origin(question),
             text: self.outgoing(question).to_owned(),
             keywords: keywords(graph, &graph.outgoing_keyword[row(graph.outgoing_keywords, question)]),
             sentence: graph.outgoing_sentence[number],

@@ -35,20 +35,23 @@ pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
 use lock::Lock;
 use records::VersionRow;
-pub use records::{DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument};
+pub use records::{
+    DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument, WrittenCounts,
+    WrittenQuestions,
+};
 pub use replies::Replies;
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
 pub use writer::{VersionParts, Writer};
 
-use crate::domain::{Counts, IndexVersion, Skip};
+use crate::domain::{Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};
 use crate::error::{Error, Result};
 use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 2;
+pub const INDEX_FORMAT: u32 = 3;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
@@ -96,7 +99,7 @@ impl WorkspaceOptions {
 }
 
 /// Where an index stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Status {
     /// The last finished version.
     pub version: Option<IndexVersion>,
@@ -116,6 +119,12 @@ pub struct Status {
     pub units_pending: u64,
     /// Units that failed.
     pub units_failed: u64,
+    /// Passages that a language model was asked about.
+    pub questions: WrittenCounts,
+    /// Passages for which it gave nothing that can be used, and why.
+    pub unwritten: Vec<Skip>,
+    /// What was spent on models to make the index, by model.
+    pub spending: Vec<(String, Spent)>,
     /// Whether documents came, changed or went since the version was made.
     pub is_changed: bool,
     /// What the last run left out.
@@ -255,6 +264,9 @@ impl Workspace {
             units_done: units.done,
             units_pending: units.pending,
             units_failed: units.failed,
+            questions: records.written_counts()?,
+            unwritten: records.unwritten_reasons()?,
+            spending: records.spending()?,
             is_changed: manifest.is_changed,
             skips: records.skips()?,
             bytes: bytes_of(&self.path),

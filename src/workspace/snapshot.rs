@@ -12,7 +12,7 @@ use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::{GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
-use crate::domain::{Counts, IndexVersion, PassageId, QuestionId};
+use crate::domain::{Counts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row};
 use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
@@ -96,6 +96,18 @@ impl Snapshot {
     #[must_use]
     pub fn outgoing_id(&self, question: u32) -> QuestionId {
         self.texts.outgoing_id(question)
+    }
+
+    /// Returns who wrote an in-coming question.
+    #[must_use]
+    pub fn incoming_origin(&self, question: u32) -> QuestionOrigin {
+        self.texts.incoming_origin(question)
+    }
+
+    /// Returns who wrote an out-coming question.
+    #[must_use]
+    pub fn outgoing_origin(&self, question: u32) -> QuestionOrigin {
+        self.texts.outgoing_origin(question)
     }
 
     /// Returns the vectors of out-coming questions, by ordinal; none where they were not kept.

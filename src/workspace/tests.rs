@@ -33,7 +33,7 @@ pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> D
             sentences: vec![Span::from(0..text.len())],
         };
         start += text.len() + 1;
-        passages.push(PassageUnit { passage, questions });
+        passages.push(PassageUnit { passage, questions, writer: None });
     }
     DocumentUnit {
         root: "/root".to_owned(),

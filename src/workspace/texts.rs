@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::Stamp;
-use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, Span};
+use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 use crate::store::{DocumentText, PassageText};
 
@@ -85,11 +85,13 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
     let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
     let outgoing_passages = passages_of(outgoing, passages)?;
+    let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
         (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
         (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
         (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(&outgoing_passages))),
     ];
+    parts.extend(ORIGINS.iter().zip(&origins).map(|(name, codes)| (*name, Contents::Bytes(codes))));
     parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, Contents::Bytes(bytemuck::cast_slice(ids)))));
     for ((ends, bytes), column) in COLUMN_NAMES.iter().zip(&columns) {
         parts.push((ends, Contents::Bytes(bytemuck::cast_slice(&column.ends))));
@@ -117,6 +119,7 @@ fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<
 const SPANS: &str = "passage.spans";
 const SENTENCES: &str = "sentence.spans";
 const OUTGOING_PASSAGES: &str = "outgoing.passages";
+const ORIGINS: [&str; 2] = ["incoming.origins", "outgoing.origins"];
 const ID_NAMES: [&str; 4] = ["document.ids", "passage.ids", "incoming.ids", "outgoing.ids"];
 const COLUMN_NAMES: [(&str, &str); 9] = [
     ("document.source-id-ends", "document.source-ids"),
@@ -140,6 +143,7 @@ pub(super) struct TextsFile {
     spans: Range<usize>,
     sentences: Range<usize>,
     outgoing_passages: Range<usize>,
+    origins: [Range<usize>; 2],
     document_ids: Range<usize>,
     passage_ids: Range<usize>,
     incoming_ids: Range<usize>,
@@ -167,6 +171,11 @@ impl TextsFile {
         if file.items::<u32>(outgoing_passages.clone()).iter().any(|passage| *passage as usize >= passages) {
             return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
         }
+        let origins = each(ORIGINS, [incoming, outgoing], |name, count| array::<u8>(file, name, count))?;
+        let mut codes = origins.iter().flat_map(|range| file.items::<u8>(range.clone()));
+        if codes.any(|code| QuestionOrigin::of_code(*code).is_none()) {
+            return Err(file.corrupt("a question of an origin that is not known".to_owned()));
+        }
         let id_counts = [documents, passages, incoming, outgoing];
         let [document_ids, passage_ids, incoming_ids, outgoing_ids] =
             each(ID_NAMES, id_counts, |name, count| array::<[u8; 16]>(file, name, count))?;
@@ -178,6 +187,7 @@ impl TextsFile {
             spans,
             sentences,
             outgoing_passages,
+            origins,
             document_ids,
             passage_ids,
             incoming_ids,
@@ -232,6 +242,21 @@ impl TextsFile {
     /// Returns the id of an in-coming question; one of zeros where there is no such question.
     pub(super) fn incoming_id(&self, question: u32) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.incoming_ids, question).unwrap_or_default())
+    }
+
+    /// Returns who wrote an in-coming question.
+    pub(super) fn incoming_origin(&self, question: u32) -> QuestionOrigin {
+        self.origin(0, question)
+    }
+
+    /// Returns who wrote an out-coming question.
+    pub(super) fn outgoing_origin(&self, question: u32) -> QuestionOrigin {
+        self.origin(1, question)
+    }
+
+    fn origin(&self, side: usize, question: u32) -> QuestionOrigin {
+        let code = self.item::<u8>(&self.origins[side], question);
+        code.and_then(QuestionOrigin::of_code).unwrap_or(QuestionOrigin::Rule)
     }
 
     /// Returns the id of an out-coming question; one of zeros where there is no such question.

@@ -17,19 +17,21 @@ use cairn::eval::{
     SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
+use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "answer",
     "answer-line",
     "cache",
     "check",
     "doctor",
     "error",
+    "estimate",
     "eval-answers",
     "eval-compare",
     "eval-fit",
@@ -47,7 +49,7 @@ const NAMES: [&str; 20] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 13] = [
+const OPTIONAL: [(&str, &str); 14] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "rule"),
@@ -58,6 +60,7 @@ const OPTIONAL: [(&str, &str); 13] = [
     ("eval-fit", "weights.untitled.trees"),
     ("eval-retrieval", "notes"),
     ("eval-sweep", "notes"),
+    ("index", "model"),
     ("publish", "index_seconds"),
     ("weights", "titled.trees"),
     ("weights", "untitled.trees"),
@@ -230,6 +233,27 @@ fn answer_lines() -> [AnswerLine; 3] {
     })
 }
 
+/// What came of asking a model for questions, stopped by a budget.
+fn model_report() -> ModelReport {
+    let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
+    let stopped = Some("the budget allows 1 calls".to_owned());
+    ModelReport { model: "openai:m".to_owned(), written: 1, failed, left: 2, stopped, spent: writing().spent }
+}
+
+/// What was spent on one model, as the status shows it.
+fn spent_on_model() -> Value {
+    let mut value = json!(writing().spent);
+    value["model"] = json!("openai:m");
+    value
+}
+
+fn estimate() -> Estimate {
+    let Spent { usage, cost, .. } = writing().spent;
+    let stage = StageEstimate { stage: "questions".to_owned(), calls: 2, cached: 1, usage, cost };
+    let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
+    Estimate { model: "openai:m".to_owned(), documents: DocumentCounts::default(), stages: vec![stage], skips }
+}
+
 fn comparison() -> Value {
     let question = question();
     let line = Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }.line(&facts());
@@ -343,12 +367,13 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     });
     let index = json!({
         "version": 1, "counts": Counts::default(), "skips": [skip], "seconds": 0.5, "warnings": ["a warning"],
-        "edges_cut": 1,
+        "edges_cut": 1, "model": model_report(),
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 2, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "format": 3, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": Counts::default(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
+        "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
     BTreeMap::from([
         ("answer", vec![json!(answer)]),
@@ -367,6 +392,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ] })],
         ),
         ("error", vec![json!({ "error": { "kind": "no_index", "message": "there is none", "hint": "make one" } })]),
+        ("estimate", vec![json!(estimate())]),
         ("eval-answers", vec![json!(score_answers(&asked, &answers, facts()))]),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::model::Skill;
 use crate::llm::prompt::{self, ANSWER};
 use crate::llm::{Message, Purpose};
+use crate::text::one_line;
 
 pub use heard::HeardSentences;
 pub use support::{best_sentence, is_supported};
@@ -135,13 +136,6 @@ fn cited(sentence: &SentenceReply, count: usize) -> Result<CitedSentence, String
         return Err("cites no passage".to_owned());
     }
     Ok(CitedSentence { text, passages: passages.into_iter().collect() })
-}
-
-fn one_line(text: &str) -> String {
-    text.split(|it: char| it.is_whitespace() || it.is_control())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 #[cfg(test)]

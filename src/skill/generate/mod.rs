@@ -1,5 +1,6 @@
-//! The skill `generate`, by rule: the questions that a passage answers, and those that it raises (`HopRAG`, section
-//! 3.2). It reads one document and nothing else, so that an edit elsewhere never changes its questions.
+//! The skill `generate`, by rule or by a model (`written`): the questions that a passage answers, and those that it
+//! raises (`HopRAG`, section 3.2). Both read one document and nothing else, so that an edit elsewhere never changes its
+//! questions.
 
 mod cues;
 mod incoming;
@@ -7,12 +8,15 @@ mod outgoing;
 mod reading;
 mod subject;
 mod vocabulary;
+mod written;
 
 use crate::domain::{Document, Keywords, Passage, PseudoQuery, QuestionKind};
 use crate::text::stem;
 use reading::{Sentence, read};
 use subject::Subject;
 use vocabulary::is_telling;
+
+pub use written::{GenerateReply, GenerateSkill, GenerateTask};
 
 /// In-coming questions of a passage at most.
 pub const INCOMING_MAX: usize = 6;

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use serde::Deserialize;
 
 use super::*;
+use crate::domain::{Cost, Usage};
 use crate::llm::{Finish, Replying};
 
 /// Says a number from 1 to 9.

@@ -8,6 +8,7 @@ mod connection;
 mod read;
 mod unit;
 mod version;
+mod written;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub use version::{EdgeRow, EntityRow, MentionRow};
 pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
+pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, WorkspaceOptions};
 use crate::domain::{IndexVersion, Skip};

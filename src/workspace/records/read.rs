@@ -3,9 +3,9 @@
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Statement};
 
-use super::unit::{DONE, kind_of, origin_of, unpack_spans};
+use super::unit::{DONE, kind_of, unpack_spans};
 use super::{DocumentUnit, PassageUnit, Records, bytes, damaged, json};
-use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, Span};
+use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 
 impl Records {
@@ -59,8 +59,9 @@ impl<'c> Read<'c> {
                  LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id WHERE d.document = ?1",
             )?,
             passages: prepare(
-                "SELECT passage, id, ordinal, span_start, span_end, section, sentences FROM passages \
-                 WHERE document = ?1 ORDER BY ordinal",
+                "SELECT p.passage, p.id, p.ordinal, p.span_start, p.span_end, p.section, p.sentences, u.fingerprint \
+                 FROM passages p LEFT JOIN units u ON u.stage = 'questions' AND u.key = p.id AND u.state = 1 \
+                 WHERE p.document = ?1 ORDER BY p.ordinal",
             )?,
             questions: prepare(
                 "SELECT id, kind, origin, sentence, text, keywords FROM questions \
@@ -76,7 +77,7 @@ impl<'c> Read<'c> {
             let passage = read_passage(row, &unit.document)?;
             let questions = self.questions.query_map([row.get::<_, i64>(0)?], |row| read_question(row, passage.id))?;
             let questions = questions.collect::<rusqlite::Result<_>>()?;
-            unit.passages.push(PassageUnit { passage, questions });
+            unit.passages.push(PassageUnit { passage, questions, writer: row.get(7)? });
         }
         Ok(unit)
     }
@@ -125,7 +126,7 @@ fn read_question(row: &Row<'_>, passage: PassageId) -> rusqlite::Result<PseudoQu
         id: QuestionId::from_bytes(bytes(row, 0)?),
         passage,
         kind: kind_of(row.get(1)?).ok_or_else(unknown(1))?,
-        origin: origin_of(row.get(2)?).ok_or_else(unknown(2))?,
+        origin: QuestionOrigin::of_code(row.get(2)?).ok_or_else(unknown(2))?,
         text: row.get(4)?,
         keywords: json(row, 5)?,
         sentence: row.get(3)?,

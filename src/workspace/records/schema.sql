@@ -43,13 +43,15 @@ CREATE TABLE questions (
     passage  INTEGER NOT NULL,
     id       BLOB NOT NULL,
     kind     INTEGER NOT NULL,     -- 0 in-coming, 1 out-coming
-    origin   INTEGER NOT NULL,     -- 0 a rule
+    origin   INTEGER NOT NULL,     -- 0 a rule, 1 a language model
     sentence INTEGER NOT NULL,
     text     TEXT NOT NULL,
     keywords TEXT NOT NULL         -- a JSON array of strings
 ) STRICT;
 CREATE INDEX questions_of_passage ON questions (passage);
 
+-- A unit is a document up to its passages and rule-made questions (stage `passages`), or a passage up to the questions
+-- that a model wrote (stage `questions`).
 CREATE TABLE units (
     unit        INTEGER PRIMARY KEY,
     stage       TEXT NOT NULL,
@@ -59,6 +61,18 @@ CREATE TABLE units (
     reason      TEXT,              -- of the failure
     version     INTEGER,           -- the first version that has it; none while it waits for one
     UNIQUE (stage, key)
+) STRICT;
+
+-- What calls to models came to, made for the index.
+CREATE TABLE spending (
+    model         TEXT PRIMARY KEY,
+    calls         INTEGER NOT NULL, -- answered by the server
+    cached        INTEGER NOT NULL, -- answered from kept replies
+    input_tokens  INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    is_estimated  INTEGER NOT NULL, -- 1: not all tokens were counted by the server
+    cost          REAL,             -- none where a price was unknown
+    currency      TEXT
 ) STRICT;
 
 -- Of the current version: replaced as a whole when a version is finished.

@@ -3,13 +3,15 @@
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
 use super::Records;
-use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, QuestionOrigin, Span};
+use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
 
-/// The one stage whose units have markers so far: a document to passages and questions.
+/// The stage that makes passages and questions of a document.
 const STAGE: &str = "passages";
+/// The stage in which a model writes the questions of a passage.
+pub(super) const WRITTEN: &str = "questions";
 pub(super) const DONE: u8 = 1;
-const FAILED: u8 = 2;
+pub(super) const FAILED: u8 = 2;
 
 /// A document with all that was made from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +35,8 @@ pub struct PassageUnit {
     pub passage: Passage,
     /// The questions that it answers and raises.
     pub questions: Vec<PseudoQuery>,
+    /// What wrote those that a model wrote, if one did: a digest of model and prompt.
+    pub writer: Option<String>,
 }
 
 /// What is known of a document without reading it.
@@ -144,7 +148,7 @@ fn check(unit: &DocumentUnit) -> Result<()> {
 }
 
 /// Says that the records are ahead of the current version.
-fn note_change(transaction: &Transaction<'_>, is_changed: bool) -> rusqlite::Result<()> {
+pub(super) fn note_change(transaction: &Transaction<'_>, is_changed: bool) -> rusqlite::Result<()> {
     if is_changed {
         transaction.execute("UPDATE manifest SET changed = 1", [])?;
     }
@@ -153,6 +157,7 @@ fn note_change(transaction: &Transaction<'_>, is_changed: bool) -> rusqlite::Res
 
 struct Remove<'t> {
     find: Statement<'t>,
+    written: Statement<'t>,
     questions: Statement<'t>,
     passages: Statement<'t>,
     document: Statement<'t>,
@@ -162,6 +167,10 @@ impl<'t> Remove<'t> {
     fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             find: transaction.prepare("SELECT document FROM documents WHERE id = ?1")?,
+            written: transaction.prepare(
+                "DELETE FROM units WHERE stage = 'questions' \
+                 AND key IN (SELECT id FROM passages WHERE document = ?1)",
+            )?,
             questions: transaction
                 .prepare("DELETE FROM questions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)")?,
             passages: transaction.prepare("DELETE FROM passages WHERE document = ?1")?,
@@ -173,6 +182,7 @@ impl<'t> Remove<'t> {
     fn document(&mut self, document: DocumentId) -> rusqlite::Result<bool> {
         let found = self.find.query_row([document.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
         let Some(row) = found else { return Ok(false) };
+        self.written.execute([row])?;
         self.questions.execute([row])?;
         self.passages.execute([row])?;
         self.document.execute([row])?;
@@ -180,7 +190,7 @@ impl<'t> Remove<'t> {
     }
 }
 
-const MARK: &str = "INSERT INTO units (stage, key, fingerprint, state, reason) VALUES (?1, ?2, ?3, ?4, ?5) \
+pub(super) const MARK: &str = "INSERT INTO units (stage, key, fingerprint, state, reason) VALUES (?1, ?2, ?3, ?4, ?5) \
     ON CONFLICT (stage, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = excluded.state, \
     reason = excluded.reason, version = NULL";
 
@@ -188,9 +198,12 @@ struct Insert<'t> {
     transaction: &'t Transaction<'t>,
     document: Statement<'t>,
     passage: Statement<'t>,
-    question: Statement<'t>,
+    question: InsertQuestion<'t>,
     mark: Statement<'t>,
 }
+
+/// Inserts questions of passages that are there.
+pub(super) struct InsertQuestion<'t>(Statement<'t>);
 
 impl<'t> Insert<'t> {
     fn new(transaction: &'t Transaction<'t>) -> rusqlite::Result<Self> {
@@ -204,10 +217,7 @@ impl<'t> Insert<'t> {
                 "INSERT INTO passages (document, id, ordinal, span_start, span_end, section, sentences) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?,
-            question: transaction.prepare(
-                "INSERT INTO questions (passage, id, kind, origin, sentence, text, keywords) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?,
+            question: InsertQuestion::new(transaction)?,
             mark: transaction.prepare(MARK)?,
         })
     }
@@ -249,13 +259,28 @@ impl<'t> Insert<'t> {
             sentences
         ])?;
         let passage = self.transaction.last_insert_rowid();
-        unit.questions.iter().try_for_each(|question| self.question(passage, question))
+        unit.questions.iter().try_for_each(|question| self.question.of(passage, question))?;
+        if let Some(writer) = &unit.writer {
+            self.mark.execute(params![WRITTEN, id.as_bytes(), writer, DONE, None::<&str>])?;
+        }
+        Ok(())
+    }
+}
+
+impl<'t> InsertQuestion<'t> {
+    pub(super) fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
+        let insert = transaction.prepare(
+            "INSERT INTO questions (passage, id, kind, origin, sentence, text, keywords) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        Ok(Self(insert))
     }
 
-    fn question(&mut self, passage: i64, question: &PseudoQuery) -> rusqlite::Result<()> {
+    /// Inserts a question of the passage in a row.
+    pub(super) fn of(&mut self, passage: i64, question: &PseudoQuery) -> rusqlite::Result<()> {
         let PseudoQuery { id, passage: _, kind, origin, text, keywords, sentence } = question;
-        let (kind, origin) = (kind_code(*kind), origin_code(*origin));
-        self.question.execute(params![passage, id.as_bytes(), kind, origin, sentence, text, to_json(keywords)?])?;
+        let (kind, origin) = (kind_code(*kind), origin.code());
+        self.0.execute(params![passage, id.as_bytes(), kind, origin, sentence, text, to_json(keywords)?])?;
         Ok(())
     }
 }
@@ -287,14 +312,4 @@ fn kind_code(kind: QuestionKind) -> u8 {
 
 pub(super) fn kind_of(code: u8) -> Option<QuestionKind> {
     [QuestionKind::Incoming, QuestionKind::Outgoing].into_iter().find(|kind| kind_code(*kind) == code)
-}
-
-fn origin_code(origin: QuestionOrigin) -> u8 {
-    match origin {
-        QuestionOrigin::Rule => 0,
-    }
-}
-
-pub(super) fn origin_of(code: u8) -> Option<QuestionOrigin> {
-    [QuestionOrigin::Rule].into_iter().find(|origin| origin_code(*origin) == code)
 }

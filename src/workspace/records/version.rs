@@ -110,7 +110,8 @@ impl Records {
     /// Returns how many units there are in each state.
     pub(in crate::workspace) fn unit_counts(&self) -> Result<UnitCounts> {
         const SQL: &str = "SELECT count(*) FILTER (WHERE state = ?1 AND version IS NOT NULL), \
-             count(*) FILTER (WHERE state = ?1 AND version IS NULL), count(*) FILTER (WHERE state <> ?1) FROM units";
+             count(*) FILTER (WHERE state = ?1 AND version IS NULL), count(*) FILTER (WHERE state <> ?1) FROM units \
+             WHERE stage = 'passages'";
         let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::cast_unsigned);
         let read =
             |row: &Row<'_>| Ok(UnitCounts { done: count(row, 0)?, pending: count(row, 1)?, failed: count(row, 2)? });

@@ -5,6 +5,8 @@ use std::process::Command;
 use cairn::Workspace;
 use serde_json::Value;
 
+use crate::models::generating::{good, index, mills};
+use crate::support::chat::{ChatServer, Play};
 use crate::support::neo4j::{admin, database, rows, server};
 use crate::support::{Cli, assert_valid, canonical};
 
@@ -60,6 +62,32 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
         assert_whole(&cli, &database);
     }
     assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_embedding' RETURN count(*) AS n"), 1);
+}
+
+#[test]
+fn what_a_model_wrote_is_published_as_such_and_a_clone_does_not_ask_for_it_again() {
+    let Some(database) = database() else { return };
+    let (cli, model) = (mills(), ChatServer::start([good()]));
+    let fails = Play::Says("no questions".to_owned());
+    let failing = ChatServer::start([fails]);
+    index(&cli, &failing, &["--budget", "1calls"]).succeeded();
+    index(&cli, &model, &["--keep-rule-questions", "--budget", "8calls"]).succeeded();
+    published(&cli, &database);
+    assert_whole(&cli, &database);
+    let by_model = "MATCH (q:Question {origin: 'model'}) RETURN count(q) AS n";
+    assert_eq!(database.count(by_model), 8 * 6);
+    assert!(database.count("MATCH (q:Question {origin: 'rule'}) RETURN count(q) AS n") > 12);
+
+    cli.run(["clone", &database.uri, "cloned"]).succeeded();
+    assert_eq!(cli.canonical("cloned"), cli.canonical(".cairn"));
+    index(&cli, &model, &["--keep-rule-questions", "--index", "cloned"]).succeeded();
+    assert_eq!(model.asked().len(), 12);
+    // All of a passage's questions are replaced in the graph too.
+    index(&cli, &model, &[]).succeeded();
+    published(&cli, &database);
+    assert_whole(&cli, &database);
+    assert_eq!(database.count(by_model), 12 * 6);
+    assert_eq!(database.count("MATCH (q:Question {origin: 'rule'}) RETURN count(q) AS n"), 0);
 }
 
 #[test]

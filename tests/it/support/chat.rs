@@ -29,6 +29,30 @@ pub(crate) enum Play {
     Streams(Vec<String>, Ending),
     /// Vectors of this many values, which are alike where texts share words.
     Embeds(usize),
+    /// A model says what comes of what it was told.
+    Thinks(Thought),
+}
+
+/// What a model says to the body of a request, and what that takes.
+#[derive(Clone)]
+pub(crate) struct Thought(Arc<dyn Fn(&Value) -> Reply + Send + Sync>);
+
+/// What a model says, with the tokens of what it read and wrote.
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    pub(crate) tokens: (usize, usize),
+}
+
+impl Thought {
+    pub(crate) fn new(think: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
+        Self(Arc::new(think))
+    }
+}
+
+impl std::fmt::Debug for Thought {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Thought")
+    }
 }
 
 /// How a reply in pieces ends.
@@ -117,6 +141,12 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
         Play::Streams(pieces, ending) => stream_pieces(stream, pieces, *ending),
+        Play::Thinks(thought) => {
+            let Reply { text, tokens: (read, written) } = thought.0(&request.body);
+            let mut body: Value = serde_json::from_str(&said(&text)).unwrap();
+            body["usage"] = json!({ "prompt_tokens": read, "completion_tokens": written });
+            respond(stream, 200, "", &body.to_string())
+        }
         Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], *dimension)),
     }
 }

@@ -1,0 +1,258 @@
+//! The stage in which a language model writes the questions of passages, where one was named: after the rules, passage
+//! by passage, and only what is not written yet. Whatever ends it, what was written is kept.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::options::{IndexOptions, ModelQuestions, ModelReport};
+use crate::domain::{
+    ChatError, Document, DocumentId, Passage, PassageId, Progress, PseudoQuery, QuestionKind, QuestionOrigin, Skip,
+    Spent,
+};
+use crate::error::{Error, Result};
+use crate::llm::ChatModel;
+use crate::llm::prompt::GENERATE;
+use crate::skill::{Degradation, GenerateSkill, GenerateTask, Performed, Skill as _, generate_by_rule, perform};
+use crate::text::tokens;
+use crate::workspace::{DocumentUnit, PassageUnit, Records, WrittenQuestions};
+
+/// Replies that are committed together. They are kept one by one before: a commit that is lost costs nothing again.
+const BATCH_REPLIES: usize = 64;
+/// Requests that a server may refuse, one after the other and before it took any, until the run gives up.
+const REFUSALS_MAX: usize = 3;
+
+/// Returns what says whether questions are as this model would write them now: its name, what becomes of the questions
+/// of rules, and a digest of the prompt.
+pub(super) fn writer(model: &str, beside: ModelQuestions) -> String {
+    let digest = blake3::hash([GENERATE, GenerateSkill::SCHEMA].concat().as_bytes());
+    format!("{model}, {}, prompt {}", beside.name(), &digest.to_hex()[..16])
+}
+
+/// Returns what a model is asked about a passage; nothing where it has no word.
+pub(super) fn task(document: &Document, passage: &Passage) -> Option<GenerateTask> {
+    let has_words = !tokens(&passage.text).is_empty();
+    has_words.then(|| GenerateTask { name: document.name().to_owned(), passage: passage.clone() })
+}
+
+/// Returns the questions of a passage that a model wrote `written` of, in-coming ones first.
+pub(super) fn joined(
+    document: &Document,
+    passage: &Passage,
+    written: Vec<PseudoQuery>,
+    beside: ModelQuestions,
+) -> Vec<PseudoQuery> {
+    let mut questions = match beside {
+        ModelQuestions::Instead => Vec::new(),
+        ModelQuestions::Beside => generate_by_rule(document, passage),
+    };
+    // One that a rule made too stays the rule's.
+    let new = written.into_iter().filter(|it| !questions.iter().any(|known| known.id == it.id));
+    let new: Vec<PseudoQuery> = new.collect();
+    questions.extend(new);
+    questions.sort_by_key(|it| it.kind != QuestionKind::Incoming);
+    questions
+}
+
+/// Gives passages that are as they were the questions that a model wrote for them: it is not asked again because of a
+/// change elsewhere in the document.
+pub(super) fn keep_written(unit: &mut DocumentUnit, old: DocumentUnit) {
+    if unit.document.name() != old.document.name() {
+        return;
+    }
+    let written = old.passages.into_iter().filter(|it| it.writer.is_some());
+    let mut written: FxHashMap<PassageId, PassageUnit> = written.map(|it| (it.passage.id, it)).collect();
+    for passage in &mut unit.passages {
+        let Some(old) = written.remove(&passage.passage.id) else { continue };
+        if old.passage.section != passage.passage.section {
+            continue;
+        }
+        let is_beside = old.questions.iter().any(|it| it.origin == QuestionOrigin::Rule);
+        let beside = if is_beside { ModelQuestions::Beside } else { ModelQuestions::Instead };
+        let written = old.questions.into_iter().filter(|it| it.origin == QuestionOrigin::Model).collect();
+        passage.questions = joined(&unit.document, &passage.passage, written, beside);
+        passage.writer = old.writer;
+    }
+}
+
+/// Asks `model` for the questions of every passage that has none of it, and keeps them in the records.
+pub(super) fn run(
+    records: &mut Records,
+    model: &Arc<dyn ChatModel>,
+    options: &IndexOptions,
+    handle: &Handle,
+) -> Result<ModelReport> {
+    let writer = writer(model.name(), options.model_questions);
+    let documents: VecDeque<_> = records.unwritten(&writer)?.into();
+    let total = documents.iter().map(|(_, passages)| passages.len() as u64).sum();
+    let mut writing = Writing {
+        records,
+        model,
+        options,
+        writer,
+        documents,
+        waiting: VecDeque::new(),
+        calls: JoinSet::new(),
+        finished: Vec::new(),
+        spent: Spent::default(),
+        refusals: 0,
+        is_full: false,
+        error: None,
+        total,
+        report: ModelReport { model: model.name().to_owned(), ..ModelReport::default() },
+    };
+    handle.block_on(writing.run())?;
+    let Writing { error, report, .. } = writing;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(ModelReport { left: total.saturating_sub(report.written + report.failed.len() as u64), ..report }),
+    }
+}
+
+/// A passage whose questions are to be written.
+struct Job {
+    document: Arc<Document>,
+    passage: Passage,
+}
+
+/// A job that is over, and whether no other was under way when it began.
+struct Over {
+    job: Job,
+    was_alone: bool,
+    performed: Result<Performed<Vec<PseudoQuery>>>,
+}
+
+struct Writing<'a> {
+    records: &'a mut Records,
+    model: &'a Arc<dyn ChatModel>,
+    options: &'a IndexOptions,
+    writer: String,
+    /// Documents that are not read yet, and what they lack.
+    documents: VecDeque<(DocumentId, Vec<PassageId>)>,
+    waiting: VecDeque<Job>,
+    calls: JoinSet<Over>,
+    /// What waits to be committed, and what it came to.
+    finished: Vec<WrittenQuestions>,
+    spent: Spent,
+    /// Requests that were refused before any was taken.
+    refusals: usize,
+    /// Whether a call did not fit into the budget beside those under way.
+    is_full: bool,
+    error: Option<Error>,
+    total: u64,
+    report: ModelReport,
+}
+
+impl Writing<'_> {
+    async fn run(&mut self) -> Result<()> {
+        loop {
+            if self.options.cancellation.is_cancelled() && self.error.is_none() {
+                self.error = Some(Error::Cancelled);
+            }
+            self.begin()?;
+            let Some(over) = self.calls.join_next().await else { break };
+            let over = over.map_err(|error| Error::Internal(error.to_string()))?;
+            self.note(over);
+            if self.finished.len() >= BATCH_REPLIES {
+                self.commit()?;
+            }
+        }
+        self.commit()
+    }
+
+    /// Begins as many calls as there may be.
+    fn begin(&mut self) -> Result<()> {
+        while self.error.is_none() && self.report.stopped.is_none() {
+            let room = if self.is_full { 1 } else { self.options.calls_at_once.max(1) };
+            if self.calls.len() >= room {
+                break;
+            }
+            let Some(job) = self.next_job()? else { break };
+            let Some(task) = task(&job.document, &job.passage) else {
+                let questions = joined(&job.document, &job.passage, Vec::new(), ModelQuestions::Beside);
+                self.finish(&job.passage, Ok(questions));
+                continue;
+            };
+            let (model, was_alone) = (Arc::clone(self.model), self.calls.is_empty());
+            self.calls.spawn(async move {
+                let performed = perform::<GenerateSkill>(model.as_ref(), &task).await;
+                Over { job, was_alone, performed }
+            });
+        }
+        Ok(())
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>> {
+        while self.waiting.is_empty() {
+            let Some((id, wanted)) = self.documents.pop_front() else { return Ok(None) };
+            let Some(unit) = self.records.document_unit(id)? else { continue };
+            let document = Arc::new(unit.document);
+            let passages = unit.passages.into_iter().map(|it| it.passage).filter(|it| wanted.contains(&it.id));
+            self.waiting.extend(passages.map(|passage| Job { document: Arc::clone(&document), passage }));
+        }
+        Ok(self.waiting.pop_front())
+    }
+
+    fn note(&mut self, over: Over) {
+        let Over { job, was_alone, performed } = over;
+        let Performed { outcome, spent } = match performed {
+            Ok(performed) => performed,
+            Err(error) => return self.refuse(&job, error),
+        };
+        self.spent.add(&spent);
+        self.report.spent.add(&spent);
+        match outcome {
+            Ok(written) => {
+                self.refusals = 0;
+                self.is_full = false;
+                let questions = joined(&job.document, &job.passage, written, self.options.model_questions);
+                self.finish(&job.passage, Ok(questions));
+            }
+            // What others may come to is set aside; it may fit when they are over.
+            Err(Degradation::Chat(ChatError::Budget { .. })) if !was_alone => {
+                self.is_full = true;
+                self.waiting.push_front(job);
+            }
+            Err(Degradation::Chat(error @ (ChatError::Budget { .. } | ChatError::CircuitOpen { .. }))) => {
+                self.report.stopped = Some(error.to_string());
+            }
+            Err(degradation) => self.fail(&job, degradation.to_string()),
+        }
+    }
+
+    /// A request that is refused says something about its passage, unless the server takes none at all.
+    fn refuse(&mut self, job: &Job, error: Error) {
+        let is_of_passage = matches!(error, Error::Chat { source: ChatError::Request { .. }, .. });
+        self.refusals += 1;
+        if is_of_passage && (self.report.written > 0 || self.refusals < REFUSALS_MAX) {
+            let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            self.fail(job, reason);
+        } else {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn fail(&mut self, job: &Job, reason: String) {
+        let source = format!("{}, passage {}", job.document.uri, job.passage.ordinal + 1);
+        self.report.failed.push(Skip { source, reason: reason.clone() });
+        self.finish(&job.passage, Err(reason));
+    }
+
+    fn finish(&mut self, passage: &Passage, questions: Result<Vec<PseudoQuery>, String>) {
+        self.report.written += u64::from(questions.is_ok());
+        self.finished.push(WrittenQuestions { passage: passage.id, questions });
+        if let Some(progress) = &self.options.progress {
+            let done = self.report.written + self.report.failed.len() as u64;
+            progress(Progress { stage: "asking the model", done, total: self.total });
+        }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let (finished, spent) = (std::mem::take(&mut self.finished), std::mem::take(&mut self.spent));
+        tracing::debug!(passages = finished.len(), calls = spent.calls, "questions written");
+        self.records.write_questions(&finished, &self.writer, self.model.name(), &spent)
+    }
+}

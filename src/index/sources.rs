@@ -1,0 +1,74 @@
+//! Where documents come from, item by item.
+
+use std::path::PathBuf;
+
+use rustc_hash::FxHashSet;
+
+use super::options::Sources;
+use crate::domain::{Document, Skip};
+use crate::error::{Error, Result};
+use crate::ingest::{IngestOptions, SourceDocument, SourceItem, content_hash, read_sources, root_name};
+
+/// The root of documents that a program hands over.
+const HANDED_OVER: &str = "";
+
+impl Sources {
+    /// Returns a folder, or a file, as the source.
+    #[must_use]
+    pub fn folder(path: impl Into<PathBuf>) -> Self {
+        Self::Paths(vec![path.into()])
+    }
+
+    /// Returns documents, as [`Document::new`] makes them, as the source.
+    #[must_use]
+    pub fn documents(documents: impl IntoIterator<Item = Document>) -> Self {
+        Self::Documents(documents.into_iter().collect())
+    }
+
+    /// Checks what can be checked before anything is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingPath`] for a path that is not there, [`Error::Option`] where there is none.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Documents(_) => Ok(()),
+            Self::Paths(paths) if paths.is_empty() => Err(Error::Option {
+                option: "list of sources",
+                value: String::new(),
+                reason: "it names at least one file or folder".to_owned(),
+            }),
+            Self::Paths(paths) => paths.iter().try_for_each(|path| match path.try_exists() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Error::MissingPath { path: path.clone() }),
+                Err(error) => Err(Error::io("look at", path)(error)),
+            }),
+        }
+    }
+
+    /// Hands every item to `visit`, and returns the roots that were read whole.
+    pub(super) fn visit(
+        &self,
+        ingest: &IngestOptions,
+        visit: &mut dyn FnMut(SourceItem) -> Result<()>,
+    ) -> Result<FxHashSet<String>> {
+        match self {
+            Self::Paths(paths) => {
+                read_sources(paths, ingest, visit)?;
+                paths.iter().map(|path| root_name(path)).collect()
+            }
+            Self::Documents(documents) => {
+                documents.iter().try_for_each(|document| visit(handed_over(document.clone())))?;
+                Ok(FxHashSet::default())
+            }
+        }
+    }
+}
+
+fn handed_over(document: Document) -> SourceItem {
+    if document.text.trim().is_empty() {
+        return SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() });
+    }
+    let (root, content) = (HANDED_OVER.to_owned(), content_hash(&document));
+    SourceItem::Document(SourceDocument { root, content, document })
+}

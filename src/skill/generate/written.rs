@@ -1,0 +1,224 @@
+//! `generate` by a model: both kinds of questions of a passage in one call.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{INCOMING_MAX, OUTGOING_MAX};
+use crate::domain::{Keywords, Passage, PseudoQuery, QuestionKind};
+use crate::llm::prompt::{self, GENERATE};
+use crate::llm::{Message, Purpose};
+use crate::skill::Skill;
+use crate::skill::answer::best_sentence;
+use crate::text::{Word, capitalized_runs, one_line, stem, terms, tokens, words};
+
+/// In-coming questions that a reply has to have (`HopRAG`, section 3.2).
+const INCOMING_MIN: usize = 2;
+/// Out-coming questions that a reply has to have.
+const OUTGOING_MIN: usize = 4;
+/// Characters of a question at most.
+const QUESTION_CHARS_MAX: usize = 300;
+/// Keywords of a question that are asked for.
+const KEYWORDS_MAX: usize = 5;
+
+/// A passage, and what it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GenerateTask {
+    /// What its document is called.
+    pub name: String,
+    /// The passage.
+    pub passage: Passage,
+}
+
+/// A reply as the schema has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenerateReply {
+    answered: Vec<QuestionReply>,
+    raised: Vec<QuestionReply>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionReply {
+    question: String,
+    keywords: Vec<String>,
+}
+
+/// The skill. It gives the in-coming questions of a passage, then its out-coming ones, as the model ordered them.
+#[derive(Debug, Clone, Copy)]
+pub struct GenerateSkill;
+
+impl Skill for GenerateSkill {
+    type Input = GenerateTask;
+    type Reply = GenerateReply;
+    type Output = Vec<PseudoQuery>;
+
+    const NAME: &'static str = "generate";
+    const SCHEMA: &'static str = include_str!("../../../schemas/llm/generate.schema.json");
+    const PURPOSE: Purpose = Purpose::Index;
+    const OUTPUT_TOKENS_MAX: u32 = 1_536;
+
+    fn messages(task: &GenerateTask) -> Vec<Message> {
+        let name = one_line(&task.name);
+        let section = task.passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
+        let passage = task.passage.text.trim();
+        let mark = prompt::mark(&[&name, &section, passage]);
+        let places = [
+            ("mark", mark.as_str()),
+            ("name", name.as_str()),
+            ("section", section.as_str()),
+            ("passage", passage),
+            ("answered_min", &INCOMING_MIN.to_string()),
+            ("answered_max", &INCOMING_MAX.to_string()),
+            ("raised_min", &OUTGOING_MIN.to_string()),
+            ("raised_max", &OUTGOING_MAX.to_string()),
+            ("keywords_max", &KEYWORDS_MAX.to_string()),
+        ];
+        prompt::messages(GENERATE, &places)
+    }
+
+    fn check(task: &GenerateTask, reply: GenerateReply) -> Result<Vec<PseudoQuery>, String> {
+        let mut asked = BTreeSet::new();
+        let passage = &task.passage;
+        let mut side = |kind, name, replies: &[QuestionReply], min: usize, max| {
+            let kept: Vec<&QuestionReply> = replies.iter().filter(|it| is_new(&it.question, &mut asked)).collect();
+            if kept.len() < min {
+                return Err(format!("`{name}` has {} different questions; at least {min} are needed", kept.len()));
+            }
+            // More than was asked for is no fault worth a second call.
+            Ok(kept.into_iter().take(max).map(|it| query(passage, kind, it)).collect::<Vec<_>>())
+        };
+        let mut questions = side(QuestionKind::Incoming, "answered", &reply.answered, INCOMING_MIN, INCOMING_MAX)?;
+        questions.extend(side(QuestionKind::Outgoing, "raised", &reply.raised, OUTGOING_MIN, OUTGOING_MAX)?);
+        Ok(questions)
+    }
+}
+
+/// Returns whether a question has words, is no essay, and was not asked before.
+fn is_new(question: &str, asked: &mut BTreeSet<String>) -> bool {
+    let folded = tokens(question).join(" ");
+    !folded.is_empty() && question.chars().count() <= QUESTION_CHARS_MAX && asked.insert(folded)
+}
+
+fn query(passage: &Passage, kind: QuestionKind, reply: &QuestionReply) -> PseudoQuery {
+    let text = one_line(&reply.question);
+    let keywords = keywords(&text, &reply.keywords);
+    PseudoQuery::by_model(passage.id, kind, text.clone(), keywords, nearest_sentence(passage, &text))
+}
+
+/// Returns the sentence of a passage that shares most terms with a question.
+fn nearest_sentence(passage: &Passage, question: &str) -> u32 {
+    let Some(range) = best_sentence(&passage.text, question) else { return 0 };
+    let after = passage.sentences.partition_point(|it| it.start as usize <= range.start);
+    after.saturating_sub(1) as u32
+}
+
+/// Returns keywords in the form that an index matches: names folded whole, other words as stems. What does not stand in
+/// the question is left out; where nothing is left, those of a rule stand in.
+fn keywords(question: &str, given: &[String]) -> Keywords {
+    let asked = format!(" {} ", tokens(question).join(" "));
+    let mut kept = Vec::new();
+    for keyword in given {
+        let folded = tokens(keyword);
+        if folded.is_empty() || !asked.contains(&format!(" {} ", folded.join(" "))) {
+            continue;
+        }
+        if words(keyword).iter().any(Word::is_capitalized) {
+            kept.push(folded.join(" "));
+        } else {
+            kept.extend(terms(keyword));
+        }
+    }
+    if kept.is_empty() { keywords_by_rule(question) } else { kept.into() }
+}
+
+/// Returns the capitalized names of a question, and the stems of its other words.
+fn keywords_by_rule(question: &str) -> Keywords {
+    let runs = capitalized_runs(question, &|_| false);
+    let named: BTreeSet<&str> = runs.iter().flat_map(|run| run.key.split(' ')).map(|it| it as &str).collect();
+    let named: BTreeSet<String> = named.into_iter().map(stem).collect();
+    let free = terms(question).into_iter().filter(|term| !named.contains(term));
+    let all: Vec<String> = runs.iter().map(|run| run.key.clone()).chain(free).collect();
+    all.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::chunk::{ChunkOptions, passages};
+    use crate::domain::{Document, QuestionOrigin};
+
+    fn task(text: &str) -> GenerateTask {
+        let document = Document::new("mill", Some("Harl Mill".to_owned()), text);
+        let passage = passages(&document, &ChunkOptions::default(), &|text| text.len()).remove(0);
+        GenerateTask { name: "Harl\nMill".to_owned(), passage }
+    }
+
+    fn question(text: &str, keywords: &[&str]) -> Value {
+        json!({ "question": text, "keywords": keywords })
+    }
+
+    fn reply(answered: &[Value], raised: &[Value]) -> Result<Vec<PseudoQuery>, String> {
+        let reply = json!({ "answered": answered, "raised": raised });
+        let reply = serde_json::from_value(reply).map_err(|error| error.to_string())?;
+        GenerateSkill::check(&task("Harl Mill was built by Ada Lorne. It ground rye."), reply)
+    }
+
+    fn raised() -> Vec<Value> {
+        ["Who is Ada Lorne?", "Where was Ada Lorne born?", "What is rye?", "Who owned Harl Mill later?"]
+            .map(|text| question(text, &[]))
+            .into()
+    }
+
+    #[test]
+    fn the_prompt_says_what_is_asked_and_fences_the_passage() {
+        let messages = GenerateSkill::messages(&task("Harl Mill was built by Ada Lorne."));
+        let [system, user] = &messages[..] else { panic!("two messages") };
+        assert!(system.text.contains("2 to 6 questions") && system.text.contains("4 to 8 questions"), "{system:?}");
+        let mark = prompt::mark(&["Harl Mill", "–", "Harl Mill was built by Ada Lorne."]);
+        let fenced = format!("{mark}\nDocument: Harl Mill\nSection: –\n\nHarl Mill was built by Ada Lorne.\n{mark}");
+        assert_eq!(user.text, fenced);
+        assert!(system.text.contains(&mark));
+    }
+
+    #[test]
+    fn questions_come_with_keywords_as_an_index_matches_them_and_the_sentence_they_are_near() {
+        let answered = [
+            question("Who built\u{202e} Harl Mill?", &["Harl Mill", "built", "Someone Else"]),
+            question("What did Harl Mill grind?", &["a word that is not there"]),
+        ];
+        let questions = reply(&answered, &raised()).unwrap();
+        assert_eq!(questions.len(), 6);
+        assert!(questions.iter().all(|it| it.origin == QuestionOrigin::Model));
+        assert_eq!((questions[0].text.as_str(), questions[0].sentence), ("Who built Harl Mill?", 0));
+        assert_eq!(questions[0].keywords, ["harl mill", &stem("built")].into_iter().collect());
+        assert_eq!(questions[1].keywords, ["harl mill", &stem("grind")].into_iter().collect());
+        let kinds: Vec<QuestionKind> = questions.iter().map(|it| it.kind).collect();
+        assert_eq!((kinds[1], kinds[2]), (QuestionKind::Incoming, QuestionKind::Outgoing));
+    }
+
+    #[test]
+    fn too_few_questions_are_named_and_repeated_ones_count_once() {
+        let one = question("Who built Harl Mill?", &[]);
+        let error = reply(&[one.clone(), one.clone()], &raised()).unwrap_err();
+        assert_eq!(error, "`answered` has 1 different questions; at least 2 are needed");
+        let two = [one, question("What did it grind?", &[])];
+        let error = reply(&two, &raised()[..3]).unwrap_err();
+        assert_eq!(error, "`raised` has 3 different questions; at least 4 are needed");
+        let long = question(&"Who ".repeat(100), &[]);
+        assert!(reply(&[two[0].clone(), long], &raised()).is_err());
+        assert!(reply(&[two[0].clone(), question(" ? ", &[])], &raised()).is_err());
+    }
+
+    #[test]
+    fn more_questions_than_were_asked_for_are_left_out() {
+        let many = |start: usize| -> Vec<Value> {
+            (start..start + 20).map(|number| question(&format!("What is number {number}?"), &[])).collect()
+        };
+        let questions = reply(&many(0), &many(100)).unwrap();
+        assert_eq!(questions.len(), INCOMING_MAX + OUTGOING_MAX);
+    }
+}

@@ -1,0 +1,159 @@
+//! Questions that a model wrote: units of their own, passage by passage, and what they came to.
+
+use rusqlite::{OptionalExtension as _, Transaction, params};
+
+use super::unit::{DONE, FAILED, InsertQuestion, MARK, WRITTEN, note_change};
+use super::{Records, bytes};
+use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, Skip, Spent, Usage};
+use crate::error::{Error, Result};
+
+/// The questions of one passage after a model was asked for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenQuestions {
+    /// The passage.
+    pub passage: PassageId,
+    /// Its questions from now on, or why the model gave none: then those that it has stay.
+    pub questions: Result<Vec<PseudoQuery>, String>,
+}
+
+/// How many passages a model was asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct WrittenCounts {
+    /// Those with questions that it wrote.
+    pub written: u64,
+    /// Those for which it gave nothing that can be used.
+    pub failed: u64,
+}
+
+impl Records {
+    /// Returns passages whose questions were not written by `writer`, a digest of model and prompt, document by
+    /// document.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn unwritten(&self, writer: &str) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
+        const SQL: &str = "SELECT d.id, p.id FROM documents d JOIN passages p ON p.document = d.document \
+             LEFT JOIN units u ON u.stage = ?1 AND u.key = p.id AND u.state = ?2 \
+             WHERE u.fingerprint IS NOT ?3 ORDER BY d.source_id, p.ordinal";
+        let read = || {
+            let mut documents: Vec<(DocumentId, Vec<PassageId>)> = Vec::new();
+            let mut statement = self.connection.prepare(SQL)?;
+            let mut rows = statement.query(params![WRITTEN, DONE, writer])?;
+            while let Some(row) = rows.next()? {
+                let document = DocumentId::from_bytes(bytes(row, 0)?);
+                let passage = PassageId::from_bytes(bytes(row, 1)?);
+                match documents.last_mut().filter(|(last, _)| *last == document) {
+                    Some((_, passages)) => passages.push(passage),
+                    None => documents.push((document, vec![passage])),
+                }
+            }
+            Ok(documents)
+        };
+        read().map_err(Error::records("read"))
+    }
+
+    /// Keeps what a model wrote and what that came to, in one transaction. A passage that is gone is passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written; then nothing has changed.
+    pub fn write_questions(
+        &mut self,
+        written: &[WrittenQuestions],
+        writer: &str,
+        model: &str,
+        spent: &Spent,
+    ) -> Result<()> {
+        self.write(|transaction| {
+            let mut find = transaction.prepare("SELECT passage FROM passages WHERE id = ?1")?;
+            let mut remove = transaction.prepare("DELETE FROM questions WHERE passage = ?1")?;
+            let mut insert = InsertQuestion::new(transaction)?;
+            let mut mark = transaction.prepare(MARK)?;
+            for WrittenQuestions { passage, questions } in written {
+                let key = passage.as_bytes();
+                let Some(row) = find.query_row([key], |row| row.get::<_, i64>(0)).optional()? else { continue };
+                match questions {
+                    Ok(questions) => {
+                        remove.execute([row])?;
+                        questions.iter().try_for_each(|question| insert.of(row, question))?;
+                        mark.execute(params![WRITTEN, key, writer, DONE, None::<&str>])?;
+                    }
+                    Err(reason) => drop(mark.execute(params![WRITTEN, key, writer, FAILED, reason])?),
+                }
+            }
+            spend(transaction, model, spent)?;
+            note_change(transaction, written.iter().any(|it| it.questions.is_ok()))
+        })
+    }
+
+    /// Returns how many passages a model was asked about.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn written_counts(&self) -> Result<WrittenCounts> {
+        const SQL: &str = "SELECT count(*) FILTER (WHERE state = ?1), count(*) FILTER (WHERE state <> ?1) FROM units \
+             WHERE stage = ?2";
+        let counts = self.connection.query_row(SQL, params![DONE, WRITTEN], |row| {
+            let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+            Ok(WrittenCounts { written: count(0)?, failed: count(1)? })
+        });
+        counts.map_err(Error::records("read"))
+    }
+
+    /// Returns the passages for which a model gave nothing that can be used, and why.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn unwritten_reasons(&self) -> Result<Vec<Skip>> {
+        const SQL: &str = "SELECT d.uri, p.ordinal, u.reason FROM units u JOIN passages p ON p.id = u.key \
+             JOIN documents d ON d.document = p.document WHERE u.stage = 'questions' AND u.state = 2 \
+             ORDER BY d.uri, p.ordinal";
+        let read = self.read_all(SQL, |row| {
+            let (uri, ordinal): (String, u32) = (row.get(0)?, row.get(1)?);
+            let reason: Option<String> = row.get(2)?;
+            Ok(Skip { source: format!("{uri}, passage {}", ordinal + 1), reason: reason.unwrap_or_default() })
+        });
+        read.map_err(Error::records("read"))
+    }
+
+    /// Returns what was spent on the index, by model.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn spending(&self) -> Result<Vec<(String, Spent)>> {
+        let read = self.read_all("SELECT * FROM spending ORDER BY model", |row| {
+            let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+            let (amount, currency): (Option<f64>, Option<String>) = (row.get(6)?, row.get(7)?);
+            let usage = Usage { input_tokens: count(3)?, output_tokens: count(4)?, is_estimated: row.get(5)? };
+            let cost = amount.zip(currency).map(|(amount, currency)| Cost { amount, currency });
+            Ok((row.get(0)?, Spent { calls: count(1)?, cached: count(2)?, usage, cost }))
+        });
+        read.map_err(Error::records("read"))
+    }
+}
+
+/// Adds to what was spent on a model.
+fn spend(transaction: &Transaction<'_>, model: &str, spent: &Spent) -> rusqlite::Result<()> {
+    // One unknown price makes the sum unknown, but calls that cost nothing leave it as it is.
+    const SQL: &str = "INSERT INTO spending VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (model) DO UPDATE SET \
+         cost = CASE WHEN excluded.calls = 0 THEN cost WHEN calls = 0 THEN excluded.cost \
+                     WHEN currency IS excluded.currency THEN cost + excluded.cost END, \
+         currency = CASE WHEN excluded.calls = 0 THEN currency WHEN calls = 0 THEN excluded.currency \
+                         WHEN currency IS excluded.currency THEN currency END, \
+         calls = calls + excluded.calls, cached = cached + excluded.cached, \
+         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens, \
+         is_estimated = max(is_estimated, excluded.is_estimated)";
+    let Spent { calls, cached, usage, cost } = spent;
+    if *calls + *cached == 0 {
+        return Ok(());
+    }
+    let signed = |count: u64| count.cast_signed();
+    let (amount, currency) = (cost.as_ref().map(|it| it.amount), cost.as_ref().map(|it| it.currency.as_str()));
+    let (input, output) = (signed(usage.input_tokens), signed(usage.output_tokens));
+    let row = params![model, signed(*calls), signed(*cached), input, output, usage.is_estimated, amount, currency];
+    transaction.execute(SQL, row).map(drop)
+}

@@ -1,0 +1,149 @@
+//! What a run is said to cost against what a model then charges for it, and what a run that is killed loses.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tiktoken_rs::{CoreBPE, o200k_base_singleton};
+
+use super::generating::{good, index, mills, name_of, report_of, written};
+use crate::support::chat::{ChatServer, Play, Reply, Thought};
+use crate::support::{Cli, Random, Said, canonical, shared_data};
+
+/// Documents of each collection that are indexed.
+const DOCUMENTS: usize = 250;
+/// How far the estimate may be off.
+const OFF_MAX: f64 = 0.15;
+/// Runs that are killed.
+const KILLS: usize = 100;
+/// Calls at one time while runs are killed.
+const AT_ONCE: usize = 3;
+
+/// Returns a number that a text always gives, from 0 below `end`.
+fn drawn(text: &str, end: usize) -> usize {
+    usize::from(blake3_of(text)) % end
+}
+
+fn blake3_of(text: &str) -> u8 {
+    text.bytes().fold(17_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte))
+}
+
+/// Writes questions out of sentences of a passage, between the fewest and the most that are asked for.
+fn questions(user: &str) -> String {
+    let passage = user.split_once("\n\n").map_or(user, |(_, passage)| passage);
+    let words: Vec<&str> = passage.split_whitespace().filter(|word| word.len() > 3 && !word.contains('=')).collect();
+    let question = |number: usize, start: &str| {
+        // Ten words, as questions of such passages have.
+        let from = drawn(&format!("{user}{number}{start}"), 200) % words.len().max(1);
+        let own: Vec<&str> = words.iter().cycle().skip(from).take(7).copied().collect();
+        json!({ "question": format!("{start} {} {number}?", own.join(" ")), "keywords": own[..3] })
+    };
+    let answered: Vec<Value> = (0..2 + drawn(user, 5)).map(|number| question(number, "What is said of")).collect();
+    let raised: Vec<Value> = (0..4 + drawn(&user[1..], 5)).map(|number| question(number, "What came before")).collect();
+    json!({ "answered": answered, "raised": raised }).to_string()
+}
+
+/// A model that charges for all that it is sent and says, by the tokens of newer models of `OpenAI`.
+fn charging() -> Play {
+    let tokens: &'static CoreBPE = o200k_base_singleton();
+    Play::Thinks(Thought::new(move |body| {
+        let count = |text: &str| tokens.encode_ordinary(text).len();
+        let said = body["messages"].as_array().unwrap();
+        let said: usize = said.iter().map(|message| count(message["content"].as_str().unwrap()) + 3).sum();
+        let schema = count(&body["response_format"]["json_schema"]["schema"].to_string());
+        let text = questions(body["messages"][1]["content"].as_str().unwrap());
+        let written = count(&text);
+        Reply { text, tokens: (said + schema + 3, written) }
+    }))
+}
+
+#[test]
+fn what_a_run_is_said_to_cost_is_what_a_model_then_charges() {
+    for bundle in ["2wiki-hippo", "musique-dev", "hotpot-dev"] {
+        let Some(folder) = shared_data(bundle) else { return };
+        let corpus = fs::read_to_string(folder.join("corpus.jsonl")).unwrap();
+        let cli = Cli::new();
+        let first: Vec<&str> = corpus.lines().take(DOCUMENTS).collect();
+        cli.write("notes/corpus.jsonl", first.join("\n"));
+        let server = ChatServer::start([charging()]);
+        let said = index(&cli, &server, &["--dry-run", "--json"]).succeeded();
+        let estimate: Value = serde_json::from_str(&said.stdout).unwrap();
+        let charged = report_of(&cli, &server, &[])["model"].clone();
+        let (stage, spent) = (&estimate["stages"][0], &charged["spent"]);
+        assert_eq!(charged["failed"], json!([]));
+        assert_eq!(stage["calls"], spent["calls"]);
+        // Of the prices of most models, the reply's is four times the prompt's.
+        let money = |usage: &Value| {
+            let [read, written] = ["input_tokens", "output_tokens"].map(|it| usage[it].as_f64().unwrap());
+            [read, written, read + 4.0 * written]
+        };
+        let (expected, charged) = (money(&stage["usage"]), money(&spent["usage"]));
+        for (what, (expected, charged)) in ["read", "written", "money"].iter().zip(expected.into_iter().zip(charged)) {
+            let off = expected / charged - 1.0;
+            println!("{bundle}: {what}: {expected} said, {charged} charged, {off:+.3}");
+            assert!(off.abs() <= OFF_MAX, "{bundle}: {what}: {expected} said, {charged} charged, {off:+.3}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twice() {
+    let model = Thought::new(|body| {
+        std::thread::sleep(Duration::from_millis(15));
+        Reply { text: written(&name_of(body)), tokens: (500, 100) }
+    });
+    let whole = {
+        let cli = mills();
+        index(&cli, &ChatServer::start([good()]), &[]).succeeded();
+        canonical(&cli.folder().join(".cairn"))
+    };
+    let mut random = Random::new(7);
+    let mut kills = 0;
+    while kills < KILLS {
+        let (cli, server) = (mills(), ChatServer::start([Play::Thinks(model.clone())]));
+        cli.write("cairn.toml", format!("[model]\nconcurrency = {AT_ONCE}"));
+        let mut own = 0;
+        loop {
+            let mut command = cli.command(["index", "notes", "--model", "played"]);
+            command.env("CAIRN_MODEL_URL", &server.url).stderr(std::process::Stdio::null());
+            let mut run = command.spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(20 + random.below(100) as u64));
+            if run.try_wait().unwrap().is_some_and(|status| status.success()) {
+                break;
+            }
+            run.kill().unwrap();
+            run.wait().unwrap();
+            own += 1;
+        }
+        kills += own;
+        let asked = server.asked().len();
+        assert!((12..=12 + own * AT_ONCE).contains(&asked), "{asked} calls after {own} kills");
+        assert_eq!(canonical(&cli.folder().join(".cairn")), whole);
+    }
+}
+
+#[test]
+fn a_thousand_calls_go_out_at_one_time_where_they_may() {
+    const CALLS: usize = 1_000;
+    let cli = Cli::new();
+    for number in 0..CALLS {
+        cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in 1820."));
+    }
+    cli.write("cairn.toml", format!("[model]\nconcurrency = {CALLS}"));
+    let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, highest) = (Arc::clone(&under_way), Arc::clone(&most));
+    let model = Thought::new(move |body| {
+        highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_secs(3));
+        counted.fetch_sub(1, Ordering::SeqCst);
+        Reply { text: written(&name_of(body)), tokens: (500, 100) }
+    });
+    let server = ChatServer::start([Play::Thinks(model)]);
+    let args = ["index", "notes", "--model", "played", "--json"];
+    let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["model"]["written"], CALLS);
+    assert!(most.load(Ordering::SeqCst) > CALLS / 2, "{most:?} calls at one time");
+}
