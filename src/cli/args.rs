@@ -259,6 +259,10 @@ pub(super) struct ModelCallArgs {
 /// `cairn ask`.
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
+    /// Let the model judge, by one call more, whether what its sentences cite bears them out [default: a rule looks at
+    /// words].
+    #[arg(long, requires = "model", conflicts_with = "stream")]
+    pub(super) check_citations: bool,
     /// The question.
     pub(super) question: String,
     /// Where and how.

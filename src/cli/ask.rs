@@ -8,7 +8,7 @@ use super::deadline::{Timed, deadline};
 use super::show::Names;
 use super::streamed::Streamed;
 use super::{Done, SearchPlace, Surroundings, explain, show};
-use crate::domain::{Answer, AnswerKind, Ledger};
+use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
@@ -46,9 +46,11 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
-    let is_streamed = args.stream || (screen.is_terminal() && !args.place.json);
+    // Sentences that are yet to be judged are not printed before.
+    let is_streamed = args.stream || (screen.is_terminal() && !args.place.json && !args.check_citations);
     let sentences = is_streamed.then(|| streamed.sink(*screen));
-    let options = AskOptions { search, sentences, ..AskOptions::default() };
+    let citation_check = if args.check_citations { CitationCheck::Model } else { CitationCheck::Rule };
+    let options = AskOptions { search, citation_check, sentences, ..AskOptions::default() };
     let answer = timed.ended(engine.ask(&args.question, &options).await)?;
     if args.place.json {
         return surroundings.print_json(&answer);

@@ -99,8 +99,20 @@ pub struct WrittenSentence {
     pub text: String,
     /// What it cites: places in the answer's citations, from 0.
     pub citations: Vec<usize>,
-    /// Whether the passages that it cites bear it out, by rule: its names, its numbers and most of its words are there.
+    /// Whether the passages that it cites bear it out: by rule, its names, its numbers and most of its words are there;
+    /// or as a model judges ([`Writing::checked_by`]).
     pub is_supported: bool,
+}
+
+/// Who says whether a sentence is borne out by what it cites.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CitationCheck {
+    /// A rule, by words.
+    #[default]
+    Rule,
+    /// A language model, by one call more.
+    Model,
 }
 
 /// What a language model had to do with an answer.
@@ -110,6 +122,8 @@ pub struct Writing {
     pub model: String,
     /// What it wrote; nothing where it abstained or gave nothing that could be used.
     pub sentences: Vec<WrittenSentence>,
+    /// Who checked what they cite.
+    pub checked_by: CitationCheck,
     /// Why sentences are quoted instead of written, where that is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,

@@ -17,7 +17,7 @@ mod question;
 mod secret;
 mod version;
 
-pub use answer::{Answer, AnswerKind, Citation, Guess, Hit, Writing, WrittenSentence};
+pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, Writing, WrittenSentence};
 pub use backoff::Backoff;
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;

@@ -7,6 +7,8 @@ const PARTING: &str = "\n=====\n";
 
 /// What the skill `answer` says.
 pub const ANSWER: &str = include_str!("prompts/answer.md");
+/// What the skill `citations` says.
+pub const CITATIONS: &str = include_str!("prompts/citations.md");
 /// What the skill `generate` says.
 pub const GENERATE: &str = include_str!("prompts/generate.md");
 /// What a server is tried with.
@@ -86,10 +88,11 @@ mod tests {
 
     #[test]
     fn every_place_of_a_prompt_is_known() {
-        let known = ["mark", "question", "passages", "sentences_max", "problem", "passage", "name", "section"];
-        let numbers = ["answered_min", "answered_max", "raised_min", "raised_max", "keywords_max"];
-        let known: Vec<(&str, &str)> = known.into_iter().chain(numbers).map(|name| (name, "")).collect();
-        for prompt in [ANSWER, GENERATE, PROBE, REPAIR] {
+        let known = ["mark", "question", "passages", "sentences", "problem", "passage", "name", "section"];
+        let numbers = ["answered_min", "answered_max", "raised_min", "raised_max", "keywords_max", "sentences_max"];
+        let known: Vec<(&str, &str)> =
+            known.into_iter().chain(numbers).chain(["sentence_count"]).map(|name| (name, "")).collect();
+        for prompt in [ANSWER, CITATIONS, GENERATE, PROBE, REPAIR] {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

@@ -19,7 +19,9 @@ use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
 use super::write::{self, SentenceSink};
-use crate::domain::{Answer, AnswerKind, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId};
+use crate::domain::{
+    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
+};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
@@ -41,13 +43,17 @@ pub struct AskOptions {
     pub citations_max: usize,
     /// Passages that a language model is shown at most, where one writes.
     pub passages_max: usize,
+    /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives no
+    /// verdict that can be used, the rule's holds, and a note of the ledger says why.
+    pub citation_check: CitationCheck,
     /// Who is told sentences of a language model while it writes, if anybody.
     pub sentences: Option<SentenceSink>,
 }
 
 impl Default for AskOptions {
     fn default() -> Self {
-        Self { search: SearchOptions::default(), citations_max: 3, passages_max: 8, sentences: None }
+        let (search, citation_check) = (SearchOptions::default(), CitationCheck::default());
+        Self { search, citations_max: 3, passages_max: 8, citation_check, sentences: None }
     }
 }
 
@@ -299,7 +305,7 @@ impl QueryEngine {
             let (_, _, answer) = self.find(question, &options.search, finish, &stage).await?;
             let Some(model) = &self.model else { return Ok(answer) };
             stage.enter("waiting for the language model");
-            write::written(model.as_ref(), answer, options.passages_max, options.sentences.as_ref()).await
+            write::written(model.as_ref(), answer, options).await
         };
         stage.within(options.search.deadline, answered.instrument(span)).await
     }

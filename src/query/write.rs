@@ -4,12 +4,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::{Answer, AnswerKind, Citation, Hit, Writing, WrittenSentence};
+use super::AskOptions;
+use crate::domain::{Answer, AnswerKind, Citation, CitationCheck, Hit, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::skill::{
-    AnswerSkill, AnswerTask, CitedSentence, Degradation, HeardSentences, Performed, ShownPassage, WrittenAnswer,
-    best_sentence, is_supported, perform_aloud,
+    AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
+    ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_aloud,
 };
 
 /// What is said when a model finds no answer in what it was shown.
@@ -56,27 +57,46 @@ impl fmt::Debug for SentenceSink {
 
 /// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
 /// with the reason, where the model gives nothing that can be used.
-pub(super) async fn written(
-    model: &dyn ChatModel,
-    answer: Answer,
-    passages_max: usize,
-    sink: Option<&SentenceSink>,
-) -> Result<Answer> {
+pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }
-    let shown = answer.hits.iter().take(passages_max);
+    let shown = answer.hits.iter().take(options.passages_max);
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
-    let listener = sink.map(|sink| sink.listener(&answer, task.passages.len()));
+    let listener = options.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
     let performed = perform_aloud::<AnswerSkill>(model, &task, listener).await?;
-    Ok(joined(answer, model.name(), performed))
+    let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
+    let answer = joined(answer, model.name(), performed);
+    if options.citation_check == CitationCheck::Rule || sentences.is_empty() {
+        return Ok(answer);
+    }
+    let AnswerTask { question, passages } = task;
+    checked(model, answer, &CitationsTask { question, passages, sentences }).await
+}
+
+/// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
+async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask) -> Result<Answer> {
+    let Performed { outcome, spent } = perform::<CitationsSkill>(model, task).await?;
+    let Some(writing) = &mut answer.writing else { return Ok(answer) };
+    writing.spent.add(&spent);
+    match outcome {
+        Ok(verdicts) => {
+            writing.checked_by = CitationCheck::Model;
+            for (sentence, verdict) in writing.sentences.iter_mut().zip(verdicts) {
+                sentence.is_supported = verdict;
+            }
+        }
+        Err(why) => answer.ledger.notes.push(format!("citations were checked by rule: {why}")),
+    }
+    Ok(answer)
 }
 
 fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
     let writing = Writing {
         model: model.to_owned(),
         sentences: Vec::new(),
+        checked_by: CitationCheck::Rule,
         degraded: performed.outcome.as_ref().err().map(Degradation::to_string),
         spent: performed.spent,
     };

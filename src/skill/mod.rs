@@ -2,6 +2,7 @@
 //! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
 
 mod answer;
+mod citations;
 mod generate;
 mod model;
 mod performers;
@@ -10,6 +11,7 @@ pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
     best_sentence, is_supported,
 };
+pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
 pub use generate::{GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
 pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
 pub use performers::Performers;

@@ -3,6 +3,7 @@
 
 mod asking;
 mod cache;
+mod citations;
 mod embedders;
 mod faults;
 pub(crate) mod generating;

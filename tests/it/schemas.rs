@@ -7,10 +7,10 @@ use std::path::Path;
 
 use cairn::TrailRanker;
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CorpusId, Cost, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
-    EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
-    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spent, Step,
-    StepKind, Usage, Writing, WrittenSentence,
+    Answer, AnswerKind, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document, DocumentId,
+    EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
+    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span,
+    Spent, Step, StepKind, Usage, Writing, WrittenSentence,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
@@ -127,6 +127,7 @@ fn writing() -> Writing {
     Writing {
         model: "openai:m".to_owned(),
         sentences: vec![sentence],
+        checked_by: CitationCheck::Model,
         degraded: Some("it was away".to_owned()),
         spent: Spent { calls: 1, cached: 1, usage, cost },
     }
