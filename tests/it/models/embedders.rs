@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use cairn::domain::ChatError;
 use cairn::embed::{Embedder as _, ServerEmbedder, ServerOptions};
-use cairn::llm::{Endpoint, Retries};
+use cairn::llm::{Endpoint, Limits, Retries};
 use cairn::{Error, ErrorKind, Workspace};
 use serde_json::json;
 
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{Asked, ChatServer, Play};
 use crate::support::{Cli, Said, block_on};
 
 /// Time for a call: no fault takes longer but for trying again.
@@ -50,6 +50,11 @@ fn settings(server: &ChatServer) -> String {
 /// Returns how many values the vectors of the index have.
 fn dimension(cli: &Cli) -> usize {
     Workspace::open(cli.folder().join(".cairn")).unwrap().status().unwrap().dimension
+}
+
+/// A fault that passes by no trying again.
+fn fault() -> Play {
+    Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned())
 }
 
 /// Returns the texts that a server was sent.
@@ -198,14 +203,14 @@ fn a_server_that_is_away_or_gives_no_vectors_is_an_error_that_says_so() {
 
 #[test]
 fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
-    // The probe, the passages, and the sentences; the questions find the server with a fault.
-    let (good, fault) = (Play::Embeds(32), Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned()));
-    let (cli, server) = (notes(), ChatServer::start([good.clone(), good.clone(), good.clone(), fault]));
+    // The probe, the titles, the passages, and the sentences; the questions find the server with a fault.
+    let good = Play::Embeds(32);
+    let (cli, server) = (notes(), ChatServer::start(std::iter::repeat_n(good.clone(), 4).chain([fault()])));
     let args = ["index", "notes", "--embedder", "vllm:played"];
     cli.write("cairn.toml", settings(&server));
     let said = cli.run(args);
-    assert_eq!((said.status, server.asked().len()), (Some(3), 4), "{said:#?}");
-    let questions = server.asked()[3].body["input"].as_array().unwrap().len();
+    assert_eq!((said.status, server.asked().len()), (Some(3), 5), "{said:#?}");
+    let questions = server.asked()[4].body["input"].as_array().unwrap().len();
     let part = cli.folder().join(".cairn/vectors.part");
     assert!(part.exists());
 
@@ -219,6 +224,60 @@ fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     let other = [&args[..], &["--index", "other"]].concat();
     cli.run(other).succeeded();
     assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
+}
+
+#[test]
+fn a_call_that_fails_loses_no_vector_of_the_calls_beside_it() {
+    let cli = Cli::new();
+    let sentences = (0..200).map(|number| format!("The red mill number {number} stands beside the old harbor. "));
+    cli.write("notes/mills.txt", format!("Mills\n\n{}", sentences.collect::<String>()));
+    // The probe, the title, and the passages; then four calls of sentences at one time.
+    let good = Play::Embeds(32);
+    let plays = std::iter::repeat_n(good.clone(), 4).chain([fault(), good.clone()]);
+    let server = ChatServer::start(plays);
+    let args = ["index", "notes", "--embedder", "vllm:played"];
+    cli.write("cairn.toml", settings(&server));
+    let said = cli.run(args);
+    assert_eq!((said.status, server.asked().len()), (Some(3), 7), "{said:#?}");
+
+    let whole = ChatServer::start([good]);
+    cli.write("cairn.toml", settings(&whole));
+    cli.run(args).succeeded();
+    let texts = |asked: &Asked| asked.body["input"].as_array().unwrap().clone();
+    let (before, again) = (server.asked(), whole.asked());
+    let again: Vec<_> = again[1..].iter().flat_map(texts).collect();
+    for (call, number) in before.iter().zip(0..).skip(1) {
+        let asked_again = texts(call).iter().filter(|text| again.contains(text)).count();
+        assert_eq!(asked_again, if number == 4 { texts(call).len() } else { 0 }, "call {number}");
+    }
+    let other = [&args[..], &["--index", "other"]].concat();
+    cli.run(other).succeeded();
+    assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
+}
+
+#[test]
+fn after_a_fault_no_further_call_is_made() {
+    let texts: Vec<String> = (0..130).map(|number| format!("number {number}")).collect();
+    let came = |concurrency: usize, plays: Vec<Play>| {
+        let server = ChatServer::start(plays);
+        let limits = Limits { concurrency, ..Limits::default() };
+        let options = ServerOptions { limits, ..ServerOptions::default() };
+        let embedder = ServerEmbedder::pinned(Endpoint::at(&server.url, "played"), 32, options).unwrap();
+        let texts = texts.clone();
+        let embedded = block_on(async move {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            embedder.embed_partly(&texts).await
+        });
+        let fault = embedded.fault.unwrap();
+        assert!(matches!(fault, Error::EmbedderServer { source: ChatError::Request { .. }, .. }), "{fault:?}");
+        let came: Vec<usize> = (0..130).filter(|place| embedded.vectors[*place].is_some()).collect();
+        (came, server.asked().len())
+    };
+    let good = Play::Embeds(32);
+    assert_eq!(came(1, vec![good.clone(), fault(), good.clone()]), ((0..64).collect(), 2));
+    assert_eq!(came(1, vec![fault(), good.clone()]), (vec![], 1));
+    let (vectors, calls) = came(3, vec![good.clone(), fault(), good]);
+    assert!(calls == 3 && [66, 128].contains(&vectors.len()), "{vectors:?}");
 }
 
 #[test]
