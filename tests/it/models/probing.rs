@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asking::{ask, good, indexed};
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Play, said};
 use crate::support::{Cli, Said, assert_valid};
 
 const CANARY: &str = "sk-canary-77e0c2d9";
@@ -33,15 +33,15 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         (vec![says("Yes."), refuses(), refuses()], "neither", None, true),
         (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
     ];
-    for (plays, said, form, takes_temperature) in cases {
+    for (plays, says_of_it, form, takes_temperature) in cases {
         let calls = plays.len();
         let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([good()])));
         let probed = probe(&cli, &server).succeeded();
         let value: Value = serde_json::from_str(&probed.stdout).unwrap();
         assert_valid("doctor", &value);
         let check = value["checks"].as_array().unwrap().last().unwrap().clone();
-        assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(said), "{check}");
-        assert_eq!(server.asked().len(), calls, "{said}");
+        assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(says_of_it), "{check}");
+        assert_eq!(server.asked().len(), calls, "{says_of_it}");
 
         ask(&cli, &server, &[]).succeeded();
         let body = &server.asked()[calls].body;
@@ -49,6 +49,32 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         assert_eq!(body.get("temperature"), takes_temperature.then_some(&json!(0.0)), "{body}");
         let file = std::fs::read_to_string(cli.folder().join(".cache/cairn/servers.json")).unwrap();
         assert!(file.contains(":played at http://127.0.0.1") && !file.contains(CANARY), "{file}");
+    }
+}
+
+#[test]
+fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
+    let cut = || Play::Responds(200, "", said(r#"{"verdict": "yes"#).replace("\"stop\"", "\"length\""));
+    let [kept, object] = [r#"{"verdict": "yes"}"#, r#"{"wet": true}"#].map(|text| move || says(text));
+    let cases = [
+        (vec![cut(), kept()], "keeps to a JSON schema", "json_schema"),
+        (vec![cut(), cut(), object()], "has a JSON mode", "json_object"),
+        (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
+        // As if nobody had asked.
+        (vec![cut(), cut(), cut()], "its form is not known", "json_schema"),
+        (vec![cut(), cut(), refuses()], "its form is not known", "json_schema"),
+    ];
+    for (plays, says_of_form, form) in cases {
+        let calls = 1 + plays.len();
+        let plays = [says("Yes.")].into_iter().chain(plays).chain([good()]);
+        let (cli, server) = (indexed(), ChatServer::start(plays));
+        let probed = probe(&cli, &server).succeeded();
+        assert!(probed.stdout.contains(says_of_form), "{probed:#?}");
+        assert_eq!(server.asked().len(), calls, "{says_of_form}");
+        let limits: Vec<_> = server.asked().iter().map(|it| it.body["max_tokens"].as_u64().unwrap()).collect();
+        assert!(limits.starts_with(&[512, 512, 4096]), "{limits:?}");
+        ask(&cli, &server, &[]).succeeded();
+        assert_eq!(server.asked()[calls].body["response_format"]["type"], form);
     }
 }
 
