@@ -125,10 +125,15 @@ impl Call<'_> {
         };
         match model.reply(&request).await {
             Ok(reply) => Ok(Ok(reply)),
-            Err(refused @ ChatError::Request { .. }) => Ok(Err(refused)),
+            Err(error) if is_refusal(&error) => Ok(Err(error)),
             Err(error) => Err(Failed::Call(error)),
         }
     }
+}
+
+/// Returns whether a server does not take a request. Some call what they do not know a fault of their own.
+const fn is_refusal(error: &ChatError) -> bool {
+    matches!(error, ChatError::Request { .. } | ChatError::Server { status: 500 | 501, .. })
 }
 
 /// Returns whether a reply has the form that was asked for.

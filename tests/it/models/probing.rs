@@ -18,6 +18,10 @@ fn says(text: &str) -> Play {
     Play::Says(text.to_owned())
 }
 
+fn fails() -> Play {
+    Play::Responds(500, "", r#"{"error": {"message": "1 validation error"}}"#.to_owned())
+}
+
 fn refuses() -> Play {
     Play::Responds(400, "", r#"{"error": "unsupported value"}"#.to_owned())
 }
@@ -31,6 +35,8 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         (vec![says("Yes."), says("Yes."), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![says("Yes."), refuses(), says("Yes.")], "neither", None, true),
         (vec![says("Yes."), refuses(), refuses()], "neither", None, true),
+        // As llama-cpp-python's server refuses what it does not know.
+        (vec![says("Yes."), fails(), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
     ];
     for (plays, says_of_it, form, takes_temperature) in cases {
@@ -93,6 +99,8 @@ fn a_server_that_does_not_reply_is_said_to_fail() {
     let said = probe(&cli, &server);
     assert_eq!((said.status, server.asked().len()), (Some(3), 2), "{said:#?}");
     assert!(said.stdout.contains("unsupported value"), "{said:#?}");
+    let server = ChatServer::start([fails()]);
+    assert_eq!((probe(&cli, &server).status, server.asked().len()), (Some(10), 2));
     let server = ChatServer::start([Play::Responds(503, "", String::new())]);
     assert_eq!(probe(&cli, &server).status, Some(10));
     assert!(!cli.folder().join(".cache/cairn/servers.json").exists());
