@@ -46,7 +46,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
-    let is_streamed = args.stream || (screen.is_terminal() && !args.place.json);
+    let is_streamed = args.stream.or(screen.is_terminal() && !args.place.json);
     let sentences = is_streamed.then(|| streamed.sink(*screen));
     let options = AskOptions { search, sentences, ..AskOptions::default() };
     let answer = timed.ended(engine.ask(&args.question, &options).await)?;

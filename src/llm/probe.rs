@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use super::client::OpenAiModel;
 use super::endpoint::{Endpoint, FormSupport};
 use super::prompt::{self, PROBE};
-use super::request::{ChatRequest, Purpose, ReplyForm};
+use super::request::{ChatRequest, Listener, Purpose, ReplyForm};
 use super::{ChatModel as _, ChatReply, Finish};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
@@ -30,9 +32,17 @@ pub struct Abilities {
     pub takes_temperature: bool,
     /// Whether it says how many tokens a call took; else they are estimated.
     pub reports_usage: bool,
+    /// Whether it sends a reply in pieces where it is asked to; else it is not asked to.
+    #[serde(default = "usually")]
+    pub streams: bool,
 }
 
-/// Asks a server what it can do: two calls as a rule, and five at most, of some hundred tokens each.
+/// Returns what is taken for true of a server that was asked before this was.
+const fn usually() -> bool {
+    true
+}
+
+/// Asks a server what it can do: three calls as a rule, and six at most, of some hundred tokens each.
 ///
 /// # Errors
 ///
@@ -74,7 +84,8 @@ async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
     };
     let form = call.form().await?;
     let reports_usage = !plain.usage.is_estimated;
-    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage })
+    let streams = call.streams().await?;
+    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage, streams })
 }
 
 /// A call that asks for one thing.
@@ -111,9 +122,34 @@ impl Call<'_> {
         Ok(self.make(form).await?.or(made))
     }
 
+    /// Returns whether a reply comes in pieces.
+    async fn streams(&self) -> Result<bool, Failed> {
+        let heard = Arc::new(AtomicBool::new(false));
+        let hears = Arc::clone(&heard);
+        let listener = Listener::new(move |_| hears.store(true, Ordering::Relaxed));
+        match self.reply(FormSupport::Prompt, Some(listener)).await? {
+            // What says nothing has no pieces.
+            Ok(reply) => Ok(reply.text.is_empty() || heard.load(Ordering::Relaxed)),
+            // It came, and in pieces that are none.
+            Err(ChatError::Malformed { .. } | ChatError::Interrupted { .. }) => Ok(false),
+            Err(error) => refusal(error).map(|_| false),
+        }
+    }
+
     /// Returns the reply, or the refusal of the request.
     async fn make(&self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
-        let endpoint = Endpoint { form, takes_temperature: true, ..self.endpoint.clone() };
+        match self.reply(form, None).await? {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(error) => refusal(error).map(Err),
+        }
+    }
+
+    async fn reply(
+        &self,
+        form: FormSupport,
+        listener: Option<Listener>,
+    ) -> Result<Result<ChatReply, ChatError>, Failed> {
+        let endpoint = Endpoint { form, takes_temperature: true, streams: true, ..self.endpoint.clone() };
         let model = OpenAiModel::new(endpoint).map_err(Failed::Other)?;
         let request = ChatRequest {
             purpose: Purpose::Probe,
@@ -121,19 +157,19 @@ impl Call<'_> {
             form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },
             temperature: self.temperature,
             output_tokens_max: self.output_tokens_max,
-            listener: None,
+            listener,
         };
-        match model.reply(&request).await {
-            Ok(reply) => Ok(Ok(reply)),
-            Err(error) if is_refusal(&error) => Ok(Err(error)),
-            Err(error) => Err(Failed::Call(error)),
-        }
+        Ok(model.reply(&request).await)
     }
 }
 
-/// Returns whether a server does not take a request. Some call what they do not know a fault of their own.
-const fn is_refusal(error: &ChatError) -> bool {
-    matches!(error, ChatError::Request { .. } | ChatError::Server { status: 500 | 501, .. })
+/// Returns an error that says that a server does not take a request; some call what they do not know a fault of their
+/// own. Any other ends the probe.
+fn refusal(error: ChatError) -> Result<ChatError, Failed> {
+    match error {
+        ChatError::Request { .. } | ChatError::Server { status: 500 | 501, .. } => Ok(error),
+        error => Err(Failed::Call(error)),
+    }
 }
 
 /// Returns whether a reply has the form that was asked for.
@@ -189,10 +225,15 @@ mod tests {
         let path = folder.path().join("cairn/servers.json");
         let [a, b] = ["a", "b"].map(|model| Endpoint::at("http://host/v1", model));
         assert_eq!(remembered(&path, &a), None);
-        let abilities = Abilities { form: Some(FormSupport::Object), takes_temperature: false, reports_usage: true };
+        let form = Some(FormSupport::Object);
+        let abilities = Abilities { form, takes_temperature: false, reports_usage: true, streams: false };
         remember(&path, &a, abilities).unwrap();
         remember(&path, &b, Abilities { form: None, ..abilities }).unwrap();
         assert_eq!(remembered(&path, &a), Some(abilities));
+        // As it was written before streaming was tried.
+        let before = std::fs::read_to_string(&path).unwrap().replace(",\n    \"streams\": false", "");
+        std::fs::write(&path, before).unwrap();
+        assert_eq!(remembered(&path, &a), Some(Abilities { streams: true, ..abilities }));
         std::fs::write(&path, "{").unwrap();
         assert_eq!(remembered(&path, &a), None);
     }

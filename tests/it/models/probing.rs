@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asking::{ask, good, indexed};
-use crate::support::chat::{ChatServer, Play, said};
+use crate::support::chat::{ChatServer, Ending, Play, said};
 use crate::support::{Cli, Said, assert_valid};
 
 const CANARY: &str = "sk-canary-77e0c2d9";
@@ -16,6 +16,10 @@ fn probe(cli: &Cli, server: &ChatServer) -> Said {
 
 fn says(text: &str) -> Play {
     Play::Says(text.to_owned())
+}
+
+fn streams() -> Play {
+    Play::Streams(vec!["Yes.".to_owned()], Ending::Whole)
 }
 
 fn fails() -> Play {
@@ -40,8 +44,8 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
     ];
     for (plays, says_of_it, form, takes_temperature) in cases {
-        let calls = plays.len();
-        let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([good()])));
+        let calls = plays.len() + 1;
+        let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([streams(), good()])));
         let probed = probe(&cli, &server).succeeded();
         let value: Value = serde_json::from_str(&probed.stdout).unwrap();
         assert_valid("doctor", &value);
@@ -71,8 +75,8 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
         (vec![cut(), cut(), refuses()], "its form is not known", "json_schema"),
     ];
     for (plays, says_of_form, form) in cases {
-        let calls = 1 + plays.len();
-        let plays = [says("Yes.")].into_iter().chain(plays).chain([good()]);
+        let calls = plays.len() + 2;
+        let plays = [says("Yes.")].into_iter().chain(plays).chain([streams(), good()]);
         let (cli, server) = (indexed(), ChatServer::start(plays));
         let probed = probe(&cli, &server).succeeded();
         assert!(probed.stdout.contains(says_of_form), "{probed:#?}");
@@ -85,12 +89,28 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
 }
 
 #[test]
+fn a_server_that_does_not_stream_is_not_asked_to() {
+    let broken = Play::Streams(vec!["Yes.".to_owned()], Ending::Broken);
+    for (play, expect) in [(streams(), true), (says("Yes."), false), (refuses(), false), (broken, false)] {
+        let plays = [says("Yes."), says(r#"{"verdict": "yes"}"#), play, good()];
+        let (cli, server) = (indexed(), ChatServer::start(plays));
+        let probed = probe(&cli, &server).succeeded();
+        let said_of_it = if expect { "it took, streams" } else { "does not stream" };
+        assert!(probed.stdout.contains(said_of_it), "{probed:#?}");
+        assert_eq!(server.asked()[2].body["stream"], true);
+        let answer = ask(&cli, &server, &["--stream"]).succeeded();
+        assert!(answer.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{answer:#?}");
+        assert_eq!(server.asked()[3].body["stream"], expect);
+    }
+}
+
+#[test]
 fn what_is_set_goes_before_what_was_found_out() {
-    let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), good()]));
+    let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), streams(), good()]));
     probe(&cli, &server).succeeded();
     cli.write("cairn.toml", "[model]\nform = \"object\"");
     ask(&cli, &server, &[]).succeeded();
-    assert_eq!(server.asked()[3].body["response_format"]["type"], "json_object");
+    assert_eq!(server.asked()[4].body["response_format"]["type"], "json_object");
 }
 
 #[test]
