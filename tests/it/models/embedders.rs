@@ -202,6 +202,21 @@ fn a_server_that_is_away_or_gives_no_vectors_is_an_error_that_says_so() {
 }
 
 #[test]
+fn words_are_found_while_the_server_is_away() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    cli.write("cairn.toml", settings(&server));
+    cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
+    let away = ChatServer::start([Play::Closes]);
+    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{}", settings(&away)));
+    let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "lexical"]);
+    assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
+    assert_eq!(away.asked().len(), 0);
+    let said = cli.run(["search", "Who built Harl Mill?"]);
+    assert_eq!((said.status, away.asked().len()), (Some(10), 1), "{said:#?}");
+    assert!(said.stderr.contains("`--strategy lexical`"), "{said:#?}");
+}
+
+#[test]
 fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     // The probe, the titles, the passages, and the sentences; the questions find the server with a fault.
     let good = Play::Embeds(32);
