@@ -167,7 +167,7 @@ impl Call<'_> {
 /// own. Any other ends the probe.
 fn refusal(error: ChatError) -> Result<ChatError, Failed> {
     match error {
-        ChatError::Request { .. } | ChatError::Server { status: 500 | 501, .. } => Ok(error),
+        ChatError::Request { .. } | ChatError::Server { status: 500, .. } => Ok(error),
         error => Err(Failed::Call(error)),
     }
 }

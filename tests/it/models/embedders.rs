@@ -73,6 +73,8 @@ fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where
         (responds(429, error), "rate_limited", ATTEMPTS),
         (responds(500, "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, ""), "server", ATTEMPTS),
+        // As llama.cpp's server refuses where it was not started to make vectors.
+        (responds(501, error), "request", 1),
         (responds(401, error), "key", 1),
         (responds(404, error), "request", 1),
         (responds(200, r#"{"data": []}"#), "vectors", 1),

@@ -48,6 +48,7 @@ fn every_fault_has_its_type_ends_in_time_and_is_tried_again_only_where_it_cost_n
         (responds(429, "Retry-After: 90\r\n", error), "rate_limited", 1),
         (responds(500, "", "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, "Retry-After: 0\r\n", ""), "server", ATTEMPTS),
+        (responds(501, "", error), "request", 1),
         (responds(401, "", error), "key", 1),
         (responds(404, "", error), "request", 1),
         (responds(400, "", r#"{"detail": "too long"}"#), "request", 1),
