@@ -1,25 +1,21 @@
 //! Embedders behind a server: what goes out, what comes of each fault, and indexes that are pinned to one.
 
 use std::fs;
-use std::time::Duration;
 
 use cairn::domain::ChatError;
 use cairn::embed::{Embedder as _, ServerEmbedder, ServerOptions};
-use cairn::llm::{Endpoint, Limits, Retries};
+use cairn::llm::{Endpoint, Limits};
 use cairn::{Error, ErrorKind, Workspace};
 use serde_json::json;
 
+use super::{ATTEMPTS, check_faults, played};
 use crate::support::chat::{Asked, ChatServer, Play};
 use crate::support::{Cli, Said, block_on};
 
-/// Time for a call: no fault takes longer but for trying again.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
-const ATTEMPTS: u32 = 3;
 const CANARY: &str = "sk-canary-5b1d0c77";
 
 fn embed(url: &str, dimension: usize, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-    let endpoint = Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") };
-    let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
+    let (endpoint, retries) = played(url);
     let options = ServerOptions { retries, ..ServerOptions::default() };
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let embedder = ServerEmbedder::pinned(endpoint, dimension, options)?;
@@ -96,16 +92,14 @@ fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where
         (Play::Drips, "timeout", 1),
         (Play::Silent, "timeout", 1),
     ];
-    for (play, kind, attempts) in cases {
-        let shown = format!("{play:?}").chars().take(200).collect::<String>();
-        let server = ChatServer::start([play]);
-        let error = embed(&server.url, 3, &["Who?"]).unwrap_err();
-        let Error::EmbedderServer { source, .. } = &error else { panic!("{shown}: {error:?}") };
-        assert_eq!(source.kind_name(), kind, "{shown}: {source}");
-        assert_eq!(server.asked().len(), attempts as usize, "{shown}: {source}");
+    check_faults(cases, |url| {
+        let error = embed(url, 3, &["Who?"]).unwrap_err();
+        let (kind, has_hint) = (error.kind(), error.hint().is_some());
+        let Error::EmbedderServer { source, .. } = error else { panic!("{error:?}") };
         let expect = if source.needs_correction() { ErrorKind::Input } else { ErrorKind::Unavailable };
-        assert_eq!((error.kind(), error.hint().is_some()), (expect, true), "{shown}");
-    }
+        assert_eq!((kind, has_hint), (expect, true), "{source}");
+        source
+    });
 }
 
 #[test]
