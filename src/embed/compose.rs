@@ -54,10 +54,10 @@ pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) ->
     };
     let wholes: Vec<String> = passages.iter().map(|passage| passage_text(*passage)).collect();
     let texts: Vec<&str> = wholes.iter().map(String::as_str).collect();
-    let mut embedded = embedder.embed_partly(&texts).await;
+    let mut came = embedder.embed_partly(&texts).await;
 
     let mut known = titles.into_iter().zip(&title_vectors).peekable();
-    for (passage, vector) in passages.iter().zip(&mut embedded.vectors) {
+    for (passage, vector) in passages.iter().zip(&mut came.vectors) {
         let (Some(title), Some(whole)) = (passage.title(), &vector) else { continue };
         while known.next_if(|(it, _)| *it != title).is_some() {}
         let Some((_, title)) = known.peek() else { continue };
@@ -65,11 +65,11 @@ pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) ->
             Ok(blended) => *vector = Some(blended),
             Err(fault) => {
                 *vector = None;
-                embedded.fault.get_or_insert(fault);
+                came.fault.get_or_insert(fault);
             }
         }
     }
-    embedded
+    came
 }
 
 /// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title. Where some fail,

@@ -125,8 +125,8 @@ impl Call<'_> {
     /// Returns whether a reply comes in pieces.
     async fn streams(&self) -> Result<bool, Failed> {
         let heard = Arc::new(AtomicBool::new(false));
-        let hears = Arc::clone(&heard);
-        let listener = Listener::new(move |_| hears.store(true, Ordering::Relaxed));
+        let flag = Arc::clone(&heard);
+        let listener = Listener::new(move |_| flag.store(true, Ordering::Relaxed));
         match self.reply(FormSupport::Prompt, Some(listener)).await? {
             // What says nothing has no pieces.
             Ok(reply) => Ok(reply.text.is_empty() || heard.load(Ordering::Relaxed)),

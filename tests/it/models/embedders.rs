@@ -275,13 +275,13 @@ fn after_a_fault_no_further_call_is_made() {
         let options = ServerOptions { limits, ..ServerOptions::default() };
         let embedder = ServerEmbedder::pinned(Endpoint::at(&server.url, "played"), 32, options).unwrap();
         let texts = texts.clone();
-        let embedded = block_on(async move {
+        let part = block_on(async move {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             embedder.embed_partly(&texts).await
         });
-        let fault = embedded.fault.unwrap();
+        let fault = part.fault.unwrap();
         assert!(matches!(fault, Error::EmbedderServer { source: ChatError::Request { .. }, .. }), "{fault:?}");
-        let came: Vec<usize> = (0..130).filter(|place| embedded.vectors[*place].is_some()).collect();
+        let came: Vec<usize> = (0..130).filter(|place| part.vectors[*place].is_some()).collect();
         (came, server.asked().len())
     };
     let good = Play::Embeds(32);
