@@ -338,8 +338,8 @@ impl Error {
                 )
             }
             Self::EmbedderServer { .. } => Some(
-                "see that its server runs and try again, or give the index another embedder with `cairn index \
-                 --re-embed --embedder builtin`",
+                "see that its server runs and try again; a search with `--strategy lexical` does without it, and \
+                 `cairn index --re-embed --embedder builtin` gives the index another",
             ),
             Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
             Self::Deadline { .. } => Some(

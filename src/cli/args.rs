@@ -280,9 +280,9 @@ pub(super) struct AskArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
-    /// Print the sentences of a language model as they come [default: on a terminal].
-    #[arg(long, requires = "model", conflicts_with = "json")]
-    pub(super) stream: bool,
+    /// Whether sentences are printed as they come.
+    #[command(flatten)]
+    pub(super) stream: StreamArgs,
     /// Show where the search entered, which edges it took, and what it dropped.
     #[arg(long)]
     pub(super) explain: bool,
@@ -292,6 +292,24 @@ pub(super) struct AskArgs {
     /// Neo4j Browser, for the link.
     #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher")]
     pub(super) browser: String,
+}
+
+/// Whether the sentences of a language model are printed as they come.
+#[derive(Debug, Args)]
+pub(super) struct StreamArgs {
+    /// Print the sentences of a language model as they come [default: on a terminal].
+    #[arg(long, requires = "model", conflicts_with = "json")]
+    stream: bool,
+    /// Print them when all have come, also on a terminal.
+    #[arg(long, requires = "model", conflicts_with = "stream")]
+    no_stream: bool,
+}
+
+impl StreamArgs {
+    /// Returns whether they are, where that is usual or not.
+    pub(super) const fn or(&self, usual: bool) -> bool {
+        self.stream || (usual && !self.no_stream)
+    }
 }
 
 /// `cairn path`.
@@ -450,4 +468,24 @@ pub(super) struct ReportArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_printed_as_they_come_on_a_terminal_unless_somebody_says_otherwise() {
+        let streams = |flags: &[&str], usual: bool| {
+            let typed = [&["cairn", "ask", "Who?", "--model", "m"], flags].concat();
+            let Command::Ask(args) = Cli::try_parse_from(typed).unwrap().command else { panic!("no question") };
+            args.stream.or(usual)
+        };
+        for (flags, expect) in [(&[][..], [false, true]), (&["--stream"], [true; 2]), (&["--no-stream"], [false; 2])] {
+            assert_eq!([false, true].map(|usual| streams(flags, usual)), expect, "{flags:?}");
+        }
+        for refused in [&["--model", "m", "--stream", "--no-stream"][..], &["--no-stream"]] {
+            assert!(Cli::try_parse_from([&["cairn", "ask", "Who?"], refused].concat()).is_err(), "{refused:?}");
+        }
+    }
 }

@@ -47,7 +47,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let engine = timed.open(place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
     // Sentences that are yet to be judged are not printed before.
-    let is_streamed = args.stream || (screen.is_terminal() && !args.place.json && !args.check_citations);
+    let is_streamed = args.stream.or(screen.is_terminal() && !args.place.json && !args.check_citations);
     let sentences = is_streamed.then(|| streamed.sink(*screen));
     let citation_check = if args.check_citations { CitationCheck::Model } else { CitationCheck::Rule };
     let options = AskOptions { search, citation_check, sentences, ..AskOptions::default() };

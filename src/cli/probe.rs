@@ -27,18 +27,21 @@ pub(super) async fn run(asked: &str, surroundings: &Surroundings) -> Result<Stri
 /// Returns an endpoint that is told what its server can do: as it is set, or else as it was found out.
 pub(super) fn with_abilities(endpoint: Endpoint, surroundings: &Surroundings) -> Endpoint {
     let known = surroundings.settings.servers().and_then(|path| probe::remembered(&path, &endpoint));
-    let Some(Abilities { form, takes_temperature, .. }) = known else { return endpoint };
+    let Some(Abilities { form, takes_temperature, streams, .. }) = known else { return endpoint };
     let is_set = surroundings.settings.model.form.is_some();
-    Endpoint { form: if is_set { endpoint.form } else { form }, takes_temperature, ..endpoint }
+    let form = form.filter(|_| !is_set).unwrap_or(endpoint.form);
+    Endpoint { form, takes_temperature, streams, ..endpoint }
 }
 
 fn said(abilities: Abilities) -> String {
     let form = match abilities.form {
-        FormSupport::Schema => "keeps to a JSON schema",
-        FormSupport::Object => "has a JSON mode and keeps to no schema",
-        FormSupport::Prompt => "has neither JSON schema nor JSON mode",
+        Some(FormSupport::Schema) => "keeps to a JSON schema",
+        Some(FormSupport::Object) => "has a JSON mode and is not known to keep to a schema",
+        Some(FormSupport::Prompt) => "has neither JSON schema nor JSON mode",
+        None => "replies at such length that its form is not known",
     };
     let temperature = if abilities.takes_temperature { "takes" } else { "refuses" };
     let usage = if abilities.reports_usage { "says" } else { "does not say" };
-    format!("{form}, {temperature} temperature 0, {usage} how many tokens it took")
+    let pieces = if abilities.streams { "streams" } else { "does not stream" };
+    format!("{form}, {temperature} temperature 0, {usage} how many tokens it took, {pieces}")
 }

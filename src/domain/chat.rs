@@ -48,7 +48,7 @@ pub enum ChatError {
         /// What the server said.
         said: String,
     },
-    /// The server does not take the request (another 4xx): there is no such model, it is too long.
+    /// The server does not take the request (another 4xx, or 501): there is no such model, it is too long.
     #[error("the server refuses the request (status {status}): {said}")]
     Request {
         /// The status.
@@ -64,7 +64,7 @@ pub enum ChatError {
         /// What the server said.
         said: String,
     },
-    /// The server has a fault (5xx).
+    /// The server has a fault (5xx but 501).
     #[error("the server has a fault (status {status}): {said}")]
     Server {
         /// The status.

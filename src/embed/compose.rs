@@ -3,7 +3,7 @@
 //! A title says what a passage is about and is lost in a long text, so it has a share of its own in the passage's
 //! vector. It helps retrieval more than any other single thing a small embedder can do.
 
-use super::Embedder;
+use super::{Embedded, Embedder};
 use crate::domain::Embedding;
 use crate::error::{Error, Result};
 
@@ -38,61 +38,49 @@ pub fn sentence_text(sentence: Titled<'_>) -> String {
 }
 
 /// Returns the vectors of passages, in order: normalise(0.4 · v(title) + 0.6 · v(title. text)), and v(text) without a
-/// title.
-///
-/// # Errors
-///
-/// Those of the embedder; [`Error::Internal`] if it returns too few vectors.
+/// title. Where some fail, the others are returned all the same.
 ///
 /// # Cancel safety
 ///
 /// As [`Embedder::embed`].
-pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) -> Result<Vec<Embedding>> {
-    let wholes: Vec<String> = passages.iter().map(|passage| passage_text(*passage)).collect();
-    // Passages of one document follow one another: each title is embedded once.
+pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) -> Embedded {
+    // Passages of one document follow one another: each title is embedded once. Titles go first, so that no passage is
+    // paid for whose vector cannot be made.
     let mut titles: Vec<&str> = passages.iter().filter_map(|passage| passage.title()).collect();
     titles.dedup();
-    let texts: Vec<&str> = wholes.iter().map(String::as_str).chain(titles.iter().copied()).collect();
-    let mut vectors = embed_all(embedder, &texts).await?;
-    let title_vectors = vectors.split_off(passages.len());
+    let title_vectors = match embedder.embed_partly(&titles).await.whole() {
+        Ok(vectors) => vectors,
+        Err(fault) => return Embedded::failed(passages.len(), fault),
+    };
+    let wholes: Vec<String> = passages.iter().map(|passage| passage_text(*passage)).collect();
+    let texts: Vec<&str> = wholes.iter().map(String::as_str).collect();
+    let mut came = embedder.embed_partly(&texts).await;
 
     let mut known = titles.into_iter().zip(&title_vectors).peekable();
-    let mut blended = Vec::with_capacity(passages.len());
-    for (passage, whole) in passages.iter().zip(vectors) {
-        let Some(title) = passage.title() else {
-            blended.push(whole);
-            continue;
-        };
+    for (passage, vector) in passages.iter().zip(&mut came.vectors) {
+        let (Some(title), Some(whole)) = (passage.title(), &vector) else { continue };
         while known.next_if(|(it, _)| *it != title).is_some() {}
-        blended.push(match known.peek() {
-            Some((_, vector)) => blend(embedder, vector, &whole)?,
-            None => whole,
-        });
+        let Some((_, title)) = known.peek() else { continue };
+        match blend(embedder, title, whole) {
+            Ok(blended) => *vector = Some(blended),
+            Err(fault) => {
+                *vector = None;
+                came.fault.get_or_insert(fault);
+            }
+        }
     }
-    Ok(blended)
+    came
 }
 
-/// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title.
-///
-/// # Errors
-///
-/// Those of the embedder; [`Error::Internal`] if it returns too few vectors.
+/// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title. Where some fail,
+/// the others are returned all the same.
 ///
 /// # Cancel safety
 ///
 /// As [`Embedder::embed`].
-pub async fn embed_sentences(embedder: &dyn Embedder, sentences: &[Titled<'_>]) -> Result<Vec<Embedding>> {
+pub async fn embed_sentences(embedder: &dyn Embedder, sentences: &[Titled<'_>]) -> Embedded {
     let texts: Vec<String> = sentences.iter().map(|sentence| sentence_text(*sentence)).collect();
-    embed_all(embedder, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await
-}
-
-async fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Embedding>> {
-    let vectors = embedder.embed(texts).await?;
-    if vectors.len() == texts.len() {
-        return Ok(vectors);
-    }
-    let (name, actual, due) = (embedder.name(), vectors.len(), texts.len());
-    Err(Error::Internal(format!("the embedder `{name}` returned {actual} vectors for {due} texts")))
+    embedder.embed_partly(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await
 }
 
 fn blend(embedder: &dyn Embedder, title: &Embedding, whole: &Embedding) -> Result<Embedding> {
@@ -104,7 +92,7 @@ fn blend(embedder: &dyn Embedder, title: &Embedding, whole: &Embedding) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::super::StaticTable;
+    use super::super::{Embeddings, PartlyEmbedded, StaticTable};
     use super::*;
 
     fn titled<'a>(title: &'a str, text: &'a str) -> Titled<'a> {
@@ -115,7 +103,7 @@ mod tests {
     async fn a_title_has_a_share_of_its_own_in_a_passage_vector() {
         let bare = Titled { title: None, text: "It is red." };
         let passages = [titled("Mars", "It is red."), titled("Mars", "It is cold."), bare, titled(" ", "It is red.")];
-        let vectors = embed_passages(&StaticTable, &passages).await.unwrap();
+        let vectors = embed_passages(&StaticTable, &passages).await.whole().unwrap();
         let parts = StaticTable.vectors(&["Mars", "Mars. It is red.", "Mars. It is cold.", "It is red."]).unwrap();
         for (index, whole) in [(0, 1), (1, 2)] {
             let values = parts[0].values().iter().zip(parts[whole].values()).map(|(t, w)| 0.4 * t + 0.6 * w).collect();
@@ -129,15 +117,62 @@ mod tests {
     #[tokio::test]
     async fn titles_that_come_back_are_found_again() {
         let passages = [titled("A", "x"), titled("B", "x"), titled("A", "x")];
-        let vectors = embed_passages(&StaticTable, &passages).await.unwrap();
+        let vectors = embed_passages(&StaticTable, &passages).await.whole().unwrap();
         assert_eq!(vectors[0], vectors[2]);
         assert_ne!(vectors[0], vectors[1]);
     }
 
     #[tokio::test]
     async fn a_sentence_is_embedded_with_its_title_before_it() {
-        let vectors = embed_sentences(&StaticTable, &[titled("Mars", "It is red.")]).await.unwrap();
+        let vectors = embed_sentences(&StaticTable, &[titled("Mars", "It is red.")]).await.whole().unwrap();
         assert_eq!(vectors, StaticTable.vectors(&["Mars: It is red."]).unwrap());
-        assert!(embed_sentences(&StaticTable, &[]).await.unwrap().is_empty());
+        assert!(embed_sentences(&StaticTable, &[]).await.vectors.is_empty());
+    }
+
+    /// The built-in embedder, which refuses one text and gives all the others.
+    struct Refusing(&'static str);
+
+    impl Embedder for Refusing {
+        fn name(&self) -> &'static str {
+            "refusing"
+        }
+
+        fn dimension(&self) -> usize {
+            StaticTable.dimension()
+        }
+
+        fn piece_count(&self, text: &str) -> usize {
+            StaticTable.piece_count(text)
+        }
+
+        fn pieces_max(&self) -> usize {
+            StaticTable.pieces_max()
+        }
+
+        fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
+            Box::pin(async { self.embed_partly(texts).await.whole() })
+        }
+
+        fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
+            let vectors = StaticTable.vectors(texts).unwrap().into_iter().zip(texts);
+            let vectors: Vec<_> = vectors.map(|(vector, text)| (*text != self.0).then_some(vector)).collect();
+            let is_refused = vectors.iter().any(Option::is_none);
+            let fault = is_refused.then(|| Error::Internal("refused".to_owned()));
+            Box::pin(std::future::ready(Embedded { vectors, fault }))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_text_that_fails_takes_no_other_with_it_and_without_titles_nothing_is_asked() {
+        let passages = [titled("A", "x"), titled("B", "x"), titled("B", "y"), titled("A", "z")];
+        let whole = embed_passages(&StaticTable, &passages).await.whole().unwrap();
+        let part = embed_passages(&Refusing("B. x"), &passages).await;
+        assert!(part.fault.is_some());
+        let [a, _, b, c] = <[_; 4]>::try_from(whole).unwrap().map(Some);
+        assert_eq!(part.vectors, [a, None, b, c]);
+        let none = embed_passages(&Refusing("A"), &passages).await;
+        assert!(none.fault.is_some() && none.vectors == [None, None, None, None]);
+        let sentences = embed_sentences(&Refusing("A: x"), &passages).await;
+        assert_eq!(sentences.vectors.iter().filter(|vector| vector.is_some()).count(), 3);
     }
 }

@@ -16,7 +16,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::domain::Embedding;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub use choice::EmbedderChoice;
 pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_text, sentence_text};
@@ -30,6 +30,34 @@ pub use static_table::StaticTable;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.
 pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + Send + 'a>>;
+
+/// What an [`Embedder`] returns where some texts may fail: as many vectors as there are, to come.
+pub type PartlyEmbedded<'a> = Pin<Box<dyn Future<Output = Embedded> + Send + 'a>>;
+
+/// Vectors of some texts, as far as they could be had.
+#[derive(Debug)]
+pub struct Embedded {
+    /// One place a text, in order.
+    pub vectors: Vec<Option<Embedding>>,
+    /// Why a vector is missing, where one is.
+    pub fault: Option<Error>,
+}
+
+impl Embedded {
+    /// Returns that none of `count` texts has a vector.
+    fn failed(count: usize, fault: Error) -> Self {
+        Self { vectors: vec![None; count], fault: Some(fault) }
+    }
+
+    /// Returns the vectors, where none is missing.
+    ///
+    /// # Errors
+    ///
+    /// Why one is.
+    pub fn whole(self) -> Result<Vec<Embedding>> {
+        self.fault.map_or_else(|| Ok(self.vectors.into_iter().flatten().collect()), Err)
+    }
+}
 
 /// Turns texts into vectors of one dimension and unit length.
 pub trait Embedder: Send + Sync {
@@ -65,4 +93,25 @@ pub trait Embedder: Send + Sync {
     ///
     /// Dropping the future loses the vectors of this call and nothing else.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a>;
+
+    /// Returns the vectors that can be had, also where others fail: those that came may have been paid for. The same as
+    /// [`Self::embed`], all or none, unless an embedder knows better.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Self::embed`].
+    fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
+        Box::pin(async move {
+            let vectors = match self.embed(texts).await {
+                Ok(vectors) => vectors,
+                Err(fault) => return Embedded::failed(texts.len(), fault),
+            };
+            if vectors.len() == texts.len() {
+                return Embedded { vectors: vectors.into_iter().map(Some).collect(), fault: None };
+            }
+            let (name, actual, due) = (self.name(), vectors.len(), texts.len());
+            let fault = format!("the embedder `{name}` returned {actual} vectors for {due} texts");
+            Embedded::failed(due, Error::Internal(fault))
+        })
+    }
 }

@@ -1,7 +1,8 @@
 //! An embedder behind a server that speaks as `OpenAI`'s.
 //!
 //! Texts go out in batches, a few at one time. A batch is tried again only where the server did nothing; what comes
-//! back is checked before it is used: one vector a text, of one length, finite, and not of zeros.
+//! back is checked before it is used: one vector a text, of one length, finite, and not of zeros. Where a batch fails
+//! for good, those under way are waited for and kept, since they are paid for, and no other goes out.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use rustc_hash::FxHashMap;
 use tokio::task::JoinSet;
 
 use super::place::{EmbedderPlace, ServerPlace};
-use super::{Embedder, Embeddings, StaticTable};
+use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{ChatError, Embedding, EmbeddingError};
 use crate::error::{Error, Result};
 use crate::llm::{Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Pace, Retries, tokens_estimate};
@@ -38,6 +39,8 @@ pub struct ServerOptions {
 /// An embedder behind a server that speaks as `OpenAI`'s.
 pub struct ServerEmbedder {
     dimension: usize,
+    /// Calls at one time at most.
+    calls_max: usize,
     place: EmbedderPlace,
     caller: Arc<Caller>,
 }
@@ -83,6 +86,7 @@ impl ServerEmbedder {
         let place = EmbedderPlace::Server(ServerPlace::of(&endpoint));
         let server = EmbeddingsServer::new(endpoint);
         let server = server.map_err(|source| Error::EmbedderServer { embedder: name.clone(), source })?;
+        let calls_max = options.limits.concurrency.max(1);
         let caller = Caller {
             name,
             server,
@@ -90,11 +94,11 @@ impl ServerEmbedder {
             retries: options.retries,
             pace: Pace::new(options.limits),
         };
-        Ok(Self { dimension, place, caller: Arc::new(caller) })
+        Ok(Self { dimension, calls_max, place, caller: Arc::new(caller) })
     }
 
     /// Embeds texts: equal ones once, those without words not at all.
-    async fn vectors(&self, texts: &[&str]) -> Result<Vec<Embedding>, ChatError> {
+    async fn vectors(&self, texts: &[&str]) -> Embedded {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut distinct: Vec<&str> = Vec::new();
         for text in texts.iter().filter(|text| !text.trim().is_empty()) {
@@ -103,23 +107,46 @@ impl ServerEmbedder {
                 distinct.len() - 1
             });
         }
+        let empty = match Embedding::try_new(vec![0.0; self.dimension], self.dimension) {
+            Ok(empty) => Some(empty),
+            Err(fault) => return Embedded::failed(texts.len(), self.caller.fault(unusable(fault))),
+        };
+        let (vectors, fault) = self.distinct_vectors(&distinct).await;
+        let of = |text: &&str| places.get(*text).map_or(&empty, |place| &vectors[*place]).clone();
+        Embedded { vectors: texts.iter().map(of).collect(), fault: fault.map(|fault| self.caller.fault(fault)) }
+    }
+
+    /// Returns the vectors of texts as far as they came, and the first fault.
+    async fn distinct_vectors(&self, texts: &[&str]) -> (Vec<Option<Embedding>>, Option<ChatError>) {
+        let mut vectors = vec![None; texts.len()];
+        let mut fault = None;
+        let mut first = 0;
+        let mut waiting = batches(texts).into_iter().map(|batch| {
+            let (caller, at) = (Arc::clone(&self.caller), first);
+            first += batch.len();
+            let batch = batch.iter().map(|text| (*text).to_owned()).collect();
+            async move { (at, caller.ask(batch).await) }
+        });
         let mut calls = JoinSet::new();
-        for (number, batch) in batches(&distinct).into_iter().enumerate() {
-            let (caller, batch) = (Arc::clone(&self.caller), batch.iter().map(|text| (*text).to_owned()).collect());
-            calls.spawn(async move { (number, caller.ask(batch).await) });
-        }
-        let mut came = Vec::new();
+        waiting.by_ref().take(self.calls_max).for_each(|call| drop(calls.spawn(call)));
         while let Some(call) = calls.join_next().await {
-            let (number, vectors) = call.map_err(|error| ChatError::Interrupted { reason: error.to_string() })?;
-            came.push((number, vectors?));
+            let (at, came) =
+                call.unwrap_or_else(|error| (0, Err(ChatError::Interrupted { reason: error.to_string() })));
+            let came = came.unwrap_or_else(|error| {
+                fault.get_or_insert(error);
+                Vec::new()
+            });
+            for (vector, values) in vectors.iter_mut().skip(at).zip(came) {
+                match embedding(values, self.dimension) {
+                    Ok(embedding) => *vector = Some(embedding),
+                    Err(error) => drop(fault.get_or_insert(error)),
+                }
+            }
+            if fault.is_none() {
+                waiting.by_ref().take(1).for_each(|call| drop(calls.spawn(call)));
+            }
         }
-        came.sort_by_key(|(number, _)| *number);
-        let vectors = came.into_iter().flat_map(|(_, vectors)| vectors);
-        let vectors: Vec<Embedding> =
-            vectors.map(|values| embedding(values, self.dimension)).collect::<Result<_, ChatError>>()?;
-        let empty = Embedding::try_new(vec![0.0; self.dimension], self.dimension).map_err(unusable)?;
-        let of = |text: &&str| places.get(*text).and_then(|place| vectors.get(*place)).unwrap_or(&empty).clone();
-        Ok(texts.iter().map(of).collect())
+        (vectors, fault)
     }
 }
 
@@ -210,7 +237,11 @@ impl Embedder for ServerEmbedder {
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
-        Box::pin(async { self.vectors(texts).await.map_err(|source| self.caller.fault(source)) })
+        Box::pin(async { self.vectors(texts).await.whole() })
+    }
+
+    fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
+        Box::pin(self.vectors(texts))
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::options::IndexOptions;
 use crate::domain::{Passage, Progress, PseudoQuery};
-use crate::embed::{Embedder, Titled, embed_passages, embed_sentences};
+use crate::embed::{Embedded, Embedder, Titled, embed_passages, embed_sentences};
 use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
@@ -127,16 +127,21 @@ impl Stage<'_> {
         let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
         for batch in missing.chunks(batch) {
             self.tell()?;
-            let vectors = match kind {
-                Kind::Passage => embed_passages(self.embedder, batch).await?,
-                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await?,
+            let Embedded { vectors, fault } = match kind {
+                Kind::Passage => embed_passages(self.embedder, batch).await,
+                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await,
             };
-            for vector in &vectors {
+            for vector in vectors.iter().flatten() {
                 fresh.push(vector.values());
             }
             if let Some(kept) = &mut self.fresh {
-                let keys: Vec<VectorKey> = batch.iter().map(|text| key(kind, *text)).collect();
+                let came = batch.iter().zip(&vectors).filter(|(_, vector)| vector.is_some());
+                let keys: Vec<VectorKey> = came.map(|(text, _)| key(kind, *text)).collect();
                 kept.keep(&keys, &fresh.view())?;
+            }
+            // What came was paid for, and is kept by now.
+            if let Some(fault) = fault {
+                return Err(fault);
             }
             self.done += batch.len();
         }

@@ -34,7 +34,7 @@ impl OpenAiModel {
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let endpoint = &self.connection.endpoint;
         let wire = WireRequest::of(request, endpoint);
-        let client = self.connection.client(request.listener.as_ref());
+        let client = self.connection.client(request.listener.as_ref().filter(|_| endpoint.streams));
         let reply: WireReply = self.connection.timed(client.chat().create_byot(wire)).await?;
         reply.into_reply(request, &endpoint.model)
     }

@@ -133,6 +133,8 @@ pub struct Endpoint {
     pub form: FormSupport,
     /// Whether it takes a temperature; else none is sent, and replies are drawn as the server likes.
     pub takes_temperature: bool,
+    /// Whether a reply may be asked for in pieces; else all of them come whole.
+    pub streams: bool,
     /// Time for a call, from its first byte to its last.
     pub timeout: Duration,
 }
@@ -156,6 +158,7 @@ impl Endpoint {
             headers: Vec::new(),
             form: FormSupport::default(),
             takes_temperature: true,
+            streams: true,
             timeout: TIMEOUT_DEFAULT,
         }
     }

@@ -122,6 +122,8 @@ impl Exchange {
         match status.as_u16() {
             status @ (401 | 403) => ChatError::Key { status, said },
             429 => ChatError::RateLimited { retry_after_ms, said },
+            // It has no such thing, and will not have it later.
+            501 => ChatError::Request { status: 501, said },
             // The server gave up waiting for the request, or will take it later.
             status @ (408 | 425 | 500..) => ChatError::Server { status, retry_after_ms, said },
             status => ChatError::Request { status, said },

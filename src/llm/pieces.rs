@@ -24,12 +24,12 @@ pub(super) struct Pieces {
     is_done: bool,
 }
 
-/// An event as it comes; nothing is required of it.
+/// An event as it comes; nothing is required of it, and `null` is as good as nothing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Piece {
     model: Option<String>,
-    choices: Vec<PieceChoice>,
+    choices: Option<Vec<PieceChoice>>,
     usage: Option<Value>,
     error: Option<Value>,
 }
@@ -37,7 +37,7 @@ struct Piece {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PieceChoice {
-    delta: Delta,
+    delta: Option<Delta>,
     finish_reason: Option<String>,
 }
 
@@ -80,10 +80,11 @@ impl Pieces {
         }
         self.model = self.model.take().or(piece.model);
         self.usage = piece.usage.filter(|usage| !usage.is_null()).or(self.usage.take());
-        let Some(choice) = piece.choices.into_iter().next() else { return Ok(()) };
+        let Some(choice) = piece.choices.into_iter().flatten().next() else { return Ok(()) };
         self.finish = choice.finish_reason.or(self.finish.take());
-        self.refusal.push_str(&choice.delta.refusal.unwrap_or_default());
-        if let Some(said) = choice.delta.content.filter(|said| !said.is_empty()) {
+        let delta = choice.delta.unwrap_or_default();
+        self.refusal.push_str(&delta.refusal.unwrap_or_default());
+        if let Some(said) = delta.content.filter(|said| !said.is_empty()) {
             told.tell(&said);
             self.text.push_str(&said);
         }
@@ -133,6 +134,26 @@ mod tests {
             let choice = json!({ "message": message, "finish_reason": "length" });
             assert_eq!(whole, json!({ "model": "m", "choices": [choice], "usage": { "prompt_tokens": 3 } }));
         }
+    }
+
+    #[test]
+    fn a_piece_that_says_nothing_of_choices_or_words_is_empty() {
+        let (told, heard) = listener();
+        let mut pieces = Pieces::default();
+        for piece in [
+            r#"{"choices":[{"delta":{"content":"a","refusal":null}}],"usage":null,"error":null}"#,
+            r#"{"choices":[{"delta":null,"finish_reason":"stop"}]}"#,
+            r#"{"model":null,"choices":null,"usage":{"prompt_tokens":3}}"#,
+        ] {
+            pieces.take(format!("data: {piece}\n\n").as_bytes(), &told).unwrap();
+        }
+        assert_eq!(*heard.lock().unwrap(), ["a"]);
+        let whole: Value = serde_json::from_slice(&pieces.whole().unwrap()).unwrap();
+        assert_eq!(
+            (&whole["choices"][0]["message"]["content"], &whole["choices"][0]["finish_reason"]),
+            (&json!("a"), &json!("stop"))
+        );
+        assert_eq!(whole["usage"], json!({ "prompt_tokens": 3 }));
     }
 
     #[test]

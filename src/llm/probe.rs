@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,28 +11,38 @@ use serde_json::{Value, json};
 use super::client::OpenAiModel;
 use super::endpoint::{Endpoint, FormSupport};
 use super::prompt::{self, PROBE};
-use super::request::{ChatRequest, Purpose, ReplyForm};
-use super::{ChatModel as _, ChatReply};
+use super::request::{ChatRequest, Listener, Purpose, ReplyForm};
+use super::{ChatModel as _, ChatReply, Finish};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
 
 /// What a reply has to be: told by the schema and by nothing else.
 const SCHEMA: &str = include_str!("../../schemas/llm/probe.schema.json");
-/// Tokens of a reply at most: enough for models that think before they speak.
+/// Tokens of a reply at most: enough for most models that think before they speak.
 const OUTPUT_TOKENS_MAX: u32 = 512;
+/// The same once a reply was cut: one that is not whole says nothing about its form.
+const OUTPUT_TOKENS_MORE: u32 = 4_096;
 
 /// What a server can do with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// How it is told which form a reply is to have.
-    pub form: FormSupport,
+    /// How it is told which form a reply is to have; none where its replies were cut before that could be told.
+    pub form: Option<FormSupport>,
     /// Whether it takes a temperature of 0; else none is sent.
     pub takes_temperature: bool,
     /// Whether it says how many tokens a call took; else they are estimated.
     pub reports_usage: bool,
+    /// Whether it sends a reply in pieces where it is asked to; else it is not asked to.
+    #[serde(default = "usually")]
+    pub streams: bool,
 }
 
-/// Asks a server what it can do: three calls as a rule, and five at most, of some hundred tokens each.
+/// Returns what is taken for true of a server that was asked before this was.
+const fn usually() -> bool {
+    true
+}
+
+/// Asks a server what it can do: three calls as a rule, and six at most, of some hundred tokens each.
 ///
 /// # Errors
 ///
@@ -61,7 +73,7 @@ impl From<ChatError> for Failed {
 async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
     let schema: Value =
         serde_json::from_str(SCHEMA).map_err(|error| Failed::Other(Error::Internal(error.to_string())))?;
-    let mut call = Call { endpoint, temperature: Some(0.0), schema };
+    let mut call = Call { endpoint, temperature: Some(0.0), schema, output_tokens_max: OUTPUT_TOKENS_MAX };
     let plain = match call.make(FormSupport::Prompt).await? {
         Ok(reply) => reply,
         Err(refused) => {
@@ -70,15 +82,10 @@ async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
             call.make(FormSupport::Prompt).await?.map_err(|_| refused)?
         }
     };
-    let mut form = FormSupport::Prompt;
-    for support in [FormSupport::Schema, FormSupport::Object] {
-        if call.make(support).await?.is_ok_and(|reply| keeps(support, &reply)) {
-            form = support;
-            break;
-        }
-    }
+    let form = call.form().await?;
     let reports_usage = !plain.usage.is_estimated;
-    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage })
+    let streams = call.streams().await?;
+    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage, streams })
 }
 
 /// A call that asks for one thing.
@@ -86,26 +93,82 @@ struct Call<'a> {
     endpoint: &'a Endpoint,
     temperature: Option<f32>,
     schema: Value,
+    output_tokens_max: u32,
 }
 
 impl Call<'_> {
+    /// Returns the best form that the server keeps to; none where its replies were cut.
+    async fn form(&mut self) -> Result<Option<FormSupport>, Failed> {
+        let mut is_cut = false;
+        for support in [FormSupport::Schema, FormSupport::Object] {
+            let Ok(reply) = self.make_whole(support).await? else { continue };
+            if keeps(support, &reply) {
+                return Ok(Some(support));
+            }
+            is_cut |= reply.finish == Finish::Length;
+        }
+        Ok((!is_cut).then_some(FormSupport::Prompt))
+    }
+
+    /// Returns the reply, or the refusal of the request; where the reply is cut, that to a call with more room for it.
+    async fn make_whole(&mut self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
+        let made = self.make(form).await?;
+        let is_cut = |reply: &ChatReply| reply.finish == Finish::Length && !keeps(form, reply);
+        if self.output_tokens_max == OUTPUT_TOKENS_MORE || !made.as_ref().is_ok_and(is_cut) {
+            return Ok(made);
+        }
+        self.output_tokens_max = OUTPUT_TOKENS_MORE;
+        // A server that has no more room says nothing about the form.
+        Ok(self.make(form).await?.or(made))
+    }
+
+    /// Returns whether a reply comes in pieces.
+    async fn streams(&self) -> Result<bool, Failed> {
+        let heard = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&heard);
+        let listener = Listener::new(move |_| flag.store(true, Ordering::Relaxed));
+        match self.reply(FormSupport::Prompt, Some(listener)).await? {
+            // What says nothing has no pieces.
+            Ok(reply) => Ok(reply.text.is_empty() || heard.load(Ordering::Relaxed)),
+            // It came, and in pieces that are none.
+            Err(ChatError::Malformed { .. } | ChatError::Interrupted { .. }) => Ok(false),
+            Err(error) => refusal(error).map(|_| false),
+        }
+    }
+
     /// Returns the reply, or the refusal of the request.
     async fn make(&self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
-        let endpoint = Endpoint { form, takes_temperature: true, ..self.endpoint.clone() };
+        match self.reply(form, None).await? {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(error) => refusal(error).map(Err),
+        }
+    }
+
+    async fn reply(
+        &self,
+        form: FormSupport,
+        listener: Option<Listener>,
+    ) -> Result<Result<ChatReply, ChatError>, Failed> {
+        let endpoint = Endpoint { form, takes_temperature: true, streams: true, ..self.endpoint.clone() };
         let model = OpenAiModel::new(endpoint).map_err(Failed::Other)?;
         let request = ChatRequest {
             purpose: Purpose::Probe,
             messages: prompt::messages(PROBE, &[]),
             form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },
             temperature: self.temperature,
-            output_tokens_max: OUTPUT_TOKENS_MAX,
-            listener: None,
+            output_tokens_max: self.output_tokens_max,
+            listener,
         };
-        match model.reply(&request).await {
-            Ok(reply) => Ok(Ok(reply)),
-            Err(refused @ ChatError::Request { .. }) => Ok(Err(refused)),
-            Err(error) => Err(Failed::Call(error)),
-        }
+        Ok(model.reply(&request).await)
+    }
+}
+
+/// Returns an error that says that a server does not take a request; some call what they do not know a fault of their
+/// own. Any other ends the probe.
+fn refusal(error: ChatError) -> Result<ChatError, Failed> {
+    match error {
+        ChatError::Request { .. } | ChatError::Server { status: 500, .. } => Ok(error),
+        error => Err(Failed::Call(error)),
     }
 }
 
@@ -162,10 +225,15 @@ mod tests {
         let path = folder.path().join("cairn/servers.json");
         let [a, b] = ["a", "b"].map(|model| Endpoint::at("http://host/v1", model));
         assert_eq!(remembered(&path, &a), None);
-        let abilities = Abilities { form: FormSupport::Object, takes_temperature: false, reports_usage: true };
+        let form = Some(FormSupport::Object);
+        let abilities = Abilities { form, takes_temperature: false, reports_usage: true, streams: false };
         remember(&path, &a, abilities).unwrap();
-        remember(&path, &b, Abilities { form: FormSupport::Prompt, ..abilities }).unwrap();
+        remember(&path, &b, Abilities { form: None, ..abilities }).unwrap();
         assert_eq!(remembered(&path, &a), Some(abilities));
+        // As it was written before streaming was tried.
+        let before = std::fs::read_to_string(&path).unwrap().replace(",\n    \"streams\": false", "");
+        std::fs::write(&path, before).unwrap();
+        assert_eq!(remembered(&path, &a), Some(Abilities { streams: true, ..abilities }));
         std::fs::write(&path, "{").unwrap();
         assert_eq!(remembered(&path, &a), None);
     }

@@ -36,7 +36,7 @@ impl WireRequest {
             Speaker::Assistant => "assistant",
         };
         let messages = request.messages.iter();
-        let is_streamed = request.listener.is_some();
+        let is_streamed = request.listener.is_some() && endpoint.streams;
         let limit = |field| (endpoint.tokens_field() == field).then_some(request.output_tokens_max);
         Self {
             model: endpoint.model.clone(),

@@ -22,7 +22,7 @@ use super::write::{self, SentenceSink};
 use crate::domain::{
     Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
 };
-use crate::embed::{Embedder, Reranker};
+use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
@@ -380,7 +380,7 @@ impl QueryEngine {
         Ok((Arc::clone(&query), found, finished.await?))
     }
 
-    /// Returns a question with all that it says about this version, before any strategy is asked.
+    /// Returns a question with all that it says about this version, before the strategy of its options is asked.
     ///
     /// # Errors
     ///
@@ -402,7 +402,7 @@ impl QueryEngine {
         // A later version may be of another embedder.
         check_embedder(current.as_ref(), self.embedder.as_ref())?;
         stage.enter("embedding the question");
-        let asked = AskedQuestion::parse(question, self.embedder.as_ref()).await?;
+        let asked = AskedQuestion::parse(question, self.asked_embedder(options.strategy)).await?;
         stage.enter("fetching what the question needs");
         let reader = match &self.source {
             Source::Whole(reader) => Arc::clone(reader),
@@ -427,6 +427,13 @@ impl QueryEngine {
         let prepared: Result<Query> =
             tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Arc::new(prepared?))
+    }
+
+    /// Returns who embeds a question: nobody where its strategy compares no vectors and one would cost something, so
+    /// that words are found while the server of a model is away.
+    fn asked_embedder(&self, kind: StrategyKind) -> &dyn Embedder {
+        let is_needed = strategy(kind).needs_vectors() || !self.embedder.is_costly();
+        if is_needed { self.embedder.as_ref() } else { &NoEmbedder }
     }
 
     /// Returns the part of a store that a question needs.

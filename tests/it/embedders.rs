@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use cairn::domain::EmbeddingError;
 use cairn::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
 use cairn::{
-    Cancellation, Document, Error, IndexOptions, OtherEmbedder, Performers, QueryEngine, SearchOptions, Sources,
-    Workspace, WorkspaceOptions, index, re_embed, remove,
+    AskOptions, Cancellation, Document, Error, IndexOptions, OtherEmbedder, Performers, QueryEngine, SearchOptions,
+    Sources, StrategyKind, Workspace, WorkspaceOptions, index, re_embed, remove,
 };
 use tempfile::TempDir;
 
@@ -213,4 +213,27 @@ fn the_command_line_changes_the_embedder_only_when_it_is_told_to() {
     assert_eq!(missing.status, Some(3), "{missing:?}");
     assert!(missing.stderr.contains("no such folder"), "{missing:?}");
     assert_eq!(cli.run(["index", "--re-embed", "--index", "elsewhere"]).status, Some(4));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strategy_that_compares_no_vectors_asks_no_model() {
+    let (folder, options) = (TempDir::new().unwrap(), IndexOptions::default());
+    let embedder = Arc::new(Costly::default());
+    let workspace = new_index(&folder, &costly(&embedder), &options).await;
+    let engine = QueryEngine::open(&workspace, costly(&embedder)).unwrap();
+    embedder.fails.store(true, Ordering::SeqCst);
+    embedder.texts();
+    for strategy in StrategyKind::ALL {
+        let search = SearchOptions { strategy, ..SearchOptions::default() };
+        let found = engine.search("Where does the Brint rise?", &search).await;
+        let answer = engine.ask("Where does the Brint rise?", &AskOptions { search, ..AskOptions::default() }).await;
+        if strategy == StrategyKind::Lexical {
+            assert_eq!(found.unwrap().hits[0].name, "Brint");
+            assert!(answer.unwrap().text.contains("The Brint rises at Corvo."));
+            assert_eq!(embedder.texts(), 0);
+        } else {
+            assert!(matches!(found, Err(Error::Embedding { .. })), "{strategy}");
+            assert!(matches!(answer, Err(Error::Embedding { .. })), "{strategy}");
+        }
+    }
 }

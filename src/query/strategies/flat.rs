@@ -22,6 +22,10 @@ impl Strategy for Lexical {
         StrategyKind::Lexical
     }
 
+    fn needs_vectors(&self) -> bool {
+        false
+    }
+
     fn find(&self, query: Arc<Query>) -> Finding {
         computed(query, |query| {
             let scores = query.evidence.bm25.iter().map(|score| if *score > 0.0 { *score } else { f32::NEG_INFINITY });

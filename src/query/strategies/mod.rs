@@ -60,6 +60,11 @@ pub trait Strategy: Send + Sync {
         Follow::Nothing
     }
 
+    /// Returns whether it compares vectors.
+    fn needs_vectors(&self) -> bool {
+        true
+    }
+
     /// Finds passages for a query, as many as its options ask for where there are so many.
     ///
     /// # Errors

@@ -1,25 +1,21 @@
 //! Embedders behind a server: what goes out, what comes of each fault, and indexes that are pinned to one.
 
 use std::fs;
-use std::time::Duration;
 
 use cairn::domain::ChatError;
 use cairn::embed::{Embedder as _, ServerEmbedder, ServerOptions};
-use cairn::llm::{Endpoint, Retries};
+use cairn::llm::{Endpoint, Limits};
 use cairn::{Error, ErrorKind, Workspace};
 use serde_json::json;
 
-use crate::support::chat::{ChatServer, Play};
+use super::{ATTEMPTS, check_faults, played};
+use crate::support::chat::{Asked, ChatServer, Play};
 use crate::support::{Cli, Said, block_on};
 
-/// Time for a call: no fault takes longer but for trying again.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
-const ATTEMPTS: u32 = 3;
 const CANARY: &str = "sk-canary-5b1d0c77";
 
 fn embed(url: &str, dimension: usize, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-    let endpoint = Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") };
-    let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
+    let (endpoint, retries) = played(url);
     let options = ServerOptions { retries, ..ServerOptions::default() };
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let embedder = ServerEmbedder::pinned(endpoint, dimension, options)?;
@@ -52,6 +48,11 @@ fn dimension(cli: &Cli) -> usize {
     Workspace::open(cli.folder().join(".cairn")).unwrap().status().unwrap().dimension
 }
 
+/// A fault that passes by no trying again.
+fn fault() -> Play {
+    Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned())
+}
+
 /// Returns the texts that a server was sent.
 fn sent(server: &ChatServer) -> Vec<String> {
     let texts = |body: &serde_json::Value| body["input"].as_array().unwrap().clone();
@@ -68,6 +69,8 @@ fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where
         (responds(429, error), "rate_limited", ATTEMPTS),
         (responds(500, "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, ""), "server", ATTEMPTS),
+        // As llama.cpp's server refuses where it was not started to make vectors.
+        (responds(501, error), "request", 1),
         (responds(401, error), "key", 1),
         (responds(404, error), "request", 1),
         (responds(200, r#"{"data": []}"#), "vectors", 1),
@@ -89,16 +92,14 @@ fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where
         (Play::Drips, "timeout", 1),
         (Play::Silent, "timeout", 1),
     ];
-    for (play, kind, attempts) in cases {
-        let shown = format!("{play:?}").chars().take(200).collect::<String>();
-        let server = ChatServer::start([play]);
-        let error = embed(&server.url, 3, &["Who?"]).unwrap_err();
-        let Error::EmbedderServer { source, .. } = &error else { panic!("{shown}: {error:?}") };
-        assert_eq!(source.kind_name(), kind, "{shown}: {source}");
-        assert_eq!(server.asked().len(), attempts as usize, "{shown}: {source}");
+    check_faults(cases, |url| {
+        let error = embed(url, 3, &["Who?"]).unwrap_err();
+        let (kind, has_hint) = (error.kind(), error.hint().is_some());
+        let Error::EmbedderServer { source, .. } = error else { panic!("{error:?}") };
         let expect = if source.needs_correction() { ErrorKind::Input } else { ErrorKind::Unavailable };
-        assert_eq!((error.kind(), error.hint().is_some()), (expect, true), "{shown}");
-    }
+        assert_eq!((kind, has_hint), (expect, true), "{source}");
+        source
+    });
 }
 
 #[test]
@@ -197,15 +198,30 @@ fn a_server_that_is_away_or_gives_no_vectors_is_an_error_that_says_so() {
 }
 
 #[test]
+fn words_are_found_while_the_server_is_away() {
+    let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
+    cli.write("cairn.toml", settings(&server));
+    cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
+    let away = ChatServer::start([Play::Closes]);
+    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{}", settings(&away)));
+    let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "lexical"]);
+    assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
+    assert_eq!(away.asked().len(), 0);
+    let said = cli.run(["search", "Who built Harl Mill?"]);
+    assert_eq!((said.status, away.asked().len()), (Some(10), 1), "{said:#?}");
+    assert!(said.stderr.contains("`--strategy lexical`"), "{said:#?}");
+}
+
+#[test]
 fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
-    // The probe, the passages, and the sentences; the questions find the server with a fault.
-    let (good, fault) = (Play::Embeds(32), Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned()));
-    let (cli, server) = (notes(), ChatServer::start([good.clone(), good.clone(), good.clone(), fault]));
+    // The probe, the titles, the passages, and the sentences; the questions find the server with a fault.
+    let good = Play::Embeds(32);
+    let (cli, server) = (notes(), ChatServer::start(std::iter::repeat_n(good.clone(), 4).chain([fault()])));
     let args = ["index", "notes", "--embedder", "vllm:played"];
     cli.write("cairn.toml", settings(&server));
     let said = cli.run(args);
-    assert_eq!((said.status, server.asked().len()), (Some(3), 4), "{said:#?}");
-    let questions = server.asked()[3].body["input"].as_array().unwrap().len();
+    assert_eq!((said.status, server.asked().len()), (Some(3), 5), "{said:#?}");
+    let questions = server.asked()[4].body["input"].as_array().unwrap().len();
     let part = cli.folder().join(".cairn/vectors.part");
     assert!(part.exists());
 
@@ -219,6 +235,60 @@ fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     let other = [&args[..], &["--index", "other"]].concat();
     cli.run(other).succeeded();
     assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
+}
+
+#[test]
+fn a_call_that_fails_loses_no_vector_of_the_calls_beside_it() {
+    let cli = Cli::new();
+    let sentences = (0..200).map(|number| format!("The red mill number {number} stands beside the old harbor. "));
+    cli.write("notes/mills.txt", format!("Mills\n\n{}", sentences.collect::<String>()));
+    // The probe, the title, and the passages; then four calls of sentences at one time.
+    let good = Play::Embeds(32);
+    let plays = std::iter::repeat_n(good.clone(), 4).chain([fault(), good.clone()]);
+    let server = ChatServer::start(plays);
+    let args = ["index", "notes", "--embedder", "vllm:played"];
+    cli.write("cairn.toml", settings(&server));
+    let said = cli.run(args);
+    assert_eq!((said.status, server.asked().len()), (Some(3), 7), "{said:#?}");
+
+    let whole = ChatServer::start([good]);
+    cli.write("cairn.toml", settings(&whole));
+    cli.run(args).succeeded();
+    let texts = |asked: &Asked| asked.body["input"].as_array().unwrap().clone();
+    let (before, again) = (server.asked(), whole.asked());
+    let again: Vec<_> = again[1..].iter().flat_map(texts).collect();
+    for (call, number) in before.iter().zip(0..).skip(1) {
+        let asked_again = texts(call).iter().filter(|text| again.contains(text)).count();
+        assert_eq!(asked_again, if number == 4 { texts(call).len() } else { 0 }, "call {number}");
+    }
+    let other = [&args[..], &["--index", "other"]].concat();
+    cli.run(other).succeeded();
+    assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
+}
+
+#[test]
+fn after_a_fault_no_further_call_is_made() {
+    let texts: Vec<String> = (0..130).map(|number| format!("number {number}")).collect();
+    let came = |concurrency: usize, plays: Vec<Play>| {
+        let server = ChatServer::start(plays);
+        let limits = Limits { concurrency, ..Limits::default() };
+        let options = ServerOptions { limits, ..ServerOptions::default() };
+        let embedder = ServerEmbedder::pinned(Endpoint::at(&server.url, "played"), 32, options).unwrap();
+        let texts = texts.clone();
+        let part = block_on(async move {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            embedder.embed_partly(&texts).await
+        });
+        let fault = part.fault.unwrap();
+        assert!(matches!(fault, Error::EmbedderServer { source: ChatError::Request { .. }, .. }), "{fault:?}");
+        let came: Vec<usize> = (0..130).filter(|place| part.vectors[*place].is_some()).collect();
+        (came, server.asked().len())
+    };
+    let good = Play::Embeds(32);
+    assert_eq!(came(1, vec![good.clone(), fault(), good.clone()]), ((0..64).collect(), 2));
+    assert_eq!(came(1, vec![fault(), good.clone()]), (vec![], 1));
+    let (vectors, calls) = came(3, vec![good.clone(), fault(), good]);
+    assert!(calls == 3 && [66, 128].contains(&vectors.len()), "{vectors:?}");
 }
 
 #[test]

@@ -2,24 +2,18 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use cairn::domain::ChatError;
 use cairn::llm::{
-    ChatModel, ChatReply, ChatRequest, Endpoint, Layers, Message, OpenAiModel, Purpose, ReplyForm, Retries, Speaker,
-    layered,
+    ChatModel, ChatReply, ChatRequest, Layers, Message, OpenAiModel, Purpose, ReplyForm, Speaker, layered,
 };
 
+use super::{ATTEMPTS, check_faults, played};
 use crate::support::block_on;
 use crate::support::chat::{ChatServer, Play, said};
 
-/// Time for a call: no fault takes longer but for trying again.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
-const ATTEMPTS: u32 = 3;
-
 fn model(url: &str) -> Arc<dyn ChatModel> {
-    let endpoint = Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") };
-    let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
+    let (endpoint, retries) = played(url);
     layered(Arc::new(OpenAiModel::new(endpoint).unwrap()), Layers { retries, ..Layers::default() })
 }
 
@@ -48,6 +42,7 @@ fn every_fault_has_its_type_ends_in_time_and_is_tried_again_only_where_it_cost_n
         (responds(429, "Retry-After: 90\r\n", error), "rate_limited", 1),
         (responds(500, "", "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, "Retry-After: 0\r\n", ""), "server", ATTEMPTS),
+        (responds(501, "", error), "request", 1),
         (responds(401, "", error), "key", 1),
         (responds(404, "", error), "request", 1),
         (responds(400, "", r#"{"detail": "too long"}"#), "request", 1),
@@ -63,17 +58,7 @@ fn every_fault_has_its_type_ends_in_time_and_is_tried_again_only_where_it_cost_n
         (Play::Drips, "timeout", 1),
         (Play::Silent, "timeout", 1),
     ];
-    for (play, kind, attempts) in cases {
-        let shown = format!("{play:?}").chars().take(200).collect::<String>();
-        let server = ChatServer::start([play]);
-        let began = Instant::now();
-        let fault = ask(&server.url).unwrap_err();
-        assert_eq!(fault.kind_name(), kind, "{shown}: {fault}");
-        assert_eq!(server.asked().len(), attempts as usize, "{shown}: {fault}");
-        // Far beyond the time for a call, since other tests run beside this one.
-        assert!(began.elapsed() < TIMEOUT * 10, "{shown}: {:?}", began.elapsed());
-        assert!(!fault.to_string().contains("127.0.0.1"), "{fault}");
-    }
+    check_faults(cases, |url| ask(url).unwrap_err());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asking::{ask, good, indexed};
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Ending, Play, said};
 use crate::support::{Cli, Said, assert_valid};
 
 const CANARY: &str = "sk-canary-77e0c2d9";
@@ -16,6 +16,14 @@ fn probe(cli: &Cli, server: &ChatServer) -> Said {
 
 fn says(text: &str) -> Play {
     Play::Says(text.to_owned())
+}
+
+fn streams() -> Play {
+    Play::Streams(vec!["Yes.".to_owned()], Ending::Whole)
+}
+
+fn fails() -> Play {
+    Play::Responds(500, "", r#"{"error": {"message": "1 validation error"}}"#.to_owned())
 }
 
 fn refuses() -> Play {
@@ -31,17 +39,19 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         (vec![says("Yes."), says("Yes."), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![says("Yes."), refuses(), says("Yes.")], "neither", None, true),
         (vec![says("Yes."), refuses(), refuses()], "neither", None, true),
+        // As llama-cpp-python's server refuses what it does not know.
+        (vec![says("Yes."), fails(), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
     ];
-    for (plays, said, form, takes_temperature) in cases {
-        let calls = plays.len();
-        let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([good()])));
+    for (plays, says_of_it, form, takes_temperature) in cases {
+        let calls = plays.len() + 1;
+        let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([streams(), good()])));
         let probed = probe(&cli, &server).succeeded();
         let value: Value = serde_json::from_str(&probed.stdout).unwrap();
         assert_valid("doctor", &value);
         let check = value["checks"].as_array().unwrap().last().unwrap().clone();
-        assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(said), "{check}");
-        assert_eq!(server.asked().len(), calls, "{said}");
+        assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(says_of_it), "{check}");
+        assert_eq!(server.asked().len(), calls, "{says_of_it}");
 
         ask(&cli, &server, &[]).succeeded();
         let body = &server.asked()[calls].body;
@@ -53,12 +63,54 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
 }
 
 #[test]
+fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
+    let cut = || Play::Responds(200, "", said(r#"{"verdict": "yes"#).replace("\"stop\"", "\"length\""));
+    let [kept, object] = [r#"{"verdict": "yes"}"#, r#"{"wet": true}"#].map(|text| move || says(text));
+    let cases = [
+        (vec![cut(), kept()], "keeps to a JSON schema", "json_schema"),
+        (vec![cut(), cut(), object()], "has a JSON mode", "json_object"),
+        (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
+        // As if nobody had asked.
+        (vec![cut(), cut(), cut()], "its form is not known", "json_schema"),
+        (vec![cut(), cut(), refuses()], "its form is not known", "json_schema"),
+    ];
+    for (plays, says_of_form, form) in cases {
+        let calls = plays.len() + 2;
+        let plays = [says("Yes.")].into_iter().chain(plays).chain([streams(), good()]);
+        let (cli, server) = (indexed(), ChatServer::start(plays));
+        let probed = probe(&cli, &server).succeeded();
+        assert!(probed.stdout.contains(says_of_form), "{probed:#?}");
+        assert_eq!(server.asked().len(), calls, "{says_of_form}");
+        let limits: Vec<_> = server.asked().iter().map(|it| it.body["max_tokens"].as_u64().unwrap()).collect();
+        assert!(limits.starts_with(&[512, 512, 4096]), "{limits:?}");
+        ask(&cli, &server, &[]).succeeded();
+        assert_eq!(server.asked()[calls].body["response_format"]["type"], form);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_stream_is_not_asked_to() {
+    let broken = Play::Streams(vec!["Yes.".to_owned()], Ending::Broken);
+    for (play, expect) in [(streams(), true), (says("Yes."), false), (refuses(), false), (broken, false)] {
+        let plays = [says("Yes."), says(r#"{"verdict": "yes"}"#), play, good()];
+        let (cli, server) = (indexed(), ChatServer::start(plays));
+        let probed = probe(&cli, &server).succeeded();
+        let said_of_it = if expect { "it took, streams" } else { "does not stream" };
+        assert!(probed.stdout.contains(said_of_it), "{probed:#?}");
+        assert_eq!(server.asked()[2].body["stream"], true);
+        let answer = ask(&cli, &server, &["--stream"]).succeeded();
+        assert!(answer.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{answer:#?}");
+        assert_eq!(server.asked()[3].body["stream"], expect);
+    }
+}
+
+#[test]
 fn what_is_set_goes_before_what_was_found_out() {
-    let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), good()]));
+    let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), streams(), good()]));
     probe(&cli, &server).succeeded();
     cli.write("cairn.toml", "[model]\nform = \"object\"");
     ask(&cli, &server, &[]).succeeded();
-    assert_eq!(server.asked()[3].body["response_format"]["type"], "json_object");
+    assert_eq!(server.asked()[4].body["response_format"]["type"], "json_object");
 }
 
 #[test]
@@ -67,6 +119,8 @@ fn a_server_that_does_not_reply_is_said_to_fail() {
     let said = probe(&cli, &server);
     assert_eq!((said.status, server.asked().len()), (Some(3), 2), "{said:#?}");
     assert!(said.stdout.contains("unsupported value"), "{said:#?}");
+    let server = ChatServer::start([fails()]);
+    assert_eq!((probe(&cli, &server).status, server.asked().len()), (Some(10), 2));
     let server = ChatServer::start([Play::Responds(503, "", String::new())]);
     assert_eq!(probe(&cli, &server).status, Some(10));
     assert!(!cli.folder().join(".cache/cairn/servers.json").exists());
