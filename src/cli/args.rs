@@ -188,6 +188,9 @@ pub(super) struct FindArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Let the model of `--model` pick, by one call, which of the 20 best passages are needed; they come first.
+    #[arg(long, requires = "model")]
+    pub(super) pick: bool,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
@@ -230,6 +233,9 @@ pub(super) struct SearchArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
+    /// Which language model, for `--pick`.
+    #[command(flatten)]
+    pub(super) call: ModelCallArgs,
     /// Search in Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
@@ -238,8 +244,8 @@ pub(super) struct SearchArgs {
 /// Which language model is asked, and what it may spend.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ModelCallArgs {
-    /// Let a language model write the answer: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model
-    /// of the server that is set; or `default`, the one that is set [default: none is asked].
+    /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model of the server
+    /// that is set; or `default`, the one that is set [default: none is asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
     /// Calls to the model at most; where more would be needed, sentences are quoted.

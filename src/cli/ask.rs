@@ -8,19 +8,24 @@ use super::deadline::{Timed, deadline};
 use super::show::Names;
 use super::streamed::Streamed;
 use super::{Done, SearchPlace, Surroundings, explain, show};
+use crate::config::ModelRole;
 use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
-use crate::query::{AskOptions, Filter, Preset, SearchOptions, TrailRanker, read_weights};
+use crate::query::{AskOptions, Filter, Preset, SearchOptions, TrailRanker, UNCHECKED, read_weights};
 
 /// Where the Browser finds its server, unless the environment says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
+/// Passages that a model picks from.
+pub(super) const PICK_DEFAULT: usize = 20;
+
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, surroundings)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
+    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -31,7 +36,11 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
         surroundings.screen.note("nothing found");
     }
     let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
-    Ok(show::hits(&surroundings.screen, &result.hits, &names)?)
+    show::hits(&surroundings.screen, &result.hits, &names)?;
+    if let Some(pick) = &result.ledger.pick {
+        show::pick(&surroundings.screen, pick);
+    }
+    Ok(())
 }
 
 /// Runs `cairn ask`.
@@ -41,7 +50,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         index: args.place.index.clone(),
         graph: &args.graph,
         models: &args.models,
-        call: Some(&args.call),
+        call: Some((&args.call, ModelRole::Answer)),
     };
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;
@@ -75,6 +84,12 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
 /// Says on stderr where the answer comes from, and what it came to.
 fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
+    if let Some(pick) = &answer.ledger.pick {
+        show::pick(screen, pick);
+    }
+    for note in answer.ledger.notes.iter().filter(|note| note.starts_with(UNCHECKED)) {
+        screen.note(format!("note: {}", screen.shown(note)));
+    }
     match &answer.writing {
         Some(writing) => show::writing(screen, answer, writing),
         None if answer.kind == AnswerKind::Nothing => {}
@@ -98,6 +113,7 @@ pub(super) fn options(args: &FindArgs, surroundings: &Surroundings) -> Result<Se
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         rerank: None,
+        pick: args.pick.then_some(PICK_DEFAULT),
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,

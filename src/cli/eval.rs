@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ask::{ranker, weights};
+use super::ask::{PICK_DEFAULT, ranker, weights};
 use super::deadline::deadline;
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
 use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search};
+use crate::config::ModelRole;
 use crate::error::{Error, Result};
-use crate::eval::{self, Collection, FitOptions, NamedResult, read_questions, read_run};
+use crate::eval::{self, Collection, FitOptions, NamedResult, SimulatedPick, read_questions, read_run};
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
+
+/// What errors of simulated judges are drawn from.
+const SEED: u64 = 1;
 
 /// Runs `cairn eval`.
 pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Done {
@@ -29,9 +33,11 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
+    let simulated = args.simulate_pick.map(|accuracy| SimulatedPick { accuracy, seed: SEED });
+    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let engine = open_to_search(place, surroundings, &mut options).await?;
-    let (lines, report) = eval::retrieval(&engine, &questions, &options).await?;
+    let (lines, report) = eval::retrieval(&engine, &questions, &options, simulated).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
     }
@@ -64,6 +70,7 @@ fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<Sear
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,
+        pick: (args.pick || args.simulate_pick.is_some()).then_some(PICK_DEFAULT),
         ..SearchOptions::default()
     };
     options.check()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{GraphArgs, ModelArgs, PlaceArgs, SearchModelArgs};
+use super::args::{GraphArgs, ModelArgs, ModelCallArgs, PlaceArgs, SearchModelArgs};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -66,6 +66,15 @@ pub(super) struct EvalRetrievalArgs {
     /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]
     pub(super) deadline: Option<String>,
+    /// Let the model of `--model` pick, by one call a question, which of the 20 best passages are needed.
+    #[arg(long, requires = "model")]
+    pub(super) pick: bool,
+    /// Let a judge that knows the labels pick in a model's place, right with this probability, 0 to 1.
+    #[arg(long, value_name = "P", conflicts_with_all = ["model", "pick"])]
+    pub(super) simulate_pick: Option<f64>,
+    /// Which language model, for `--pick`.
+    #[command(flatten)]
+    pub(super) call: ModelCallArgs,
     /// Write what was found, one line a question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,

@@ -45,12 +45,13 @@ fn estimated(
 ) -> Result<Estimate> {
     let workspace = match Workspace::open(path) {
         Ok(workspace) => Some(workspace),
-        Err(Error::NoIndex { .. }) => None,
+        // Records that are gone would be made anew.
+        Err(Error::NoIndex { .. } | Error::Corrupt { .. }) => None,
         Err(error) => return Err(error),
     };
     let performers = match &workspace {
         Some(workspace) => models::for_index(workspace, &args.models, surroundings)?,
-        None => models::for_new_index(&args.models, surroundings)?,
+        None => models::for_dry_run(&args.models, surroundings)?,
     };
     let asked = writer::asked_model(&args.language_model, workspace.as_ref(), surroundings)?;
     estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), &asked, options)

@@ -38,7 +38,7 @@ use clap::Parser as _;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::config::Settings;
+use crate::config::{ModelRole, Settings};
 use crate::domain::Cancellation;
 use crate::error::{Error, ErrorKind};
 use crate::query::{QueryEngine, SearchOptions};
@@ -281,7 +281,7 @@ struct SearchPlace<'a> {
     graph: &'a GraphArgs,
     models: &'a SearchModelArgs,
     /// Which language model, for a command that may ask one.
-    call: Option<&'a ModelCallArgs>,
+    call: Option<(&'a ModelCallArgs, ModelRole)>,
 }
 
 /// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
@@ -294,11 +294,15 @@ async fn open_to_search(
     options.rerank = count;
     options.check()?;
     let models = &place.models.models;
-    let model = |index: Option<&Path>| place.call.map_or(Ok(None), |call| writer::model(call, index, surroundings));
+    let model = |index: Option<&Path>| {
+        place.call.map_or(Ok(None), |(call, role)| writer::model(call, role, index, surroundings))
+    };
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.graph.database.neo4j.is_some() {
         let source = database::open(place.graph, surroundings).await?;
-        let performers = models::for_embedder(source.reader().embedder(), Remembered::default(), models, surroundings)?;
+        let reader = source.reader();
+        let remembered = Remembered::of_graph(reader.as_ref());
+        let performers = models::for_embedder(reader.embedder(), remembered, models, surroundings)?;
         return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;

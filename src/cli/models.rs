@@ -15,6 +15,7 @@ use crate::embed::{
 use crate::error::{Error, Result};
 use crate::llm::Endpoint;
 use crate::skill::Performers;
+use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
 
 /// Passages that are judged where nobody says how many.
@@ -24,7 +25,14 @@ const RERANK_DEFAULT: usize = 20;
 pub(super) fn for_new_index(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
     let asked = args.embedder.as_deref().or(surroundings.settings.embedder.as_deref());
     let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
-    performers(choice, runtime(args, surroundings), surroundings)
+    performers(choice, None, runtime(args, surroundings), surroundings)
+}
+
+/// Returns the performers for a new index that is only reckoned with: no server is asked how long its vectors are.
+pub(super) fn for_dry_run(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
+    let asked = args.embedder.as_deref().or(surroundings.settings.embedder.as_deref());
+    let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
+    performers(choice, Some(1), runtime(args, surroundings), surroundings)
 }
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
@@ -35,12 +43,20 @@ pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &
 }
 
 /// What an index knows of its embedder beside the name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Remembered {
     /// Where its model was when the index was made.
     place: Option<EmbedderPlace>,
     /// Values of a vector.
     dimension: Option<usize>,
+}
+
+impl Remembered {
+    /// Returns what a graph in a database knows: how long its vectors are, where it has any.
+    pub(super) fn of_graph(reader: &dyn GraphReader) -> Self {
+        let dimension = reader.vectors(VectorField::Passage).dimension;
+        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0) }
+    }
 }
 
 /// Returns the performers for an index that is pinned to an embedder: with the one that was asked for, or else with
@@ -52,7 +68,7 @@ pub(super) fn for_embedder(
     surroundings: &Surroundings,
 ) -> Result<Performers> {
     if let Some(asked) = &args.embedder {
-        return performers(asked.parse()?, runtime(args, surroundings), surroundings);
+        return performers(asked.parse()?, None, runtime(args, surroundings), surroundings);
     }
     match pinned {
         StaticTable::NAME => Ok(Performers::built_in()),
@@ -163,7 +179,14 @@ fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     args.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone())
 }
 
-fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &Surroundings) -> Result<Performers> {
+/// Returns the performers with an embedder; `dimension` says how long the vectors of one behind a server are, where
+/// that is known or does not matter.
+fn performers(
+    choice: EmbedderChoice,
+    dimension: Option<usize>,
+    runtime: Option<PathBuf>,
+    surroundings: &Surroundings,
+) -> Result<Performers> {
     let local = |place: &ModelPlace| Ok(Performers::with_embedder(Arc::new(OnnxEmbedder::open(place)?)));
     match choice {
         EmbedderChoice::BuiltIn => Ok(Performers::built_in()),
@@ -172,7 +195,7 @@ fn performers(choice: EmbedderChoice, runtime: Option<PathBuf>, surroundings: &S
         EmbedderChoice::Server { preset, model } => {
             let settings = &surroundings.settings.model;
             let endpoint = endpoint::with_key(endpoint::of_embedder(preset, &model, settings)?, settings)?;
-            server_model(endpoint, None, surroundings)
+            server_model(endpoint, dimension, surroundings)
         }
         #[cfg(feature = "hub")]
         EmbedderChoice::Hub(name) => local(&crate::embed::hub::fetch(&name, &surroundings.settings.models(), runtime)?),

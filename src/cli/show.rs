@@ -6,7 +6,7 @@ use std::io;
 
 use super::screen::Screen;
 use crate::domain::{
-    Answer, AnswerKind, Hit, Ledger, PassageId, Span, Spent, Step, StepKind, Usage, Writing, WrittenSentence,
+    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, Pick, Span, Step, StepKind, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -156,36 +156,32 @@ pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Resul
 
 /// Says on stderr what a model had to do with an answer.
 pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
-    let (model, strategy, spent) = (&writing.model, &answer.strategy, spent(&writing.spent));
+    let Writing { model, spent, .. } = writing;
+    let strategy = &answer.strategy;
     let what = match (&writing.degraded, answer.kind) {
         (Some(why), _) => {
             format!("sentences quoted word for word, found by `{strategy}`; `{model}` was of no use: {why}")
         }
         (None, AnswerKind::Nothing) => format!("`{model}` found no answer in what `{strategy}` found"),
         (None, _) => {
-            format!(
-                "written by `{model}` from what `{strategy}` found; by rule, the words of each sentence were looked \
-                     for in what it cites"
-            )
+            let check = match writing.checked_by {
+                CitationCheck::Rule => "by rule, the words of each sentence were looked for in what it cites",
+                CitationCheck::Model => "it judged whether what each sentence cites bears it out",
+            };
+            format!("written by `{model}` from what `{strategy}` found; {check}")
         }
     };
     screen.note(format!("\n{}; {spent}", screen.shown(&what)));
 }
 
-/// Returns what calls came to, in words.
-fn spent(spent: &Spent) -> String {
-    let kept = if spent.cached > 0 { format!(", {} from kept replies", spent.cached) } else { String::new() };
-    if spent.calls == 0 {
-        return format!("0 calls{kept}");
-    }
-    let about = if spent.usage.is_estimated { "about " } else { "" };
-    let price = spent
-        .cost
-        .as_ref()
-        .map_or_else(|| "price unknown".to_owned(), |cost| format!("{:.6} {}", cost.amount, cost.currency));
-    let calls = if spent.calls == 1 { "call" } else { "calls" };
-    let Usage { input_tokens, output_tokens, .. } = spent.usage;
-    format!("{} {calls}{kept}, {about}{input_tokens} tokens read, {output_tokens} written, {price}", spent.calls)
+/// Says on stderr what a model picked.
+pub(super) fn pick(screen: &Screen, pick: &Pick) {
+    let Pick { model, shown, picked, degraded, spent } = pick;
+    let what = match degraded {
+        Some(why) => format!("`{model}` picked nothing, and the order is that of the search: {why}"),
+        None => format!("`{model}` picked {} of the {shown} best passages", picked.len()),
+    };
+    screen.note(format!("{}; {spent}", screen.shown(&what)));
 }
 
 fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {

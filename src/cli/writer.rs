@@ -8,7 +8,7 @@ use super::{Surroundings, budget, endpoint, probe};
 use crate::config::ModelRole;
 use crate::error::Result;
 use crate::index::AskedModel;
-use crate::llm::{Budget, ChatModel, Layers, OpenAiModel, Prices, Recorded, Replayed, layered};
+use crate::llm::{Budget, ChatModel, FormSupport, Layers, OpenAiModel, Prices, Recorded, Replayed, layered};
 use crate::store::ReplyStore;
 use crate::workspace::{Replies, Workspace};
 
@@ -22,16 +22,17 @@ struct Call<'a> {
     replay: Option<&'a Path>,
 }
 
-/// Returns the model that writes answers, if one was asked for; its replies are kept in the index at `index`.
+/// Returns the model that a question is put to, if one was asked for; its replies are kept in the index at `index`.
 pub(super) fn model(
     args: &ModelCallArgs,
+    role: ModelRole,
     index: Option<&Path>,
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
     let call = Call {
         asked,
-        role: ModelRole::Answer,
+        role,
         budget: Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None },
         prices: prices(surroundings)?,
         record: args.record.as_deref(),
@@ -66,10 +67,12 @@ pub(super) fn asked_model(
     surroundings: &Surroundings,
 ) -> Result<AskedModel> {
     let asked = args.model.as_deref().unwrap_or(endpoint::DEFAULT);
-    let name = endpoint::of_model(asked, ModelRole::Index, &surroundings.settings.model)?.name();
-    let replies = workspace.map(Workspace::kept_replies).transpose()?.flatten();
+    let endpoint = endpoint::of_model(asked, ModelRole::Index, &surroundings.settings.model)?;
+    let endpoint = probe::with_abilities(endpoint, surroundings);
+    let (name, sends_schema) = (endpoint.name(), endpoint.form == FormSupport::Schema);
+    let replies = workspace.map(Workspace::replies_to_read).transpose()?.flatten();
     let replies = replies.map(|replies: Replies| Arc::new(replies) as Arc<dyn ReplyStore>);
-    Ok(AskedModel { name, prices: prices(surroundings)?, replies })
+    Ok(AskedModel { name, sends_schema, prices: prices(surroundings)?, replies })
 }
 
 /// Returns the price table that is set; an empty one where none is.

@@ -324,6 +324,24 @@ pub struct Spent {
     pub cost: Option<Cost>,
 }
 
+impl fmt::Display for Spent {
+    /// Says it in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = if self.cached > 0 { format!(", {} from kept replies", self.cached) } else { String::new() };
+        if self.calls == 0 {
+            return write!(f, "0 calls{kept}");
+        }
+        let Usage { input_tokens, output_tokens, is_estimated } = self.usage;
+        let about = if is_estimated { "about " } else { "" };
+        let calls = if self.calls == 1 { "call" } else { "calls" };
+        write!(f, "{} {calls}{kept}, {about}{input_tokens} tokens read, {output_tokens} written, ", self.calls)?;
+        match &self.cost {
+            Some(cost) => write!(f, "{:.6} {}", cost.amount, cost.currency),
+            None => f.write_str("price unknown"),
+        }
+    }
+}
+
 impl Spent {
     /// Adds what other calls came to. One unknown price makes the sum unknown.
     pub fn add(&mut self, other: &Self) {

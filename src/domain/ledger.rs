@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PassageId;
+use super::{PassageId, Spent};
 
 /// A passage where a traversal starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,22 @@ pub struct Pruned {
     pub score: f32,
 }
 
+/// What a language model picked from what was found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pick {
+    /// The model that was asked.
+    pub model: String,
+    /// Passages that it was shown: the best that were found.
+    pub shown: u32,
+    /// Those that it picked, the most needed first; they come before all others.
+    pub picked: Vec<PassageId>,
+    /// Why the order stayed as it was, where the model gave nothing that can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
+    /// What it came to.
+    pub spent: Spent,
+}
+
 /// What one query asked, found and dropped.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -96,6 +112,9 @@ pub struct Ledger {
     pub pruned: Vec<Pruned>,
     /// Passages that were dropped in all.
     pub pruned_count: u32,
+    /// What a language model picked, where one was asked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pick: Option<Pick>,
     /// What the reader should know: a limit that was hit, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

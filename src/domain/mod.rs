@@ -25,7 +25,7 @@ pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
 pub use id::{CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
-pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pruned, Step, StepKind};
+pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pick, Pruned, Step, StepKind};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
 pub use path::{

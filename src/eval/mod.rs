@@ -13,6 +13,7 @@ mod plot;
 mod questions;
 mod report;
 mod retrieval;
+mod simulated;
 mod sweep;
 mod table;
 
@@ -27,4 +28,5 @@ pub use plot::{Chart, Series};
 pub use questions::{Question, parse_questions, read_questions};
 pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, TimePerQuestion, score};
 pub use retrieval::retrieval;
+pub use simulated::SimulatedPick;
 pub use sweep::{SWEEP_N_HOP, SWEEP_TOP_K, SweepCell, SweepReport, SweepRow, sweep};

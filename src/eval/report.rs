@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bootstrap::{Interval, interval, percentile};
 use super::metrics::{QuestionScores, scores};
 use super::questions::Question;
-use crate::domain::{CorpusId, Counts, IndexVersion};
+use crate::domain::{CorpusId, Counts, IndexVersion, Spent};
 use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions};
 
@@ -163,6 +163,9 @@ pub struct RetrievalReport {
     pub by_type: BTreeMap<String, Breakdown>,
     /// Time per question.
     pub time_ms: TimePerQuestion,
+    /// What a language model came to, where one was asked, all questions together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// Returns what `lines`, one a question, scored. Without a line every number is 0.
@@ -191,6 +194,7 @@ pub fn score(lines: &[Scored<'_>], facts: Facts) -> RetrievalReport {
         by_hops: breakdown(hops),
         by_type: breakdown(types),
         time_ms: time_per_question(lines.iter().map(|line| line.time_ms)),
+        spent: None,
     }
 }
 

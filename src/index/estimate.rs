@@ -14,7 +14,7 @@ use crate::domain::{Cost, Document, DocumentId, Passage, Skip, Usage};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::ingest::{SourceDocument, SourceItem};
-use crate::llm::Prices;
+use crate::llm::{Prices, RequestKey};
 use crate::skill::{GenerateSkill, chat_request};
 use crate::store::ReplyStore;
 use crate::workspace::{DocumentUnit, Records, Workspace};
@@ -31,6 +31,8 @@ pub struct AskedModel {
     pub name: String,
     /// What it costs, as far as that is known.
     pub prices: Prices,
+    /// Whether it is sent the schema of a reply, and so reads that too.
+    pub sends_schema: bool,
     /// Where its replies are kept: what is there costs nothing.
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
@@ -125,6 +127,8 @@ struct Counting<'a> {
     calls: u64,
     cached: u64,
     input_tokens: u64,
+    /// What was counted as a call.
+    asked_for: FxHashSet<RequestKey>,
 }
 
 impl<'a> Counting<'a> {
@@ -132,8 +136,9 @@ impl<'a> Counting<'a> {
         let spending = records.map(Records::spending).transpose()?.unwrap_or_default();
         let known = spending.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
         let reply_tokens = known.map_or(REPLY_TOKENS, |(_, spent)| spent.usage.output_tokens / spent.calls);
-        let writer = generate::writer(&asked.name, options.model_questions);
-        Ok(Self { asked, records, options, writer, reply_tokens, calls: 0, cached: 0, input_tokens: 0 })
+        let asked_for = FxHashSet::default();
+        let writer = generate::writer(&asked.name);
+        Ok(Self { asked, records, options, writer, reply_tokens, calls: 0, cached: 0, input_tokens: 0, asked_for })
     }
 
     fn add_changed(&mut self, found: SourceDocument, fingerprint: &str, embedder: &dyn Embedder) -> Result<()> {
@@ -172,11 +177,12 @@ impl<'a> Counting<'a> {
         let request = chat_request::<GenerateSkill>(&task)?;
         let key = request.key(&self.asked.name);
         let kept = self.asked.replies.as_ref().map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
-        if kept.is_some() {
+        // Of equal prompts one is sent.
+        if kept.is_some() || !self.asked_for.insert(key) {
             self.cached += 1;
         } else {
             self.calls += 1;
-            self.input_tokens += request.input_tokens();
+            self.input_tokens += request.input_tokens(self.asked.sends_schema);
         }
         Ok(())
     }

@@ -3,15 +3,17 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::options::{IndexOptions, ModelQuestions, ModelReport};
 use crate::domain::{
-    ChatError, Document, DocumentId, Passage, PassageId, Progress, PseudoQuery, QuestionKind, QuestionOrigin, Skip,
-    Spent,
+    Cancellation, ChatError, Document, DocumentId, Passage, PassageId, Progress, PseudoQuery, QuestionKind,
+    QuestionOrigin, Skip, Spent,
 };
 use crate::error::{Error, Result};
 use crate::llm::ChatModel;
@@ -21,15 +23,20 @@ use crate::text::tokens;
 use crate::workspace::{DocumentUnit, PassageUnit, Records, WrittenQuestions};
 
 /// Replies that are committed together. They are kept one by one before: a commit that is lost costs nothing again.
-const BATCH_REPLIES: usize = 64;
-/// Requests that a server may refuse, one after the other and before it took any, until the run gives up.
-const REFUSALS_MAX: usize = 3;
+const BATCH_REPLIES: usize = 16;
+/// Requests that a server may refuse, before it ever took one, until it is asked no more.
+const REFUSALS_MAX: usize = 5;
+/// Statuses of a server that does not have what is asked for, whatever the passage is.
+const ABSENT: [u16; 2] = [404, 501];
+/// How long calls under way may take to come back when the run is to stop.
+const GRACE: Duration = Duration::from_secs(10);
+/// How often it is looked whether the run is to stop.
+const TICK: Duration = Duration::from_millis(100);
 
-/// Returns what says whether questions are as this model would write them now: its name, what becomes of the questions
-/// of rules, and a digest of the prompt.
-pub(super) fn writer(model: &str, beside: ModelQuestions) -> String {
+/// Returns what says whether questions are as this model would write them now: its name, and a digest of the prompt.
+pub(super) fn writer(model: &str) -> String {
     let digest = blake3::hash([GENERATE, GenerateSkill::SCHEMA].concat().as_bytes());
-    format!("{model}, {}, prompt {}", beside.name(), &digest.to_hex()[..16])
+    format!("{model}, prompt {}", &digest.to_hex()[..16])
 }
 
 /// Returns what a model is asked about a passage; nothing where it has no word.
@@ -85,9 +92,11 @@ pub(super) fn run(
     options: &IndexOptions,
     handle: &Handle,
 ) -> Result<ModelReport> {
-    let writer = writer(model.name(), options.model_questions);
+    let writer = writer(model.name());
+    rejoin(records, model.name(), &writer, options.model_questions)?;
     let documents: VecDeque<_> = records.unwritten(&writer)?.into();
     let total = documents.iter().map(|(_, passages)| passages.len() as u64).sum();
+    let was_taken = records.is_written_by(&writer)?;
     let mut writing = Writing {
         records,
         model,
@@ -98,17 +107,47 @@ pub(super) fn run(
         calls: JoinSet::new(),
         finished: Vec::new(),
         spent: Spent::default(),
+        was_taken,
         refusals: 0,
+        wordless: 0,
         is_full: false,
         error: None,
         total,
         report: ModelReport { model: model.name().to_owned(), ..ModelReport::default() },
     };
     handle.block_on(writing.run())?;
-    let Writing { error, report, .. } = writing;
+    let Writing { error, report, wordless, .. } = writing;
+    let over = report.written + report.failed.len() as u64 + wordless;
     match error {
         Some(error) => Err(error),
-        None => Ok(ModelReport { left: total.saturating_sub(report.written + report.failed.len() as u64), ..report }),
+        None => Ok(ModelReport { left: total.saturating_sub(over), ..report }),
+    }
+}
+
+/// Gives passages that this writer has written the questions of rules, or takes them away, as it is asked for now.
+fn rejoin(records: &mut Records, model: &str, writer: &str, beside: ModelQuestions) -> Result<()> {
+    for (id, passages) in records.written_otherwise(writer, beside == ModelQuestions::Beside)? {
+        let Some(DocumentUnit { document, passages: units, .. }) = records.document_unit(id)? else { continue };
+        let mut changed = Vec::new();
+        for PassageUnit { passage, questions, .. } in units.into_iter().filter(|it| passages.contains(&it.passage.id)) {
+            let written = questions.iter().filter(|it| it.origin == QuestionOrigin::Model).cloned().collect();
+            let joined = joined(&document, &passage, written, beside);
+            // Of some passages rules make no question.
+            if joined != questions {
+                changed.push(WrittenQuestions { passage: passage.id, questions: Ok(joined) });
+            }
+        }
+        if !changed.is_empty() {
+            records.write_questions(&changed, writer, model, &Spent::default())?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns when a run is to stop.
+async fn stop(cancellation: &Cancellation) {
+    while !cancellation.is_cancelled() {
+        sleep(TICK).await;
     }
 }
 
@@ -118,7 +157,7 @@ struct Job {
     passage: Passage,
 }
 
-/// A job that is over, and whether no other was under way when it began.
+/// A job that is over, and whether it had what is left of the budget for itself.
 struct Over {
     job: Job,
     was_alone: bool,
@@ -137,8 +176,12 @@ struct Writing<'a> {
     /// What waits to be committed, and what it came to.
     finished: Vec<WrittenQuestions>,
     spent: Spent,
-    /// Requests that were refused before any was taken.
+    /// Whether the server ever took a request of this writer.
+    was_taken: bool,
+    /// Requests that it refused before.
     refusals: usize,
+    /// Passages that there is nothing to ask about.
+    wordless: u64,
     /// Whether a call did not fit into the budget beside those under way.
     is_full: bool,
     error: Option<Error>,
@@ -149,18 +192,32 @@ struct Writing<'a> {
 impl Writing<'_> {
     async fn run(&mut self) -> Result<()> {
         loop {
-            if self.options.cancellation.is_cancelled() && self.error.is_none() {
-                self.error = Some(Error::Cancelled);
-            }
             self.begin()?;
-            let Some(over) = self.calls.join_next().await else { break };
-            let over = over.map_err(|error| Error::Internal(error.to_string()))?;
-            self.note(over);
+            let over = tokio::select! {
+                over = self.calls.join_next() => over,
+                () = stop(&self.options.cancellation) => {
+                    self.error.get_or_insert(Error::Cancelled);
+                    break;
+                }
+            };
+            let Some(over) = over else { break };
+            self.note(over.map_err(|error| Error::Internal(error.to_string()))?);
             if self.finished.len() >= BATCH_REPLIES {
                 self.commit()?;
             }
         }
+        self.wind_up().await?;
         self.commit()
+    }
+
+    /// Gives calls that are still under way a moment to come back; those that wait for their turn do not go out.
+    async fn wind_up(&mut self) -> Result<()> {
+        let end = Instant::now() + GRACE;
+        while let Ok(Some(over)) = timeout_at(end, self.calls.join_next()).await {
+            self.note(over.map_err(|error| Error::Internal(error.to_string()))?);
+        }
+        self.calls.abort_all();
+        Ok(())
     }
 
     /// Begins as many calls as there may be.
@@ -172,11 +229,10 @@ impl Writing<'_> {
             }
             let Some(job) = self.next_job()? else { break };
             let Some(task) = task(&job.document, &job.passage) else {
-                let questions = joined(&job.document, &job.passage, Vec::new(), ModelQuestions::Beside);
-                self.finish(&job.passage, Ok(questions));
+                self.wordless += 1;
                 continue;
             };
-            let (model, was_alone) = (Arc::clone(self.model), self.calls.is_empty());
+            let (model, was_alone) = (Arc::clone(self.model), self.is_full);
             self.calls.spawn(async move {
                 let performed = perform::<GenerateSkill>(model.as_ref(), &task).await;
                 Over { job, was_alone, performed }
@@ -202,11 +258,11 @@ impl Writing<'_> {
             Ok(performed) => performed,
             Err(error) => return self.refuse(&job, error),
         };
+        self.was_taken |= spent.calls + spent.cached > 0;
         self.spent.add(&spent);
         self.report.spent.add(&spent);
         match outcome {
             Ok(written) => {
-                self.refusals = 0;
                 self.is_full = false;
                 let questions = joined(&job.document, &job.passage, written, self.options.model_questions);
                 self.finish(&job.passage, Ok(questions));
@@ -225,14 +281,20 @@ impl Writing<'_> {
 
     /// A request that is refused says something about its passage, unless the server takes none at all.
     fn refuse(&mut self, job: &Job, error: Error) {
-        let is_of_passage = matches!(error, Error::Chat { source: ChatError::Request { .. }, .. });
-        self.refusals += 1;
-        if is_of_passage && (self.report.written > 0 || self.refusals < REFUSALS_MAX) {
-            let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            self.fail(job, reason);
-        } else {
+        let Error::Chat { source: source @ ChatError::Request { status, .. }, .. } = &error else {
             self.error.get_or_insert(error);
+            return;
+        };
+        if !self.was_taken && ABSENT.contains(status) {
+            self.error.get_or_insert(error);
+            return;
         }
+        self.refusals += 1;
+        let reason = source.to_string();
+        if !self.was_taken && self.refusals >= REFUSALS_MAX {
+            self.report.stopped = Some(reason.clone());
+        }
+        self.fail(job, reason);
     }
 
     fn fail(&mut self, job: &Job, reason: String) {

@@ -40,15 +40,6 @@ pub enum ModelQuestions {
     Beside,
 }
 
-impl ModelQuestions {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Instead => "instead",
-            Self::Beside => "beside",
-        }
-    }
-}
-
 /// What a run may be told.
 #[derive(Clone)]
 pub struct IndexOptions {

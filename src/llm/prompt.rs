@@ -11,6 +11,8 @@ pub const ANSWER: &str = include_str!("prompts/answer.md");
 pub const CITATIONS: &str = include_str!("prompts/citations.md");
 /// What the skill `generate` says.
 pub const GENERATE: &str = include_str!("prompts/generate.md");
+/// What the skill `pick` says.
+pub const PICK: &str = include_str!("prompts/pick.md");
 /// What a server is tried with.
 pub const PROBE: &str = include_str!("prompts/probe.md");
 /// What is said of a reply that cannot be used.
@@ -91,8 +93,8 @@ mod tests {
         let known = ["mark", "question", "passages", "sentences", "problem", "passage", "name", "section"];
         let numbers = ["answered_min", "answered_max", "raised_min", "raised_max", "keywords_max", "sentences_max"];
         let known: Vec<(&str, &str)> =
-            known.into_iter().chain(numbers).chain(["sentence_count"]).map(|name| (name, "")).collect();
-        for prompt in [ANSWER, CITATIONS, GENERATE, PROBE, REPAIR] {
+            known.into_iter().chain(numbers).chain(["sentence_count", "picks_max"]).map(|name| (name, "")).collect();
+        for prompt in [ANSWER, CITATIONS, GENERATE, PICK, PROBE, REPAIR] {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

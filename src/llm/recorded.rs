@@ -35,6 +35,13 @@ pub(super) enum Outcome {
     Fault(ChatError),
 }
 
+impl Outcome {
+    /// Returns whether no call went out, because of what others took or came to.
+    pub(super) const fn is_not_made(&self) -> bool {
+        matches!(self, Self::Fault(ChatError::Budget { .. } | ChatError::CircuitOpen { .. }))
+    }
+}
+
 /// A model whose calls are written down, one JSON object a line, as each ends.
 pub struct Recorded {
     inner: Arc<dyn ChatModel>,

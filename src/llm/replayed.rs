@@ -36,7 +36,12 @@ impl Replayed {
                 line: number,
                 reason: format!("it is no recorded call: {error}"),
             })?;
-            outcomes.entry(line.key).or_default().push_back(line.outcome);
+            let due = outcomes.entry(line.key).or_default();
+            // A call that did not go out and was made later has an outcome; when it did not was a matter of time.
+            if due.back().is_some_and(Outcome::is_not_made) {
+                due.pop_back();
+            }
+            due.push_back(line.outcome);
         }
         Ok(Self { name: name.to_owned(), outcomes: Mutex::new(outcomes), calls: AtomicU64::new(0) })
     }

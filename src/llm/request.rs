@@ -171,12 +171,12 @@ impl ChatRequest {
     }
 
     /// Returns about how many tokens a model takes the prompt for, neither too many nor too few: those of what is said,
-    /// and of the schema, which a server shows to the model in some form.
+    /// and of the schema, if it is sent, which a server shows to the model in some form.
     #[must_use]
-    pub fn input_tokens(&self) -> u64 {
+    pub fn input_tokens(&self, sends_schema: bool) -> u64 {
         let schema = match &self.form {
-            ReplyForm::Text => 0,
-            ReplyForm::Json { schema, .. } => model_tokens(&schema.to_string()),
+            ReplyForm::Json { schema, .. } if sends_schema => model_tokens(&schema.to_string()),
+            ReplyForm::Json { .. } | ReplyForm::Text => 0,
         };
         let said = self.messages.iter().map(|message| model_tokens(&message.text) + MESSAGE_TOKENS);
         said.sum::<u64>() + schema

@@ -149,7 +149,7 @@ fn usage(wire: Option<&WireUsage>, request: &ChatRequest, text: &str) -> Usage {
     let input = wire.and_then(|it| it.prompt_tokens);
     let output = wire.and_then(|it| it.completion_tokens);
     Usage {
-        input_tokens: input.unwrap_or_else(|| request.input_tokens()),
+        input_tokens: input.unwrap_or_else(|| request.input_tokens(true)),
         output_tokens: output.unwrap_or_else(|| model_tokens(text)),
         is_estimated: input.is_none() || output.is_none(),
     }

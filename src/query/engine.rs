@@ -14,13 +14,14 @@ use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
 use super::filter::allowed;
 use super::options::{Preset, SearchOptions, StrategyKind};
+use super::pick::pick;
 use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
 use super::write::{self, SentenceSink};
 use crate::domain::{
-    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
+    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId, Pick,
 };
 use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
@@ -43,8 +44,8 @@ pub struct AskOptions {
     pub citations_max: usize,
     /// Passages that a language model is shown at most, where one writes.
     pub passages_max: usize,
-    /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives no
-    /// verdict that can be used, the rule's holds, and a note of the ledger says why.
+    /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives
+    /// no verdict that can be used, the rule's holds, and a note of the ledger says why.
     pub citation_check: CitationCheck,
     /// Who is told sentences of a language model while it writes, if anybody.
     pub sentences: Option<SentenceSink>,
@@ -148,6 +149,8 @@ impl Source {
 }
 
 /// What is said of a question that waits for the answer which version is current.
+/// A stage of a question that has a deadline.
+const PICKING: &str = "waiting for the language model to pick";
 const VERSION: &str = "reading which version is current";
 /// How often a question is asked again because another version was published meanwhile.
 pub(super) const ATTEMPTS_MAX: u32 = 4;
@@ -260,14 +263,25 @@ impl QueryEngine {
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.strategy.name());
         let finish = |_: &Query, _: &Found, hits: Vec<Hit>| Ok(hits);
-        let (query, found, hits) = self.find_in_time(query, options, finish).instrument(span).await?;
-        Ok(SearchResult {
-            query: query.question.text.clone(),
-            strategy: self.resolved(options.strategy).to_string(),
-            version: query.reader.version(),
-            hits,
-            ledger: found.ledger.clone(),
-        })
+        let stage = Stage::default();
+        let searched = async {
+            let model = self.picker(options)?;
+            let (query, found, hits) = self.find(query, options, finish, &stage).await?;
+            let mut result = SearchResult {
+                query: query.question.text.clone(),
+                strategy: self.resolved(options.strategy).to_string(),
+                version: query.reader.version(),
+                hits,
+                ledger: found.ledger.clone(),
+            };
+            if let Some(model) = model {
+                stage.enter(PICKING);
+                let SearchResult { query, hits, ledger, .. } = &mut result;
+                picked(model, query, hits, ledger, options).await?;
+            }
+            Ok(result)
+        };
+        stage.within(options.deadline, searched.instrument(span)).await
     }
 
     /// Answers a question with sentences of the collection, word for word, each cited; or, where the performers have a
@@ -302,7 +316,13 @@ impl QueryEngine {
         };
         let stage = Stage::default();
         let answered = async {
-            let (_, _, answer) = self.find(question, &options.search, finish, &stage).await?;
+            let picker = self.picker(&options.search)?;
+            let (_, _, mut answer) = self.find(question, &options.search, finish, &stage).await?;
+            if let Some(model) = picker.filter(|_| answer.kind != AnswerKind::Nothing) {
+                stage.enter(PICKING);
+                let Answer { question, hits, ledger, .. } = &mut answer;
+                picked(model, question, hits, ledger, &options.search).await?;
+            }
             let Some(model) = &self.model else { return Ok(answer) };
             stage.enter("waiting for the language model");
             write::written(model.as_ref(), answer, options).await
@@ -310,14 +330,34 @@ impl QueryEngine {
         stage.within(options.search.deadline, answered.instrument(span)).await
     }
 
-    async fn find_in_time<T: Send + 'static>(
-        &self,
-        question: &str,
-        options: &SearchOptions,
-        finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
-    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
-        let stage = Stage::default();
-        stage.within(options.deadline, self.find(question, options, finish, &stage)).await
+    /// Returns the model that picks, where a search asks for that.
+    fn picker(&self, options: &SearchOptions) -> Result<Option<&dyn ChatModel>> {
+        match (options.pick, &self.model) {
+            (None, _) => Ok(None),
+            (Some(_), Some(model)) => Ok(Some(model.as_ref())),
+            (Some(count), None) => Err(Error::Option {
+                option: "number of passages to pick from",
+                value: count.to_string(),
+                reason: "there is no language model".to_owned(),
+            }),
+        }
+    }
+
+    /// Lets the language model of the performers pick among the first `shown` of `hits`: see [`pick`](super::pick).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] where there is no model, [`Error::Chat`] if something about it has to be corrected.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses a reply in flight, which may have been paid for.
+    pub async fn pick(&self, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
+        let options = SearchOptions { pick: Some(shown), ..SearchOptions::default() };
+        match self.picker(&options)? {
+            Some(model) => pick(model, question, hits, shown).await,
+            None => Ok((hits, Pick::default())),
+        }
     }
 
     /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of
@@ -367,7 +407,7 @@ impl QueryEngine {
         let mut found = strategy(kind).find(Arc::clone(&query)).await?;
         if let Some(reranker) = reranker {
             stage.enter("judging passages again");
-            rerank::apply(reranker, &query, &mut found, options.top_k).await?;
+            rerank::apply(reranker, &query, &mut found, options.top_k.max(options.pick.unwrap_or(0))).await?;
         }
         tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         let found = Arc::new(found);
@@ -409,7 +449,7 @@ impl QueryEngine {
             Source::Asked(source) => self.excerpt(source.as_ref(), current.version(), &asked, options).await?,
         };
         let embedder = Arc::clone(&self.embedder);
-        let options = SearchOptions { top_k: options.top_k.max(options.rerank.unwrap_or(0)), ..options.clone() };
+        let options = SearchOptions { top_k: options.found_count(), ..options.clone() };
         let prepare = move || {
             let asked = asked.put_to(reader.graph());
             let allowed = allowed(reader.as_ref(), &options.filters)?;
@@ -529,4 +569,19 @@ fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {
         })
     };
     found.ranked.iter().zip(1..).map(hit).collect()
+}
+
+/// Lets a model pick among what was found, and keeps as many passages as were asked for.
+async fn picked(
+    model: &dyn ChatModel,
+    question: &str,
+    hits: &mut Vec<Hit>,
+    ledger: &mut Ledger,
+    options: &SearchOptions,
+) -> Result<()> {
+    let (ordered, by) = pick(model, question, std::mem::take(hits), options.pick.unwrap_or(0)).await?;
+    *hits = ordered;
+    hits.truncate(options.top_k);
+    ledger.pick = Some(by);
+    Ok(())
 }

@@ -9,6 +9,7 @@ mod lexical;
 mod options;
 mod path_ends;
 mod paths;
+mod pick;
 mod question;
 mod rerank;
 mod short;
@@ -24,7 +25,8 @@ pub use options::{
     DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX, TrailRanker, parse_deadline,
 };
 pub use paths::paths;
+pub use pick::{PICK_MAX, pick};
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
 pub use weights::{read_weights, shipped_weights};
-pub use write::SentenceSink;
+pub use write::{SentenceSink, UNCHECKED};

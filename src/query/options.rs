@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::filter::Filter;
+use super::pick::PICK_MAX;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 
@@ -128,6 +129,9 @@ pub struct SearchOptions {
     pub filters: Vec<Filter>,
     /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
     pub rerank: Option<usize>,
+    /// Passages that a language model is shown to pick from, in one call, after all else; none is asked where no number
+    /// is given.
+    pub pick: Option<usize>,
     /// Weights of `trail`; those that come with the program where none are given.
     pub weights: Option<Arc<WeightSet>>,
     /// What ranks the best passages of `trail`; boosted trees where the weights have some and none is given.
@@ -157,6 +161,7 @@ impl Default for SearchOptions {
             n_hop: None,
             filters: Vec::new(),
             rerank: None,
+            pick: None,
             weights: None,
             trail_ranker: None,
             deadline: None,
@@ -165,18 +170,27 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
+    /// Returns how many passages a strategy has to find, so that there are enough for all that comes after it.
+    pub(super) fn found_count(&self) -> usize {
+        self.top_k.max(self.rerank.unwrap_or(0)).max(self.pick.unwrap_or(0))
+    }
+
     /// Checks the bounds.
     ///
     /// # Errors
     ///
     /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank`
-    /// outside 1 to [`RERANK_MAX`], a `deadline` of nothing or above [`DEADLINE_MAX`].
+    /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of nothing or above
+    /// [`DEADLINE_MAX`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
         }
         if self.rerank.is_some_and(|count| !(1..=RERANK_MAX).contains(&count)) {
             return Err(out_of_bounds("rerank", self.rerank.unwrap_or(0), 1, RERANK_MAX));
+        }
+        if self.pick.is_some_and(|count| !(1..=PICK_MAX).contains(&count)) {
+            return Err(out_of_bounds("pick", self.pick.unwrap_or(0), 1, PICK_MAX));
         }
         if let Some(deadline) = self.deadline.filter(|it| it.is_zero() || *it > DEADLINE_MAX) {
             return Err(no_deadline(deadline.as_secs_f64().to_string()));
@@ -224,6 +238,7 @@ mod tests {
         assert!(SearchOptions::default().check().is_ok());
         assert!(SearchOptions { top_k: 0, ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { rerank: Some(0), ..SearchOptions::default() }.check().is_err());
+        assert!(SearchOptions { pick: Some(0), ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { n_hop: Some(99), ..SearchOptions::default() }.check().is_err());
         let deadline = Some(Duration::ZERO);
         assert!(SearchOptions { deadline, ..SearchOptions::default() }.check().is_err());

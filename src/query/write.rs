@@ -5,14 +5,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::AskOptions;
-use crate::domain::{Answer, AnswerKind, Citation, CitationCheck, Hit, Writing, WrittenSentence};
-use crate::error::Result;
+use crate::domain::{Answer, AnswerKind, Citation, CitationCheck, Hit, Spent, Writing, WrittenSentence};
+use crate::error::{Error, Result};
 use crate::llm::{ChatModel, Listener};
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
     ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_aloud,
 };
 
+/// How a note begins that says why citations were not checked by a model that was asked to.
+pub const UNCHECKED: &str = "citations were checked by rule";
 /// What is said when a model finds no answer in what it was shown.
 const ABSTAINED: &str = "The passages that were found do not answer the question.";
 
@@ -77,7 +79,13 @@ pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &Ask
 
 /// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
 async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask) -> Result<Answer> {
-    let Performed { outcome, spent } = perform::<CitationsSkill>(model, task).await?;
+    let Performed { outcome, spent } = match perform::<CitationsSkill>(model, task).await {
+        // The answer is there, and paid for.
+        Err(Error::Chat { source, .. }) => {
+            Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
+        }
+        performed => performed?,
+    };
     let Some(writing) = &mut answer.writing else { return Ok(answer) };
     writing.spent.add(&spent);
     match outcome {
@@ -87,7 +95,7 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
                 sentence.is_supported = verdict;
             }
         }
-        Err(why) => answer.ledger.notes.push(format!("citations were checked by rule: {why}")),
+        Err(why) => answer.ledger.notes.push(format!("{UNCHECKED}: {why}")),
     }
     Ok(answer)
 }

@@ -6,6 +6,7 @@ mod citations;
 mod generate;
 mod model;
 mod performers;
+mod pick;
 
 pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
@@ -15,3 +16,4 @@ pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
 pub use generate::{GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
 pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
 pub use performers::Performers;
+pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask};

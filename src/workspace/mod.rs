@@ -217,6 +217,16 @@ impl Workspace {
         if is_there(&self.path.join(REPLIES))? { self.replies().map(Some) } else { Ok(None) }
     }
 
+    /// Opens the replies that are kept, if any ever were, to read them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Replies::open`].
+    pub fn replies_to_read(&self) -> Result<Option<Replies>> {
+        let path = self.path.join(REPLIES);
+        if is_there(&path)? { Replies::open_to_read(&path).map(Some) } else { Ok(None) }
+    }
+
     /// Returns the name of the embedder that the index is pinned to.
     ///
     /// # Errors
@@ -350,7 +360,7 @@ fn check_is_free(path: &Path) -> Result<()> {
         let is_ours = match name.as_ref() {
             "lock" => true,
             VERSIONS => holds_versions(&entry.path())?,
-            _ => name.starts_with(RECORDS),
+            _ => [RECORDS, REPLIES, FRESH_VECTORS].iter().any(|ours| name.starts_with(ours)),
         };
         if !is_ours {
             return Err(not_an_index(path, format!("it holds `{}`", name.escape_debug())));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{Error, Result};
 use crate::store::ReplyStore;
@@ -40,7 +40,21 @@ impl Replies {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(path).map_err(Error::io("open", path))?;
-        let connection = prepared(path).map_err(|error| damaged(path, &error))?;
+        Self::of(path, prepared(path))
+    }
+
+    /// Opens the replies in a file, to read them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the file is not there or holds something else.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        Self::of(path, connection)
+    }
+
+    fn of(path: &Path, connection: rusqlite::Result<Connection>) -> Result<Self> {
+        let connection = connection.map_err(|error| damaged(path, &error))?;
         let id: i32 = connection
             .pragma_query_value(None, "application_id", |row| row.get(0))
             .map_err(|error| damaged(path, &error))?;

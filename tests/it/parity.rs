@@ -41,7 +41,7 @@ async fn compare(bundle: &str, title_field: Option<String>, expect: f64) {
     let engine = engine(&folder.join("corpus.jsonl"), title_field).await;
     let trail_ranker = Some(TrailRanker::Linear);
     let options = SearchOptions { strategy: StrategyKind::Trail, trail_ranker, ..SearchOptions::default() };
-    let (_, report) = retrieval(&engine, &questions, &options).await.unwrap();
+    let (_, report) = retrieval(&engine, &questions, &options, None).await.unwrap();
     let actual = report.metrics.get("recall@5").unwrap().mean;
     assert!(actual >= expect - TOLERANCE, "{bundle}: {actual:.2} is less than {expect}");
 }

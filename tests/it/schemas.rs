@@ -9,12 +9,12 @@ use cairn::TrailRanker;
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document, DocumentId,
     EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
-    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span,
-    Spent, Step, StepKind, Usage, Writing, WrittenSentence,
+    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip,
+    Span, Spent, Step, StepKind, Usage, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
-    SweepReport, SweepRow, compare, score, score_answers,
+    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, RetrievalReport, Run, Scored,
+    SweepCell, SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
@@ -49,7 +49,7 @@ const NAMES: [&str; 21] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 14] = [
+const OPTIONAL: [(&str, &str); 15] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "rule"),
@@ -59,6 +59,7 @@ const OPTIONAL: [(&str, &str); 14] = [
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
     ("eval-retrieval", "notes"),
+    ("eval-retrieval", "spent"),
     ("eval-sweep", "notes"),
     ("index", "model"),
     ("publish", "index_seconds"),
@@ -116,8 +117,14 @@ fn ledger() -> Ledger {
         arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,
+        pick: Some(pick()),
         notes: vec!["a limit was hit".to_owned()],
     }
+}
+
+fn pick() -> Pick {
+    let degraded = Some("it was away".to_owned());
+    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded, spent: writing().spent }
 }
 
 fn writing() -> Writing {
@@ -399,7 +406,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-fit", vec![json!(fitted())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
-        ("eval-retrieval", vec![json!(score(&lines, facts()))]),
+        ("eval-retrieval", vec![json!(RetrievalReport { spent: Some(writing().spent), ..score(&lines, facts()) })]),
         ("export", export_lines()),
         ("index", vec![index]),
         ("path", vec![json!(paths_found())]),

@@ -329,7 +329,7 @@ impl GraphReader for GraphCache {
     }
 
     fn vectors(&self, _field: VectorField) -> Vectors<'_> {
-        Vectors::default()
+        Vectors { dimension: self.state.dimension, ..Vectors::default() }
     }
 
     fn postings(&self, _field: TextField, _term: &str, _visit: &mut dyn FnMut(u32, u32)) -> Result<()> {

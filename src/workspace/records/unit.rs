@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 const STAGE: &str = "passages";
 /// The stage in which a model writes the questions of a passage.
 pub(super) const WRITTEN: &str = "questions";
+/// Where it is kept of which passages the model gave nothing that can be used: what another wrote of them stays.
+pub(super) const UNWRITTEN: &str = "no questions";
 pub(super) const DONE: u8 = 1;
 pub(super) const FAILED: u8 = 2;
 
@@ -168,7 +170,7 @@ impl<'t> Remove<'t> {
         Ok(Self {
             find: transaction.prepare("SELECT document FROM documents WHERE id = ?1")?,
             written: transaction.prepare(
-                "DELETE FROM units WHERE stage = 'questions' \
+                "DELETE FROM units WHERE stage IN ('questions', 'no questions') \
                  AND key IN (SELECT id FROM passages WHERE document = ?1)",
             )?,
             questions: transaction

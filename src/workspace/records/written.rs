@@ -1,10 +1,10 @@
 //! Questions that a model wrote: units of their own, passage by passage, and what they came to.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{OptionalExtension as _, Params, Transaction, params};
 
-use super::unit::{DONE, FAILED, InsertQuestion, MARK, WRITTEN, note_change};
+use super::unit::{DONE, FAILED, InsertQuestion, MARK, UNWRITTEN, WRITTEN, note_change};
 use super::{Records, bytes};
-use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, Skip, Spent, Usage};
+use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
 use crate::error::{Error, Result};
 
 /// The questions of one passage after a model was asked for them.
@@ -34,12 +34,40 @@ impl Records {
     /// If the records cannot be read.
     pub fn unwritten(&self, writer: &str) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
         const SQL: &str = "SELECT d.id, p.id FROM documents d JOIN passages p ON p.document = d.document \
-             LEFT JOIN units u ON u.stage = ?1 AND u.key = p.id AND u.state = ?2 \
-             WHERE u.fingerprint IS NOT ?3 ORDER BY d.source_id, p.ordinal";
+             LEFT JOIN units u ON u.stage = ?1 AND u.key = p.id \
+             WHERE u.fingerprint IS NOT ?2 ORDER BY d.source_id, p.ordinal";
+        self.passages_by_document(SQL, params![WRITTEN, writer])
+    }
+
+    /// Returns passages whose questions `writer` wrote, and that have none of rules though they should, or some though
+    /// they should not.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn written_otherwise(&self, writer: &str, with_rules: bool) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
+        const SQL: &str = "SELECT d.id, p.id FROM documents d JOIN passages p ON p.document = d.document \
+             JOIN units u ON u.stage = ?1 AND u.key = p.id AND u.fingerprint = ?2 \
+             WHERE ?3 <> EXISTS (SELECT 1 FROM questions q WHERE q.passage = p.passage AND q.origin = ?4) \
+             ORDER BY d.source_id, p.ordinal";
+        self.passages_by_document(SQL, params![WRITTEN, writer, with_rules, QuestionOrigin::Rule.code()])
+    }
+
+    /// Returns whether `writer` wrote the questions of any passage.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn is_written_by(&self, writer: &str) -> Result<bool> {
+        const SQL: &str = "SELECT EXISTS (SELECT 1 FROM units WHERE stage = ?1 AND fingerprint = ?2)";
+        self.connection.query_row(SQL, [WRITTEN, writer], |row| row.get(0)).map_err(Error::records("read"))
+    }
+
+    fn passages_by_document(&self, sql: &str, params: impl Params) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
         let read = || {
             let mut documents: Vec<(DocumentId, Vec<PassageId>)> = Vec::new();
-            let mut statement = self.connection.prepare(SQL)?;
-            let mut rows = statement.query(params![WRITTEN, DONE, writer])?;
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query(params)?;
             while let Some(row) = rows.next()? {
                 let document = DocumentId::from_bytes(bytes(row, 0)?);
                 let passage = PassageId::from_bytes(bytes(row, 1)?);
@@ -70,6 +98,7 @@ impl Records {
             let mut remove = transaction.prepare("DELETE FROM questions WHERE passage = ?1")?;
             let mut insert = InsertQuestion::new(transaction)?;
             let mut mark = transaction.prepare(MARK)?;
+            let mut unmark = transaction.prepare("DELETE FROM units WHERE stage = ?1 AND key = ?2")?;
             for WrittenQuestions { passage, questions } in written {
                 let key = passage.as_bytes();
                 let Some(row) = find.query_row([key], |row| row.get::<_, i64>(0)).optional()? else { continue };
@@ -78,8 +107,11 @@ impl Records {
                         remove.execute([row])?;
                         questions.iter().try_for_each(|question| insert.of(row, question))?;
                         mark.execute(params![WRITTEN, key, writer, DONE, None::<&str>])?;
+                        unmark.execute(params![UNWRITTEN, key])?;
                     }
-                    Err(reason) => drop(mark.execute(params![WRITTEN, key, writer, FAILED, reason])?),
+                    Err(reason) => {
+                        mark.execute(params![UNWRITTEN, key, writer, FAILED, reason])?;
+                    }
                 }
             }
             spend(transaction, model, spent)?;
@@ -93,9 +125,8 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn written_counts(&self) -> Result<WrittenCounts> {
-        const SQL: &str = "SELECT count(*) FILTER (WHERE state = ?1), count(*) FILTER (WHERE state <> ?1) FROM units \
-             WHERE stage = ?2";
-        let counts = self.connection.query_row(SQL, params![DONE, WRITTEN], |row| {
+        const SQL: &str = "SELECT count(*) FILTER (WHERE stage = ?1), count(*) FILTER (WHERE stage = ?2) FROM units";
+        let counts = self.connection.query_row(SQL, [WRITTEN, UNWRITTEN], |row| {
             let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
             Ok(WrittenCounts { written: count(0)?, failed: count(1)? })
         });
@@ -109,7 +140,7 @@ impl Records {
     /// If the records cannot be read.
     pub fn unwritten_reasons(&self) -> Result<Vec<Skip>> {
         const SQL: &str = "SELECT d.uri, p.ordinal, u.reason FROM units u JOIN passages p ON p.id = u.key \
-             JOIN documents d ON d.document = p.document WHERE u.stage = 'questions' AND u.state = 2 \
+             JOIN documents d ON d.document = p.document WHERE u.stage = 'no questions' \
              ORDER BY d.uri, p.ordinal";
         let read = self.read_all(SQL, |row| {
             let (uri, ordinal): (String, u32) = (row.get(0)?, row.get(1)?);

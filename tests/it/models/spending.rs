@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base_singleton};
@@ -89,6 +89,26 @@ fn what_a_run_is_said_to_cost_is_what_a_model_then_charges() {
 }
 
 #[test]
+fn where_no_schema_is_sent_none_is_reckoned_with_and_equal_prompts_are_sent_once() {
+    let (cli, server) = (mills(), ChatServer::start([good()]));
+    cli.write(
+        "notes/a.jsonl",
+        "{\"id\": 1, \"title\": \"T\", \"text\": \"Same.\"}\n{\"id\": 2, \"title\": \"T\", \"text\": \"Same.\"}",
+    );
+    let usage = |form: &str| {
+        cli.write("cairn.toml", format!("[model]\nform = \"{form}\""));
+        let said = index(&cli, &server, &["--dry-run", "--json"]).succeeded();
+        let stage = serde_json::from_str::<Value>(&said.stdout).unwrap()["stages"][0].clone();
+        assert_eq!((&stage["calls"], &stage["cached"]), (&json!(13), &json!(1)));
+        stage["usage"]["input_tokens"].as_u64().unwrap()
+    };
+    let (with, without) = (usage("schema"), usage("object"));
+    assert!(with > without + 13 * 50, "{with} {without}");
+    let report = report_of(&cli, &server, &["--budget", "13calls"]);
+    assert_eq!((&report["model"]["spent"]["calls"], &report["model"]["left"]), (&json!(13), &json!(0)));
+}
+
+#[test]
 fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twice() {
     let model = Thought::new(|body| {
         std::thread::sleep(Duration::from_millis(15));
@@ -109,8 +129,10 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
             let mut command = cli.command(["index", "notes", "--model", "played"]);
             command.env("CAIRN_MODEL_URL", &server.url).stderr(std::process::Stdio::null());
             let mut run = command.spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(20 + random.below(100) as u64));
-            if run.try_wait().unwrap().is_some_and(|status| status.success()) {
+            // Longer each time, so that also a slow machine comes to an end.
+            std::thread::sleep(Duration::from_millis((20 + random.below(100) + own * own) as u64));
+            if let Some(status) = run.try_wait().unwrap() {
+                assert!(status.success(), "{status}");
                 break;
             }
             run.kill().unwrap();
@@ -125,25 +147,28 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
 }
 
 #[test]
-fn a_thousand_calls_go_out_at_one_time_where_they_may() {
-    const CALLS: usize = 1_000;
+fn hundreds_of_calls_go_out_at_one_time_where_they_may() {
+    const CALLS: usize = 200;
     let cli = Cli::new();
     for number in 0..CALLS {
         cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in 1820."));
     }
     cli.write("cairn.toml", format!("[model]\nconcurrency = {CALLS}"));
-    let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (counted, highest) = (Arc::clone(&under_way), Arc::clone(&most));
+    let came = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&came);
+    // No call is answered before all are there.
     let model = Thought::new(move |body| {
-        highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_secs(3));
-        counted.fetch_sub(1, Ordering::SeqCst);
+        counted.fetch_add(1, Ordering::SeqCst);
+        let began = Instant::now();
+        while counted.load(Ordering::SeqCst) < CALLS && began.elapsed() < Duration::from_mins(1) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         Reply { text: written(&name_of(body)), tokens: (500, 100) }
     });
     let server = ChatServer::start([Play::Thinks(model)]);
     let args = ["index", "notes", "--model", "played", "--json"];
     let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(report["model"]["written"], CALLS);
-    assert!(most.load(Ordering::SeqCst) > CALLS / 2, "{most:?} calls at one time");
+    assert_eq!((&report["model"]["written"], came.load(Ordering::SeqCst)), (&json!(CALLS), CALLS));
+    assert!(report["seconds"].as_f64().unwrap() < 60.0, "they did not go out together: {report}");
 }

@@ -189,6 +189,23 @@ fn a_model_writes_from_what_the_database_holds_and_nothing_is_kept_here() {
 }
 
 #[test]
+fn an_embedder_behind_a_server_is_asked_for_the_question_and_for_nothing_else() {
+    let Some(database) = database() else { return };
+    let (cli, server) = (Cli::new(), ChatServer::start([Play::Embeds(32)]));
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
+    let model = format!("[model]\nserver = \"vllm\"\nembedder_url = \"{}\"\n", server.url);
+    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{model}"));
+    cli.json(&["index", "notes"]);
+    published(&cli, &database);
+    for (strategy, calls) in [("dense", 1), ("lexical", 0)] {
+        let before = server.asked().len();
+        let args = ["search", "Who built Harl Mill?", "--strategy", strategy, "--neo4j", &database.uri];
+        assert_eq!(cli.json(&args)["hits"][0]["name"], "Harl Mill");
+        assert_eq!(server.asked().len() - before, calls, "{strategy}");
+    }
+}
+
+#[test]
 fn a_filter_holds_in_the_database_too() {
     let Some(database) = database() else { return };
     let cli = Cli::new();

@@ -1,5 +1,6 @@
 //! A server of language models that plays what it is told to, faults among it, and remembers what it was sent.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -78,6 +79,7 @@ pub(crate) struct ChatServer {
     /// Where it is, up to `/v1`.
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    plays: Arc<Mutex<VecDeque<Play>>>,
 }
 
 impl ChatServer {
@@ -85,16 +87,22 @@ impl ChatServer {
     pub(crate) fn start(plays: impl IntoIterator<Item = Play>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let plays: Vec<Play> = plays.into_iter().collect();
+        let plays = Arc::new(Mutex::new(plays.into_iter().collect::<VecDeque<Play>>()));
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let remembered = Arc::clone(&asked);
+        let (remembered, due) = (Arc::clone(&asked), Arc::clone(&plays));
         thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (plays, asked) = (plays.clone(), Arc::clone(&remembered));
-                thread::spawn(move || serve(&mut stream.unwrap(), &plays, &asked));
+            // One that cannot be taken is tried again by who wants it.
+            for mut stream in listener.incoming().flatten() {
+                let (plays, asked) = (Arc::clone(&due), Arc::clone(&remembered));
+                thread::spawn(move || serve(&mut stream, &plays, &asked));
             }
         });
-        Self { url, asked }
+        Self { url, asked, plays }
+    }
+
+    /// Plays these from now on, as [`Self::start`] does.
+    pub(crate) fn play(&self, plays: impl IntoIterator<Item = Play>) {
+        *self.plays.lock().unwrap() = plays.into_iter().collect();
     }
 
     /// Returns what it was sent, in order.
@@ -113,18 +121,17 @@ pub(crate) fn said(text: &str) -> String {
     .to_string()
 }
 
-fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Vec<Asked>>) -> Option<()> {
     let request = request(stream)?;
     let play = {
-        let mut asked = asked.lock().unwrap();
-        let play = plays.get(asked.len()).or(plays.last())?;
+        let (mut asked, mut plays) = (asked.lock().unwrap(), plays.lock().unwrap());
         asked.push(request.clone());
-        play
+        if plays.len() > 1 { plays.pop_front()? } else { plays.front()?.clone() }
     };
     match play {
-        Play::Says(text) => respond(stream, 200, "", &said(text)),
-        Play::Responds(status, headers, body) => respond(stream, *status, headers, body),
-        Play::Bytes(count) => respond(stream, 200, "", &said(&"a".repeat(*count))),
+        Play::Says(text) => respond(stream, 200, "", &said(&text)),
+        Play::Responds(status, headers, body) => respond(stream, status, headers, &body),
+        Play::Bytes(count) => respond(stream, 200, "", &said(&"a".repeat(count))),
         Play::BreaksOff => {
             let body = said("A.");
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -140,14 +147,14 @@ fn serve(stream: &mut TcpStream, plays: &[Play], asked: &Mutex<Vec<Asked>>) -> O
         }
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
-        Play::Streams(pieces, ending) => stream_pieces(stream, pieces, *ending),
+        Play::Streams(pieces, ending) => stream_pieces(stream, &pieces, ending),
         Play::Thinks(thought) => {
             let Reply { text, tokens: (read, written) } = thought.0(&request.body);
             let mut body: Value = serde_json::from_str(&said(&text)).unwrap();
             body["usage"] = json!({ "prompt_tokens": read, "completion_tokens": written });
             respond(stream, 200, "", &body.to_string())
         }
-        Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], *dimension)),
+        Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], dimension)),
     }
 }
 

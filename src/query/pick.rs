@@ -1,0 +1,60 @@
+//! Picking: one call in which a language model says which of the best passages a question needs. They come first; all
+//! else keeps its order, so that a wrong pick costs one place.
+
+use crate::domain::{Hit, Pick};
+use crate::error::Result;
+use crate::llm::ChatModel;
+use crate::skill::{FoundPassage, Performed, PickSkill, PickTask, perform};
+
+/// Passages that a model is shown at most.
+pub const PICK_MAX: usize = 50;
+
+/// Lets a model pick among the first `shown` of `hits`, and returns all of them with what it picked in front, and what
+/// that came to. Where the model gives nothing that can be used, or picks none, the order stays as it was.
+///
+/// # Errors
+///
+/// [`Error::Chat`](crate::Error::Chat) if something about the model has to be corrected.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses a reply in flight, which may have been paid for.
+pub async fn pick(model: &dyn ChatModel, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
+    let passages: Vec<FoundPassage> = hits.iter().take(shown.min(PICK_MAX)).map(found).collect();
+    let task = PickTask { question: question.to_owned(), passages };
+    let mut pick = Pick { model: model.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
+    if task.passages.is_empty() {
+        return Ok((hits, pick));
+    }
+    let Performed { outcome, spent } = perform::<PickSkill>(model, &task).await?;
+    pick.spent = spent;
+    match outcome {
+        Ok(places) => {
+            pick.picked = places.iter().filter_map(|place| hits.get(*place)).map(|hit| hit.passage).collect();
+            Ok((in_front(hits, &places), pick))
+        }
+        Err(why) => {
+            pick.degraded = Some(why.to_string());
+            Ok((hits, pick))
+        }
+    }
+}
+
+fn found(hit: &Hit) -> FoundPassage {
+    FoundPassage {
+        name: hit.name.clone(),
+        text: hit.text.clone(),
+        reached_by: hit.path.last().map(|step| step.question.clone()),
+    }
+}
+
+/// Returns hits with those of some places in front, ranked anew.
+fn in_front(hits: Vec<Hit>, places: &[usize]) -> Vec<Hit> {
+    let mut hits: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
+    let mut ordered: Vec<Hit> = places.iter().filter_map(|place| hits.get_mut(*place)?.take()).collect();
+    ordered.extend(hits.into_iter().flatten());
+    for (hit, rank) in ordered.iter_mut().zip(1..) {
+        hit.rank = rank;
+    }
+    ordered
+}

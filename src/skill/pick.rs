@@ -1,0 +1,126 @@
+//! `pick`: the passages that a question needs, out of those that a search found, in one call. Without a model, the
+//! order of the search stands.
+
+use serde::Deserialize;
+
+use super::model::Skill;
+use crate::llm::prompt::{self, PICK};
+use crate::llm::{Message, Purpose};
+use crate::text::one_line;
+
+/// Passages that are picked at most.
+pub const PICKS_MAX: usize = 5;
+
+/// A question, and what was found for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickTask {
+    /// The question.
+    pub question: String,
+    /// The passages, best first.
+    pub passages: Vec<FoundPassage>,
+}
+
+/// A passage as a search found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPassage {
+    /// What its document is called.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The question of the last step that led to it, where one did.
+    pub reached_by: Option<String>,
+}
+
+/// A reply as the schema has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PickReply {
+    passages: Vec<i64>,
+}
+
+/// The skill. It gives places of passages in the task, from 0, the most needed first.
+#[derive(Debug, Clone, Copy)]
+pub struct PickSkill;
+
+impl Skill for PickSkill {
+    type Input = PickTask;
+    type Reply = PickReply;
+    type Output = Vec<usize>;
+
+    const NAME: &'static str = "pick";
+    const SCHEMA: &'static str = include_str!("../../schemas/llm/pick.schema.json");
+    const PURPOSE: Purpose = Purpose::Reason;
+    const OUTPUT_TOKENS_MAX: u32 = 256;
+
+    fn messages(task: &PickTask) -> Vec<Message> {
+        let block = |(passage, number): (&FoundPassage, usize)| {
+            let way = passage.reached_by.as_deref().map(|it| format!("(come to by: {})\n", one_line(it)));
+            format!("[{number}] {}\n{}{}", one_line(&passage.name), way.unwrap_or_default(), passage.text.trim())
+        };
+        let passages = task.passages.iter().zip(1..).map(block).collect::<Vec<_>>().join("\n\n");
+        let question = one_line(&task.question);
+        let mark = prompt::mark(&[&question, &passages]);
+        let places = [
+            ("mark", mark.as_str()),
+            ("question", question.as_str()),
+            ("passages", passages.as_str()),
+            ("picks_max", &PICKS_MAX.to_string()),
+        ];
+        prompt::messages(PICK, &places)
+    }
+
+    fn check(task: &PickTask, reply: PickReply) -> Result<Vec<usize>, String> {
+        let count = task.passages.len();
+        let mut picked = Vec::new();
+        for number in &reply.passages {
+            let place = usize::try_from(*number).ok().filter(|number| (1..=count).contains(number));
+            let place = place.ok_or_else(|| format!("it picks passage {number}; there are 1 to {count}"))? - 1;
+            if !picked.contains(&place) {
+                picked.push(place);
+            }
+        }
+        if picked.len() > PICKS_MAX {
+            return Err(format!("it picks {} passages; {PICKS_MAX} are allowed", picked.len()));
+        }
+        Ok(picked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> PickTask {
+        let passage = |name: &str, reached_by: Option<&str>| FoundPassage {
+            name: name.to_owned(),
+            text: format!(" {name} was built.\n"),
+            reached_by: reached_by.map(str::to_owned),
+        };
+        let passages = vec![passage("Harl\nMill", None), passage("Ada Lorne", Some("Who is\nAda Lorne?"))];
+        PickTask { question: "Who built\nHarl Mill?".to_owned(), passages }
+    }
+
+    #[test]
+    fn a_model_sees_each_passage_with_the_question_that_led_to_it() {
+        let messages = PickSkill::messages(&task());
+        let [system, user] = &messages[..] else { panic!("two messages") };
+        assert!(system.text.contains("5 at most"), "{system:?}");
+        let expect = "[1] Harl Mill\nHarl\nMill was built.\n\n[2] Ada Lorne\n(come to by: Who is Ada Lorne?)\n\
+                      Ada Lorne was built.\n";
+        assert!(user.text.contains(expect), "{user:?}");
+        assert!(user.text.starts_with("Question: Who built Harl Mill?\n"), "{user:?}");
+    }
+
+    #[test]
+    fn picks_are_of_what_was_shown_each_once_and_few() {
+        let check = |passages: &[i64]| PickSkill::check(&task(), PickReply { passages: passages.into() });
+        assert_eq!(check(&[2, 1, 2]), Ok(vec![1, 0]));
+        assert_eq!(check(&[]), Ok(vec![]));
+        for wrong in [0, 3, -1, i64::MAX] {
+            assert_eq!(check(&[wrong]), Err(format!("it picks passage {wrong}; there are 1 to 2")));
+        }
+        let many = PickTask { passages: vec![task().passages[0].clone(); 20], ..task() };
+        let all = PickReply { passages: (1..=20).collect() };
+        assert_eq!(PickSkill::check(&many, all), Err("it picks 20 passages; 5 are allowed".to_owned()));
+    }
+}
