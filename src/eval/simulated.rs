@@ -10,7 +10,8 @@ use crate::domain::{Hit, Usage};
 use crate::error::{Error, Result};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
 
-/// A judge that picks each supporting document among those shown with a probability, and else another in its place.
+/// A judge that picks each supporting document among those shown with a probability, and in as many of all questions as
+/// it misses one, picks a passage that supports nothing. What it picks stays in the order of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedPick {
     /// The probability, from 0 to 1.
@@ -40,25 +41,27 @@ impl SimulatedPick {
         for (hit, is_right) in shown.iter().zip(&mut is_right) {
             *is_right = question.supporting.contains(&hit.source_id) && supporting.insert(&hit.source_id);
         }
-        let mut wrong: Vec<usize> = (0..shown.len()).filter(|place| !is_right[*place]).collect();
-        let mut picked = Vec::new();
-        for (place, _) in is_right.iter().enumerate().filter(|(_, is_right)| **is_right) {
-            let drawn = self.drawn(&question.id, place);
-            if (drawn as f64) / (u64::MAX as f64) < self.accuracy {
-                picked.push(place + 1);
-            } else if !wrong.is_empty() {
-                let other = self.drawn(&question.id, place + shown.len()) % wrong.len() as u64;
-                picked.push(wrong.swap_remove(other as usize) + 1);
-            }
-        }
+        let is_wrong = !self.is_lucky(&question.id, "false pick");
+        let others: Vec<usize> = (0..shown.len()).filter(|place| !is_right[*place]).collect();
+        let other = self.drawn(&question.id, "which") % others.len().max(1) as u64;
+        let other = others.get(other as usize).copied().filter(|_| is_wrong);
+        let is_picked = |place: &usize| {
+            other == Some(*place) || is_right[*place] && self.is_lucky(&question.id, &place.to_string())
+        };
+        let picked: Vec<usize> = (0..shown.len()).filter(is_picked).map(|place| place + 1).collect();
         SimulatedModel {
             name: format!("simulated:{}", self.accuracy),
             reply: json!({ "passages": picked }).to_string(),
         }
     }
 
-    fn drawn(self, question: &str, number: usize) -> u64 {
-        let parts = format!("{} {question} {number}", self.seed);
+    /// Returns whether a draw is right, as the accuracy has it.
+    fn is_lucky(self, question: &str, what: &str) -> bool {
+        (self.drawn(question, what) as f64) / (u64::MAX as f64) < self.accuracy
+    }
+
+    fn drawn(self, question: &str, what: &str) -> u64 {
+        let parts = format!("{} {question} {what}", self.seed);
         let hash = *blake3::hash(parts.as_bytes()).as_bytes();
         u64::from_le_bytes([hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]])
     }
@@ -107,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_is_right_as_often_as_it_is_said_to_be_and_picks_as_many_as_there_are() {
+    fn a_judge_is_right_as_often_as_it_is_said_to_be_and_wrong_as_often_as_it_is_not() {
         let shown: Vec<Hit> = (0..20).map(hit).collect();
         for accuracy in [0.0, 0.8, 1.0] {
-            let mut right = 0;
+            let (mut right, mut wrong) = (0, 0);
             for number in 0..1_000 {
                 let question = Question {
                     id: number.to_string(),
@@ -124,11 +127,14 @@ mod tests {
                 let reply: serde_json::Value = serde_json::from_str(&model.reply).unwrap();
                 let picked: Vec<u64> =
                     reply["passages"].as_array().unwrap().iter().filter_map(serde_json::Value::as_u64).collect();
-                assert_eq!(picked.len(), 2);
-                right += picked.iter().filter(|it| [4, 8].contains(*it)).count();
+                assert!(picked.is_sorted());
+                let own = picked.iter().filter(|it| [4, 8].contains(*it)).count();
+                right += own;
+                wrong += picked.len() - own;
             }
-            let share = right as f64 / 2_000.0;
-            assert!((share - accuracy).abs() < 0.03, "{share} of {accuracy}");
+            let (right, wrong) = (right as f64 / 2_000.0, wrong as f64 / 1_000.0);
+            assert!((right - accuracy).abs() < 0.03, "{right} of {accuracy}");
+            assert!((wrong + accuracy - 1.0).abs() < 0.03, "{wrong} of {accuracy}");
         }
         assert!(SimulatedPick { accuracy: 1.5, seed: 1 }.check().is_err());
     }
