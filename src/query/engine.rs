@@ -343,7 +343,7 @@ impl QueryEngine {
         }
     }
 
-    /// Lets the language model of the performers pick among the first `shown` of `hits`: see [`pick`](super::pick).
+    /// Lets the language model of the performers pick among the first `shown` of `hits`: see [`pick()`](super::pick()).
     ///
     /// # Errors
     ///
