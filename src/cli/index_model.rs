@@ -65,29 +65,19 @@ fn line(stage: &StageEstimate, model: &str) -> String {
         "{}: {} calls to {model}{kept}, about {input_tokens} tokens in and {output_tokens} out, {}",
         stage.stage,
         stage.calls,
-        money(stage.cost.as_ref(), "about ")
+        money(stage.cost.as_ref())
     )
 }
 
-/// Returns an amount as it is printed.
-pub(super) fn money(cost: Option<&Cost>, about: &str) -> String {
-    cost.map_or_else(|| "price unknown".to_owned(), |cost| format!("{about}{:.4} {}", cost.amount, cost.currency))
+fn money(cost: Option<&Cost>) -> String {
+    cost.map_or_else(|| "price unknown".to_owned(), |cost| format!("about {:.4} {}", cost.amount, cost.currency))
 }
 
 /// Says what asking came to, on stderr.
 pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
-    let spent = &report.spent;
-    screen.note(format!(
-        "{} wrote the questions of {} passages: {} calls, {} kept replies, {} tokens in and {} out, {}",
-        screen.shown(&report.model),
-        report.written,
-        spent.calls,
-        spent.cached,
-        spent.usage.input_tokens,
-        spent.usage.output_tokens,
-        if spent.calls == 0 { "nothing spent".to_owned() } else { money(spent.cost.as_ref(), "") }
-    ));
+    let ModelReport { model, written, spent, .. } = report;
+    screen.note(format!("{} wrote the questions of {written} passages; {spent}", screen.shown(model)));
     for failed in report.failed.iter().take(FAILED_SHOWN_MAX) {
         let (source, reason) = (screen.shown(&failed.source), screen.shown(&failed.reason));
         screen.note(format!("warning: {source} keeps the questions it had: {reason}"));

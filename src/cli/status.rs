@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::PlaceArgs;
-use super::{Done, Surroundings, index_model};
-use crate::domain::{Spent, Usage};
+use super::{Done, Surroundings};
+use crate::domain::Spent;
 use crate::workspace::{Status, Workspace, WrittenCounts};
 
 /// Runs `cairn status`.
@@ -75,13 +75,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         screen.line(format!("written    questions of {written} passages by a language model, {failed} failed"))?;
     }
     for (model, spent) in &status.spending {
-        let Usage { input_tokens, output_tokens, .. } = spent.usage;
-        let cost = index_model::money(spent.cost.as_ref(), "");
-        let (model, calls, cached) = (screen.shown(model), spent.calls, spent.cached);
-        screen.line(format!(
-            "spent      {model}: {calls} calls, {cached} kept replies, {input_tokens} tokens in, {output_tokens} out, \
-             {cost}"
-        ))?;
+        screen.line(format!("spent      {}: {spent}", screen.shown(model)))?;
     }
     for skip in &status.unwritten {
         screen.line(format!("failed     {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;

@@ -210,7 +210,7 @@ impl Writing<'_> {
         self.commit()
     }
 
-    /// Gives calls that are still under way a moment to come back; those that wait for their turn do not go out.
+    /// Gives calls that have begun a moment to come back; what waits longer for its turn does not go out.
     async fn wind_up(&mut self) -> Result<()> {
         let end = Instant::now() + GRACE;
         while let Ok(Some(over)) = timeout_at(end, self.calls.join_next()).await {
@@ -281,16 +281,18 @@ impl Writing<'_> {
 
     /// A request that is refused says something about its passage, unless the server takes none at all.
     fn refuse(&mut self, job: &Job, error: Error) {
-        let Error::Chat { source: source @ ChatError::Request { status, .. }, .. } = &error else {
-            self.error.get_or_insert(error);
-            return;
+        let reason = match &error {
+            Error::Chat { source: source @ ChatError::Request { status, .. }, .. }
+                if self.was_taken || !ABSENT.contains(status) =>
+            {
+                source.to_string()
+            }
+            _ => {
+                self.error.get_or_insert(error);
+                return;
+            }
         };
-        if !self.was_taken && ABSENT.contains(status) {
-            self.error.get_or_insert(error);
-            return;
-        }
         self.refusals += 1;
-        let reason = source.to_string();
         if !self.was_taken && self.refusals >= REFUSALS_MAX {
             self.report.stopped = Some(reason.clone());
         }

@@ -37,7 +37,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// # Errors
 ///
 /// [`Error::MissingPath`] and [`Error::NoDocuments`] with the index left as it was; [`Error::Busy`] while another run
-/// writes; [`Error::Embedder`] for an index of another embedder; [`Error::Cancelled`] with finished units kept.
+/// writes; [`Error::Embedder`] for an index of another embedder; [`Error::Chat`] if something about the language model
+/// has to be corrected, and [`Error::Cancelled`], both with finished units kept.
 ///
 /// # Cancel safety
 ///

@@ -12,7 +12,8 @@ pub struct Performers {
     pub embedder: Arc<dyn Embedder>,
     /// Judges passages that were found, where a search asks for it.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Writes answers from passages that were found; sentences are quoted where there is none.
+    /// Writes questions of passages, picks among passages that were found, and writes answers from them; where there is
+    /// none, rules make questions and sentences are quoted.
     pub model: Option<Arc<dyn ChatModel>>,
 }
 

@@ -128,7 +128,7 @@ fn questions_of_a_model_stand_in_the_place_of_those_of_rules_and_are_paid_for_on
     assert_eq!(status["questions"], json!({ "written": 12, "failed": 0, "failures": [] }));
     assert_eq!((&status["spent"][0]["calls"], &status["spent"][0]["model"]), (&json!(12), &json!(name)));
     let shown = cli.run(["status"]).succeeded().stdout;
-    assert!(shown.contains("12 calls, 0 kept replies, 6000 tokens in, 1200 out, price unknown"), "{shown}");
+    assert!(shown.contains("12 calls, 6000 tokens read, 1200 written, price unknown"), "{shown}");
 }
 
 #[test]

@@ -23,10 +23,10 @@ const AT_ONCE: usize = 3;
 
 /// Returns a number that a text always gives, from 0 below `end`.
 fn drawn(text: &str, end: usize) -> usize {
-    usize::from(blake3_of(text)) % end
+    usize::from(sum_of(text)) % end
 }
 
-fn blake3_of(text: &str) -> u8 {
+fn sum_of(text: &str) -> u8 {
     text.bytes().fold(17_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte))
 }
 
