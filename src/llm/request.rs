@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::domain::PassageId;
 use crate::text::model_tokens;
 
 /// Raised whenever what a key covers changes.
@@ -125,6 +126,10 @@ pub struct ChatRequest {
     /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
     /// case; one that was kept, or that the server sends in one piece, is not heard.
     pub listener: Option<Listener>,
+    /// The passages that it shows, in order. Not sent: for whoever follows calls, or stands in for a model.
+    pub shown: Vec<PassageId>,
+    /// Which of its kind it is for one question, from 0: the round, or the part of the question. Not sent.
+    pub step: u32,
 }
 
 /// What a kept reply is found by: model, parameters, rendered prompt and schema.
@@ -217,6 +222,8 @@ mod tests {
             temperature: Some(0.0),
             output_tokens_max: 10,
             listener: None,
+            shown: Vec::new(),
+            step: 0,
         }
     }
 
@@ -225,6 +232,7 @@ mod tests {
         let key = request().key("m");
         assert_eq!(request().key("m"), key);
         assert_eq!(ChatRequest { purpose: Purpose::Index, ..request() }.key("m"), key);
+        assert_eq!(ChatRequest { step: 1, shown: vec![PassageId::of(&[b"a"])], ..request() }.key("m"), key);
         assert_eq!(ChatRequest { listener: Some(Listener::new(|_| ())), ..request() }.key("m"), key);
         let said = |speaker, text: &str| vec![Message { speaker, text: text.to_owned() }];
         let others = [

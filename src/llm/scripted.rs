@@ -74,6 +74,8 @@ pub(super) fn request(text: &str) -> ChatRequest {
         temperature: Some(0.0),
         output_tokens_max: 100,
         listener: None,
+        shown: Vec::new(),
+        step: 0,
     }
 }
 
