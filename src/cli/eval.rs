@@ -50,9 +50,10 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let place = SearchPlace { index: args.place.index.clone(), graph: &args.graph, models: &args.models, call: None };
+    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Answer)));
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let engine = open_to_search(place, surroundings, &mut options).await?;
-    let (lines, report) = eval::answers(&engine, &questions, &options).await?;
+    let (lines, report) = eval::answers(&engine, &questions, &options, stand_in(&args)?).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
     }

@@ -162,7 +162,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Check(args) => check::run(&args, surroundings).await,
         Command::Export(args) => export::run(&args, surroundings).await,
         Command::Report(args) => report::run(args, surroundings).await,
-        Command::Eval(command) => eval::run(command, surroundings).await,
+        Command::Eval(command) => Box::pin(eval::run(command, surroundings)).await,
         Command::Doctor(args) => doctor::run(&args, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
     }

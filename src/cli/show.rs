@@ -186,11 +186,8 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
         screen.note(screen.shown(&said));
     }
     for (skill, SkillCalls { asked, unusable, last }) in work.skills.iter().filter(|(skill, _)| *skill != "pick") {
-        let mut said = format!("asked to {skill} {asked} times");
-        if let Some(last) = last {
-            said += &format!(", {unusable} of no use; the last: {last}");
-        }
-        screen.note(screen.shown(&said));
+        let why = last.as_ref().map_or_else(String::new, |last| format!(", {unusable} of no use; the last: {last}"));
+        screen.note(screen.shown(&format!("asked to {skill} {asked} times{why}")));
     }
     if work.stop != StopReason::Finished {
         screen.note(format!("asked nothing more: {}", work.stop));

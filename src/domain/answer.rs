@@ -120,6 +120,9 @@ pub enum CitationCheck {
 pub struct Writing {
     /// The model that was asked.
     pub model: String,
+    /// The answer alone, in a few words, where it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short: Option<String>,
     /// What it wrote; nothing where it abstained or gave nothing that could be used.
     pub sentences: Vec<WrittenSentence>,
     /// Who checked what they cite.

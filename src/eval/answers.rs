@@ -11,8 +11,10 @@ use super::bootstrap::Interval;
 use super::exact::{AnswerScores, answer_scores};
 use super::questions::Question;
 use super::report::{Facts, TimePerQuestion, percent, time_per_question};
+use super::stand_in::StandIn;
 use super::table::{CELL_COLUMNS, counted, printable, shown};
-use crate::domain::{Answer, CorpusId, IndexVersion};
+use super::work::WorkReport;
+use crate::domain::{Answer, AnswerKind, CorpusId, IndexVersion};
 use crate::error::{Error, Result};
 use crate::query::{AskOptions, QueryEngine, SearchOptions};
 
@@ -20,6 +22,10 @@ use crate::query::{AskOptions, QueryEngine, SearchOptions};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerForm {
+    /// What a language model said in a few words.
+    Short,
+    /// The first sentence that it wrote.
+    Written,
     /// A short answer that a rule guessed.
     Guess,
     /// The first sentence that was quoted.
@@ -43,6 +49,9 @@ pub struct AnswerLine {
     pub answer: String,
     /// What it is.
     pub form: AnswerForm,
+    /// All that a language model wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<String>,
     /// The rule that guessed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -79,9 +88,16 @@ pub struct AnswersReport {
     pub by_type: BTreeMap<String, AnswerFigures>,
     /// Time per question.
     pub time_ms: TimePerQuestion,
+    /// Of the answers that a language model wrote: those whose whole text has an accepted one in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_contained: Option<Interval>,
+    /// What a language model did, where one was asked, all questions together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkReport>,
 }
 
-/// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says.
+/// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says. Where the
+/// engine has a language model, that writes; `stand_in` finds in its place, and writes nothing.
 ///
 /// # Errors
 ///
@@ -94,7 +110,9 @@ pub async fn answers(
     engine: &QueryEngine,
     questions: &[Question],
     search: &SearchOptions,
+    stand_in: Option<StandIn>,
 ) -> Result<(Vec<AnswerLine>, AnswersReport)> {
+    let stand_in = stand_in.map(StandIn::check).transpose()?;
     let answered: Vec<&Question> = questions.iter().filter(|question| !question.answers.is_empty()).collect();
     if answered.is_empty() {
         return Err(Error::Question { reason: "no question has `answers` to compare with".to_owned() });
@@ -104,34 +122,56 @@ pub async fn answers(
         let without = counted((questions.len() - answered.len()) as u64, "question");
         facts.notes.push(format!("{without} without an accepted answer left out"));
     }
+    facts.notes.extend(stand_in.as_ref().map(StandIn::note));
     let options = AskOptions { search: search.clone(), ..AskOptions::default() };
     let mut lines = Vec::with_capacity(answered.len());
     let mut times = Vec::with_capacity(answered.len());
+    let mut work: Option<WorkReport> = None;
     for question in &answered {
         let started = Instant::now();
-        let answer = engine.ask(&question.question, &options).await?;
+        let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
+        let answer = asked.as_ref().unwrap_or(engine).ask(&question.question, &options).await?;
         times.push(started.elapsed().as_secs_f64() * 1_000.0);
+        if answer.ledger.work.is_some() || answer.writing.is_some() {
+            work.get_or_insert_default().add(answer.ledger.work.as_ref(), answer.writing.as_ref());
+        }
         lines.push(line(question, answer, &facts));
     }
     let report = report(&answered, &lines, facts, time_per_question(times));
-    Ok((lines, report))
+    Ok((lines, AnswersReport { work, ..report }))
 }
 
 fn line(question: &Question, answer: Answer, facts: &Facts) -> AnswerLine {
+    let long = (answer.kind == AnswerKind::Written).then_some(answer.text);
+    if let Some(writing) = answer.writing.filter(|writing| !writing.sentences.is_empty()) {
+        let first = || writing.sentences.first().map(|sentence| sentence.text.clone()).unwrap_or_default();
+        let form = if writing.short.is_some() { AnswerForm::Short } else { AnswerForm::Written };
+        return AnswerLine {
+            answer: writing.short.clone().unwrap_or_else(first),
+            form,
+            long,
+            ..empty_line(question, facts)
+        };
+    }
     let first = answer.citations.into_iter().next();
-    let (form, text, rule) = match (answer.guess, first) {
+    let (form, answer, rule) = match (answer.guess, first) {
         (Some(guess), _) => (AnswerForm::Guess, guess.text, Some(guess.rule)),
         (None, Some(citation)) => (AnswerForm::Sentence, citation.quote, None),
         (None, None) => (AnswerForm::Nothing, String::new(), None),
     };
+    AnswerLine { answer, form, rule, ..empty_line(question, facts) }
+}
+
+fn empty_line(question: &Question, facts: &Facts) -> AnswerLine {
     AnswerLine {
         question_id: question.id.clone(),
         strategy: facts.strategy.clone(),
         version: facts.version,
         corpus_id: facts.corpus_id,
-        answer: text,
-        form,
-        rule,
+        answer: String::new(),
+        form: AnswerForm::Nothing,
+        long: None,
+        rule: None,
     }
 }
 
@@ -159,7 +199,15 @@ fn report(questions: &[&Question], lines: &[AnswerLine], facts: Facts, time_ms: 
         by_hops: grouped(&scored, |row| row.question.hops),
         by_type: grouped(&scored, |row| row.question.kind.clone()),
         time_ms,
+        long_contained: long_contained(&scored),
+        work: None,
     }
+}
+
+fn long_contained(rows: &[Row<'_>]) -> Option<Interval> {
+    let contained = |row: &Row<'_>| Some(answer_scores(row.line.long.as_ref()?, &row.question.answers).contained);
+    let contained: Vec<f64> = rows.iter().filter_map(contained).collect();
+    (!contained.is_empty()).then(|| percent(contained))
 }
 
 /// A question with its answer and what that scored.
@@ -206,6 +254,8 @@ impl Display for AnswersReport {
         write_figures(out, "all", &self.all)?;
         for (form, figures) in &self.by_form {
             let name = match form {
+                AnswerForm::Short => "a model's, in a few words",
+                AnswerForm::Written => "a model's first sentence",
                 AnswerForm::Guess => "short, guessed by a rule",
                 AnswerForm::Sentence => "first quoted sentence",
                 AnswerForm::Nothing => "none",
@@ -223,6 +273,12 @@ impl Display for AnswersReport {
         }
         let time = &self.time_ms;
         writeln!(out, "\ntime per question: p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", time.p50, time.p95, time.p99)?;
+        if let Some(long) = self.long_contained {
+            writeln!(out, "an accepted answer anywhere in what a model wrote: {}", shown(long))?;
+        }
+        if let Some(work) = &self.work {
+            write!(out, "{work}")?;
+        }
         self.facts.notes.iter().try_for_each(|note| writeln!(out, "note: {}", printable(note)))
     }
 }
@@ -267,6 +323,7 @@ mod tests {
             corpus_id: CorpusId::of(&[]),
             answer: answer.to_owned(),
             form,
+            long: None,
             rule: rule.map(str::to_owned),
         };
         let questions = [question("1", "Ann Lee", 2), question("2", "1841", 2), question("3", "no", 4)];

@@ -40,8 +40,8 @@ pub async fn retrieval(
         let started = Instant::now();
         let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
         let (hits, work) = found(asked.as_ref().unwrap_or(engine), &question.question, options).await?;
-        if let Some(work) = &work {
-            all.get_or_insert_default().add(work);
+        if work.is_some() {
+            all.get_or_insert_default().add(work.as_ref(), None);
         }
         let ranked = documents(&hits);
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });

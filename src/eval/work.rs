@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::Serialize;
 
 use super::table::printable;
-use crate::domain::{ModelWork, SkillCalls, Spent, StopReason};
+use crate::domain::{ModelWork, SkillCalls, Spent, StopReason, Writing};
 
 /// What a language model did over all questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -24,18 +24,29 @@ pub struct WorkReport {
 }
 
 impl WorkReport {
-    /// Adds what was done for one more question.
-    pub fn add(&mut self, work: &ModelWork) {
+    /// Adds what was done for one more question: to find passages, and to write.
+    pub fn add(&mut self, work: Option<&ModelWork>, writing: Option<&Writing>) {
         self.questions += 1;
-        self.spent.add(&work.spent);
-        self.calls_per_question = (self.spent.calls + self.spent.cached) as f64 / self.questions as f64;
-        *self.stops.entry(work.stop).or_default() += 1;
-        for (skill, calls) in &work.skills {
-            let all = self.skills.entry(skill.clone()).or_default();
-            all.asked += calls.asked;
-            all.unusable += calls.unusable;
-            all.last = calls.last.clone().or(all.last.take());
+        if let Some(work) = work {
+            self.spent.add(&work.spent);
+            *self.stops.entry(work.stop).or_default() += 1;
+            for (skill, calls) in &work.skills {
+                self.add_calls(skill, calls);
+            }
         }
+        if let Some(writing) = writing {
+            self.spent.add(&writing.spent);
+            let (unusable, last) = (u32::from(writing.degraded.is_some()), writing.degraded.clone());
+            self.add_calls("answer", &SkillCalls { asked: 1, unusable, last });
+        }
+        self.calls_per_question = (self.spent.calls + self.spent.cached) as f64 / self.questions as f64;
+    }
+
+    fn add_calls(&mut self, skill: &str, calls: &SkillCalls) {
+        let all = self.skills.entry(skill.to_owned()).or_default();
+        all.asked += calls.asked;
+        all.unusable += calls.unusable;
+        all.last = calls.last.clone().or(all.last.take());
     }
 }
 

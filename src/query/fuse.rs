@@ -1,41 +1,48 @@
 //! One list out of those for a question and for its parts. The whole question's is always one of them: parts add to it
 //! and never take its place.
 //!
-//! score(d) = 1/(k + rank of d for the question) + the best over parts of w/(k + rank of d for the part)
+//! score(d) = 1/(1 + rank of d for the question) + the best over lists of parts of w · 2⁻ʲ · s(d)/(1 + rank of d there)
 //!
-//! Reciprocal rank fusion (Cormack and others, 2009) adds up over all lists; what one part asks for is not what another
-//! does, so that only the best of them counts.
+//! s(d) is the score of d between the last of its list (0) and the first (1), so that a list whose first stands out
+//! says more than one whose passages are alike; j counts the forms of one part, by the likeliest answers first; w is 1
+//! where a model read these answers and ½ where a rule guessed them. Reciprocal rank fusion (Cormack and others, 2009)
+//! adds up over all lists; what one part asks for is not what another does, so that only the best of them counts.
+//!
+//! Chosen on musique-dev with its gold parts, `trail` with weights fitted on the other bundles; recall in the first 5
+//! with a reader that is right four times in five, and with the rule:
+//!
+//! | | reader | rule |
+//! |---|---|---|
+//! | no parts | 67.3 | 67.3 |
+//! | without s | 76.0 | 70.3 |
+//! | **as above** | 77.0 | 72.5 |
+//! | w ½, and w 1 | 74.6 | 72.2 |
+//! | parts found by a walk of one round, by `trail` whole | 71.8, 74.5 | 68.9, 71.8 |
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::Preset;
+use super::options::{Preset, Reading};
 use crate::domain::{Hit, PassageId};
-
-/// Constant of the fusion.
-const FUSION: f32 = 2.0;
-/// Weight of a part beside the whole question.
-const PART_WEIGHT: f32 = 1.0;
 
 /// What was found for one form of a part of a question.
 pub(super) struct PartList {
-    /// The part, from 0.
-    pub(super) part: usize,
     /// How likely its answers are: 0 for the likeliest.
-    pub(super) rank: u32,
+    pub(super) form: i32,
     /// What was put to the index.
     pub(super) question: String,
     /// The passages, best first.
     pub(super) hits: Vec<Hit>,
 }
 
-/// Returns the passages of all lists, best first, ranked anew, none twice.
-pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Vec<Hit> {
+/// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
+/// parts take turns, and that of the whole question is none of them.
+pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset, reading: Reading) -> Vec<Hit> {
     if parts.is_empty() {
         return whole;
     }
     let mut hits = match preset {
-        Preset::Paper => interleaved(parts),
-        Preset::Measured => by_rank(whole, parts),
+        Preset::Paper => in_turn(parts),
+        Preset::Measured => scored(whole, parts, reading),
     };
     for (hit, rank) in hits.iter_mut().zip(1..) {
         hit.rank = rank;
@@ -43,49 +50,106 @@ pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Ve
     hits
 }
 
-fn env(name: &str, or: f32) -> f32 {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(or)
+fn by_rank(hit: &Hit) -> f32 {
+    1.0 / (1.0 + hit.rank as f32)
 }
 
-fn by_rank(whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
-    let (k, weight, decay) = (env("FK", FUSION), env("FW", PART_WEIGHT), env("FD", 0.5));
-    let kw = env("FKW", k);
-    let worth = |rank: u32| 1.0 / (k + rank as f32);
+fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>, reading: Reading) -> Vec<Hit> {
+    let weight = match reading {
+        Reading::Model => 1.0,
+        Reading::Rule => 0.5,
+    };
     let mut best: FxHashMap<PassageId, f32> = FxHashMap::default();
     for list in &parts {
-        let weight = weight * decay.powi(list.rank as i32);
+        let ends = list.hits.first().zip(list.hits.last()).map(|(first, last)| (first.score, last.score));
+        let (high, low) = ends.unwrap_or_default();
         for hit in &list.hits {
+            // One that is alone stands out.
+            let share = if high > low { (hit.score - low) / (high - low) } else { 1.0 };
             let score: &mut f32 = best.entry(hit.passage).or_default();
-            *score = score.max(weight * worth(hit.rank));
+            *score = score.max(weight * 0.5_f32.powi(list.form) * share * by_rank(hit));
         }
     }
-    let mut all: Vec<Hit> = Vec::new();
-    let mut seen: FxHashMap<PassageId, ()> = FxHashMap::default();
-    for mut hit in whole {
-        hit.score = 1.0 / (kw + hit.rank as f32) + best.get(&hit.passage).copied().unwrap_or_default();
-        seen.insert(hit.passage, ());
-        all.push(hit);
+    let part_score = |hit: &Hit| best.get(&hit.passage).copied().unwrap_or_default();
+    for hit in &mut whole {
+        hit.score = by_rank(hit) + part_score(hit);
     }
-    for mut hit in parts.into_iter().flat_map(|list| list.hits) {
-        if seen.insert(hit.passage, ()).is_none() {
-            hit.score = best.get(&hit.passage).copied().unwrap_or_default();
-            all.push(hit);
-        }
+    let mut seen: FxHashSet<PassageId> = whole.iter().map(|hit| hit.passage).collect();
+    for hit in parts.into_iter().flat_map(|list| list.hits).filter(|hit| seen.insert(hit.passage)) {
+        whole.push(Hit { score: part_score(&hit), ..hit });
     }
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
-    all
+    whole.sort_by(|a, b| b.score.total_cmp(&a.score));
+    whole
 }
 
-/// The baseline: the best of each part, the second of each, and so on; the whole question is no list.
-fn interleaved(parts: Vec<PartList>) -> Vec<Hit> {
+/// The best of each part, the second of each, and so on.
+fn in_turn(parts: Vec<PartList>) -> Vec<Hit> {
     let mut lists: Vec<_> = parts.into_iter().map(|list| list.hits.into_iter()).collect();
-    let mut seen: FxHashMap<PassageId, ()> = FxHashMap::default();
+    let mut seen: FxHashSet<PassageId> = FxHashSet::default();
     let mut all = Vec::new();
     loop {
         let row: Vec<Hit> = lists.iter_mut().filter_map(Iterator::next).collect();
         if row.is_empty() {
             return all;
         }
-        all.extend(row.into_iter().filter(|hit| seen.insert(hit.passage, ()).is_none()));
+        all.extend(row.into_iter().filter(|hit| seen.insert(hit.passage)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{DocumentId, Metadata, Span};
+
+    fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
+        let hit = |((name, score), rank): (&(&str, f32), u32)| Hit {
+            rank,
+            passage: PassageId::of(&[name.as_bytes()]),
+            document: DocumentId::of(&[name.as_bytes()]),
+            name: (*name).to_owned(),
+            uri: (*name).to_owned(),
+            source_id: (*name).to_owned(),
+            section: None,
+            span: Span { start: 0, end: 0 },
+            text: String::new(),
+            score: *score,
+            metadata: Metadata::new(),
+            path: Vec::new(),
+        };
+        scored.iter().zip(1..).map(hit).collect()
+    }
+
+    fn list(form: i32, scored: &[(&str, f32)]) -> PartList {
+        PartList { form, question: String::new(), hits: hits(scored) }
+    }
+
+    fn names(hits: &[Hit]) -> String {
+        assert!(hits.iter().zip(1..).all(|(hit, rank)| hit.rank == rank), "ranked anew");
+        hits.iter().map(|hit| hit.name.as_str()).collect()
+    }
+
+    const WHOLE: [(&str, f32); 4] = [("a", 9.0), ("b", 8.0), ("c", 7.0), ("d", 6.0)];
+
+    #[test]
+    fn parts_add_to_the_whole_question_by_the_best_of_their_lists() {
+        let fuse = |parts, reading| names(&fused(hits(&WHOLE), parts, Preset::Measured, reading));
+        assert_eq!(fuse(vec![], Reading::Model), "abcd");
+        // `d` is first for one part, and `e`, which the whole question does not find, for another.
+        let parts = || vec![list(0, &[("d", 5.0), ("a", 1.0)]), list(0, &[("e", 5.0), ("b", 1.0)])];
+        assert_eq!(fuse(parts(), Reading::Model), "daebc");
+        assert_eq!(fuse(parts(), Reading::Rule), "adbce");
+        // A less likely form counts half.
+        assert_eq!(fuse(vec![list(1, &[("e", 5.0), ("d", 1.0)])], Reading::Model), "abced");
+        // Two lists that agree do not outweigh one.
+        let twice = vec![list(0, &[("d", 5.0), ("c", 1.0)]), list(0, &[("d", 5.0), ("c", 1.0)])];
+        assert_eq!(fuse(twice, Reading::Model), "dabc");
+        // Where no passage stands out from the last, none but the first says much.
+        assert_eq!(fuse(vec![list(0, &[("d", 5.0), ("c", 1.1), ("e", 1.0)])], Reading::Model), "dabce");
+    }
+
+    #[test]
+    fn with_the_settings_of_the_paper_parts_take_turns() {
+        let parts = vec![list(0, &[("a", 2.0), ("b", 1.0)]), list(0, &[("c", 9.0), ("a", 8.0), ("d", 7.0)])];
+        assert_eq!(names(&fused(hits(&WHOLE), parts, Preset::Paper, Reading::Model)), "acbd");
     }
 }

@@ -80,7 +80,7 @@ impl QueryEngine {
             let (parts, lists) = asking.parts(&question).await?;
             ledger.asked.extend(parts.iter().flat_map(|part| part.asked.iter().cloned()));
             ledger.parts = parts;
-            *hits = fused(std::mem::take(hits), lists, options.preset);
+            *hits = fused(std::mem::take(hits), lists, options.preset, reading);
         }
         if let Some(shown) = options.pick {
             stage.enter("waiting for the language model to pick");
@@ -201,16 +201,16 @@ impl PartToFind {
         let mut guessed: Vec<PartAnswer> = Vec::new();
         let needs_guess = self.reading.is_some();
         let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
-            let guessed = if needs_guess { part_answer::by_rule(query, found)? } else { Vec::new() };
+            let guessed = if needs_guess { part_answer::by_rule(query, found) } else { Vec::new() };
             Ok((hits, guessed))
         };
-        for (form, rank) in forms.iter().zip(0..) {
+        for (form, place) in forms.iter().zip(0..) {
             let (query, _, (hits, answers)) =
                 self.engine.find(form, &self.options, None, finish, &Stage::default()).await?;
             // What was published meanwhile is not mixed with what was found before.
             if query.reader.version() == self.version {
                 guessed.extend(answers);
-                lists.push(PartList { part: self.number, rank, question: form.clone(), hits });
+                lists.push(PartList { form: place, question: form.clone(), hits });
             }
         }
         let found: Vec<PassageId> =

@@ -103,6 +103,7 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
 fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
     let writing = Writing {
         model: model.to_owned(),
+        short: None,
         sentences: Vec::new(),
         checked_by: CitationCheck::Rule,
         degraded: performed.outcome.as_ref().err().map(Degradation::to_string),
@@ -119,7 +120,7 @@ fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> A
     let sentences: Vec<WrittenSentence> =
         sentences.map(|sentence| with_quotations(sentence, &answer, &mut citations)).collect();
     let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
-    let writing = Some(Writing { sentences, ..writing });
+    let writing = Some(Writing { short: written.short, sentences, ..writing });
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 

@@ -8,6 +8,7 @@ mod embedders;
 mod faults;
 pub(crate) mod generating;
 mod hostile;
+mod parts;
 mod picking;
 mod probing;
 mod secrets;

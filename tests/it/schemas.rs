@@ -7,14 +7,15 @@ use std::path::Path;
 
 use cairn::TrailRanker;
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document, DocumentId,
-    EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
-    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip,
-    Span, Spent, Step, StepKind, Usage, Writing, WrittenSentence,
+    Answer, AnswerKind, AnsweredBy, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document,
+    DocumentId, EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger,
+    Metadata, ModelWork, PartAnswer, Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned,
+    PseudoQuery, QuestionEdge, QuestionKind, QuestionPart, SkillCalls, Skip, Span, Spent, Step, StepKind, StopReason,
+    Usage, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, RetrievalReport, Run, Scored,
-    SweepCell, SweepReport, SweepRow, compare, score, score_answers,
+    AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
+    RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, WorkReport, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
@@ -49,17 +50,20 @@ const NAMES: [&str; 21] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 15] = [
+const OPTIONAL: [(&str, &str); 18] = [
     ("answer", "guess"),
     ("answer", "writing"),
+    ("answer-line", "long"),
     ("answer-line", "rule"),
     ("doctor", "checks.hint"),
+    ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
+    ("eval-answers", "work"),
     ("eval-compare", "notes"),
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
     ("eval-retrieval", "notes"),
-    ("eval-retrieval", "spent"),
+    ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
     ("index", "model"),
     ("publish", "index_seconds"),
@@ -117,14 +121,34 @@ fn ledger() -> Ledger {
         arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,
+        parts: vec![part()],
         pick: Some(pick()),
+        work: Some(work()),
         notes: vec!["a limit was hit".to_owned()],
     }
 }
 
 fn pick() -> Pick {
     let degraded = Some("it was away".to_owned());
-    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded, spent: writing().spent }
+    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
+}
+
+fn part() -> QuestionPart {
+    let answer = |by| PartAnswer { text: "A".to_owned(), by, passage: passage_id() };
+    let answers = [AnsweredBy::Model, AnsweredBy::Rule].map(answer).into();
+    QuestionPart { text: "Who?".to_owned(), asked: vec!["Who?".to_owned()], answers, found: vec![passage_id()] }
+}
+
+fn work() -> ModelWork {
+    let calls = SkillCalls { asked: 2, unusable: 1, last: Some("it was away".to_owned()) };
+    let (model, skills) = ("openai:m".to_owned(), [("read".to_owned(), calls)].into());
+    ModelWork { model, skills, stop: StopReason::Deadline, spent: writing().spent }
+}
+
+fn work_report() -> WorkReport {
+    let mut report = WorkReport::default();
+    report.add(Some(&work()), Some(&writing()));
+    report
 }
 
 fn writing() -> Writing {
@@ -133,6 +157,7 @@ fn writing() -> Writing {
     let usage = Usage { input_tokens: 2, output_tokens: 1, is_estimated: true };
     Writing {
         model: "openai:m".to_owned(),
+        short: Some("A".to_owned()),
         sentences: vec![sentence],
         checked_by: CitationCheck::Model,
         degraded: Some("it was away".to_owned()),
@@ -229,14 +254,16 @@ fn export_lines() -> Vec<Value> {
 }
 
 /// One line of answers for each form.
-fn answer_lines() -> [AnswerLine; 3] {
-    [AnswerForm::Guess, AnswerForm::Sentence, AnswerForm::Nothing].map(|form| AnswerLine {
+fn answer_lines() -> [AnswerLine; 5] {
+    use AnswerForm::{Guess, Nothing, Sentence, Short, Written};
+    [Short, Written, Guess, Sentence, Nothing].map(|form| AnswerLine {
         question_id: "1".to_owned(),
         strategy: "trail".to_owned(),
         version: IndexVersion(1),
         corpus_id: CorpusId::of(&[b"a"]),
         answer: "A".to_owned(),
         form,
+        long: Some("A.".to_owned()),
         rule: Some("relation".to_owned()),
     })
 }
@@ -367,7 +394,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
     let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
     let answers = answer_lines();
-    let asked = [&question; 3];
+    let asked = [&question; 5];
     let skip = Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() };
     let answer = answer();
     let search = json!({
@@ -401,12 +428,15 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ),
         ("error", vec![json!({ "error": { "kind": "no_index", "message": "there is none", "hint": "make one" } })]),
         ("estimate", vec![json!(estimate())]),
-        ("eval-answers", vec![json!(score_answers(&asked, &answers, facts()))]),
+        (
+            "eval-answers",
+            vec![json!(AnswersReport { work: Some(work_report()), ..score_answers(&asked, &answers, facts()) })],
+        ),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
-        ("eval-retrieval", vec![json!(RetrievalReport { spent: Some(writing().spent), ..score(&lines, facts()) })]),
+        ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
         ("export", export_lines()),
         ("index", vec![index]),
         ("path", vec![json!(paths_found())]),

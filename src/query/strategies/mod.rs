@@ -4,7 +4,7 @@ mod flat;
 mod hop;
 mod trail;
 
-pub(in crate::query) use trail::{shown_name, weights as trail_weights};
+pub(in crate::query) use trail::shown_name;
 pub use trail::{trail_candidates, trail_ranking};
 
 use std::future::Future;

@@ -165,7 +165,7 @@ fn ranker(query: &Query, weights: &TrailWeights) -> Result<TrailRanker> {
 
 /// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
 /// with titles where at least half of the documents have one.
-pub(in crate::query) fn weights(query: &Query) -> Result<&TrailWeights> {
+fn weights(query: &Query) -> Result<&TrailWeights> {
     let set = match &query.options.weights {
         Some(given) => given.as_ref(),
         None => shipped_weights(query.reader.embedder())?,

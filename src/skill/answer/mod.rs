@@ -21,6 +21,9 @@ pub const SENTENCES_MAX: usize = 6;
 /// Characters of a sentence.
 const SENTENCE_CHARS_MAX: usize = 1_000;
 
+/// Words of an answer in a few words.
+const SHORT_WORDS_MAX: usize = 20;
+
 /// A question, and what it is to be answered from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerTask {
@@ -42,6 +45,8 @@ pub struct ShownPassage {
 /// What a model wrote; no sentence where it abstains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenAnswer {
+    /// The answer alone, in a few words, where these can answer.
+    pub short: Option<String>,
     /// The sentences, the shortest answer first.
     pub sentences: Vec<CitedSentence>,
 }
@@ -60,6 +65,9 @@ pub struct CitedSentence {
 #[serde(deny_unknown_fields)]
 pub struct AnswerReply {
     can_answer: bool,
+    /// Models that are told no schema leave it out.
+    #[serde(default)]
+    short: String,
     sentences: Vec<SentenceReply>,
 }
 
@@ -103,7 +111,7 @@ impl Skill for AnswerSkill {
 
     fn check(task: &AnswerTask, reply: AnswerReply) -> Result<WrittenAnswer, String> {
         match (reply.can_answer, reply.sentences.len()) {
-            (false, 0) => return Ok(WrittenAnswer { sentences: Vec::new() }),
+            (false, 0) => return Ok(WrittenAnswer { short: None, sentences: Vec::new() }),
             (false, _) => return Err("`can_answer` is false, and there are sentences".to_owned()),
             (true, 0) => return Err("`can_answer` is true, and there is no sentence".to_owned()),
             (true, count) if count > SENTENCES_MAX => {
@@ -115,8 +123,14 @@ impl Skill for AnswerSkill {
         let sentences = sentences.map(|(sentence, number)| {
             cited(sentence, task.passages.len()).map_err(|why| format!("sentence {number} {why}"))
         });
-        Ok(WrittenAnswer { sentences: sentences.collect::<Result<_, String>>()? })
+        let short = Some(one_line(&reply.short)).filter(|short| is_short(short));
+        Ok(WrittenAnswer { short, sentences: sentences.collect::<Result<_, String>>()? })
     }
+}
+
+/// Returns whether a text is an answer in a few words: what is longer is said by the sentences anyway.
+fn is_short(text: &str) -> bool {
+    (1..=SHORT_WORDS_MAX).contains(&text.split_whitespace().count())
 }
 
 fn cited(sentence: &SentenceReply, count: usize) -> Result<CitedSentence, String> {
@@ -156,7 +170,7 @@ mod tests {
     }
 
     fn one(text: &str, passages: &Value) -> Value {
-        json!({ "can_answer": true, "sentences": [{ "text": text, "passages": passages }] })
+        json!({ "can_answer": true, "short": "Ada", "sentences": [{ "text": text, "passages": passages }] })
     }
 
     #[test]
@@ -188,6 +202,10 @@ mod tests {
     fn a_reply_that_cites_what_was_shown_is_taken() {
         let written = checked(one(" Ada Lorne\n built it. ", &json!([2, 1, 2]))).unwrap();
         assert_eq!(written.sentences, [CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] }]);
+        assert_eq!(written.short.as_deref(), Some("Ada"));
+        let essay =
+            json!({ "can_answer": true, "short": "a ".repeat(21), "sentences": [{ "text": "A.", "passages": [1] }] });
+        assert_eq!(checked(essay).unwrap().short, None);
         let abstained = checked(json!({ "can_answer": false, "sentences": [] })).unwrap();
         assert_eq!(abstained.sentences, []);
     }
@@ -220,13 +238,14 @@ mod tests {
         let validator = jsonschema::validator_for(&schema).unwrap();
         for reply in [
             one("A.", &json!([1])),
-            json!({ "can_answer": false, "sentences": [] }),
+            json!({ "can_answer": false, "short": "", "sentences": [] }),
             one("A.", &json!(["1"])),
             one("A.", &json!(1)),
-            json!({ "can_answer": "no", "sentences": [] }),
-            json!({ "sentences": [] }),
-            json!({ "can_answer": true, "sentences": [], "more": 1 }),
-            json!({ "can_answer": true, "sentences": [{ "text": "A." }] }),
+            json!({ "can_answer": "no", "short": "", "sentences": [] }),
+            json!({ "short": "", "sentences": [] }),
+            json!({ "can_answer": true, "short": "", "sentences": [], "more": 1 }),
+            json!({ "can_answer": true, "short": "A", "sentences": [{ "text": "A." }] }),
+            json!({ "can_answer": true, "short": 7, "sentences": [] }),
         ] {
             let is_read = serde_json::from_value::<AnswerReply>(reply.clone()).is_ok();
             assert_eq!(validator.is_valid(&reply), is_read, "{reply}");

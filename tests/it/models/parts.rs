@@ -1,0 +1,217 @@
+//! `--decompose`: a model takes a question apart, and reads what later parts need; and `--max-calls`, which says how
+//! much of all that a question may have.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::asking::good;
+use crate::support::chat::{ChatServer, Play};
+use crate::support::{Cli, Said, assert_valid};
+
+/// A question whose second step the whole question does not name.
+const QUESTION: &str = "When did the mill burn down whose builder was born in Eaststead?";
+
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    cli.write(
+        "notes/mill.txt",
+        "Harl Mill\n\nHarl Mill was built by Ada Lorne. Harl Mill closed after a fire in 1860.",
+    );
+    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, an engineer, was born in Eaststead in 1801.");
+    cli.write("notes/weir.txt", "Pale Weir\n\nPale Weir was built by Tom Reed. It burned down in 1850, as mills do.");
+    cli.run(["index", "notes"]).succeeded();
+    cli
+}
+
+fn parts(parts: &[&str]) -> Play {
+    Play::Says(json!({ "parts": parts }).to_string())
+}
+
+fn reads(answers: &[(&str, i64)]) -> Play {
+    let answers: Vec<Value> =
+        answers.iter().map(|(text, passage)| json!({ "text": text, "passage": passage })).collect();
+    Play::Says(json!({ "answers": answers }).to_string())
+}
+
+fn taken_apart() -> Play {
+    parts(&["Who was born in Eaststead?", "Which mill did #1 build?"])
+}
+
+fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> Said {
+    let args = [args, &["--model", "played"]].concat();
+    Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+}
+
+#[track_caller]
+fn found(cli: &Cli, server: &ChatServer, more: &[&str]) -> Value {
+    let said = run(cli, server, &[&["search", QUESTION, "--json"], more].concat()).succeeded();
+    let found = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("search", &found);
+    found
+}
+
+fn names(found: &Value) -> Vec<&str> {
+    found["hits"].as_array().unwrap().iter().map(|hit| hit["name"].as_str().unwrap()).collect()
+}
+
+/// Returns which skills the server was asked for, in order.
+fn skills(server: &ChatServer) -> Vec<String> {
+    let name = |body: &Value| body["response_format"]["json_schema"]["name"].as_str().unwrap_or("?").to_owned();
+    server.asked().iter().map(|asked| name(&asked.body)).collect()
+}
+
+#[test]
+fn each_part_is_looked_for_with_the_answer_that_it_needs() {
+    let cli = indexed();
+    let server = ChatServer::start([taken_apart(), reads(&[("Ada Lorne", 1)])]);
+    let found = found(&cli, &server, &["--decompose"]);
+    assert_eq!(skills(&server), ["decompose", "read"]);
+    let said = server.asked()[1].body["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(said.starts_with("Question: Who was born in Eaststead?\n") && said.contains("[1] Ada Lorne\n"), "{said}");
+    let ledger = &found["ledger"];
+    let [first, second] = &ledger["parts"].as_array().unwrap()[..] else { panic!("{ledger}") };
+    assert_eq!(first["asked"], json!(["Who was born in Eaststead?"]));
+    assert_eq!((&first["answers"][0]["text"], &first["answers"][0]["by"]), (&json!("Ada Lorne"), &json!("model")));
+    assert_eq!(second["asked"], json!(["Which mill did Ada Lorne build?"]));
+    assert_eq!(ledger["asked"], json!([QUESTION, "Who was born in Eaststead?", "Which mill did Ada Lorne build?"]));
+    let mut best = names(&found)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
+    assert_eq!((&ledger["work"]["spent"]["calls"], &ledger["work"]["stop"]), (&json!(2), &json!("finished")));
+}
+
+#[test]
+fn a_rule_reads_where_no_model_is_to_and_where_the_calls_are_made() {
+    let cli = indexed();
+    for (more, stop) in
+        [(["--decompose=rule", "--top-k=3"], "finished"), (["--decompose", "--max-calls=1"], "finished")]
+    {
+        cli.run(["cache", "clear"]).succeeded();
+        let server = ChatServer::start([taken_apart()]);
+        let found = found(&cli, &server, &more);
+        assert_eq!(skills(&server), ["decompose"]);
+        let answers = &found["ledger"]["parts"][0]["answers"];
+        assert_eq!((&answers[0]["text"], &answers[0]["by"]), (&json!("Ada Lorne"), &json!("rule")), "{answers}");
+        assert_eq!(found["ledger"]["work"]["stop"], stop);
+    }
+}
+
+#[test]
+fn auto_makes_the_best_of_the_calls_and_asks_nothing_without_a_number() {
+    let cli = indexed();
+    let picks = || Play::Says(json!({ "passages": [2] }).to_string());
+    let cases: [(&[&str], Vec<Play>, &[&str]); 5] = [
+        (&["search"], vec![], &[]),
+        (&["search", "--max-calls", "1"], vec![picks()], &["pick"]),
+        (
+            &["search", "--max-calls", "3"],
+            vec![taken_apart(), reads(&[("Ada Lorne", 1)]), picks()],
+            &["decompose", "read", "pick"],
+        ),
+        // One call is kept for the answer.
+        (&["ask", "--max-calls", "1"], vec![good()], &["answer"]),
+        (&["ask", "--max-calls", "2"], vec![picks(), good()], &["pick", "answer"]),
+    ];
+    for (args, plays, expect) in cases {
+        cli.run(["cache", "clear"]).succeeded();
+        let server = ChatServer::start(plays);
+        run(&cli, &server, &[&args[..1], &[QUESTION], &args[1..]].concat()).succeeded();
+        assert_eq!(skills(&server), expect, "{args:?}");
+    }
+}
+
+#[test]
+fn a_model_of_no_use_leaves_what_the_search_found() {
+    let cli = indexed();
+    let plain = cli.json(&["search", QUESTION]);
+    let nonsense = [
+        parts(&[]),
+        parts(&["Which mill did #1 build?", "Who?"]),
+        parts(&["a"; 40]),
+        Play::Says("First, who was born there?".to_owned()),
+        Play::Closes,
+        Play::BreaksOff,
+        Play::Bytes(10 << 20),
+        Play::Responds(500, "Retry-After: 0\r\n", String::new()),
+    ];
+    for play in nonsense {
+        cli.run(["cache", "clear"]).succeeded();
+        let shown = format!("{play:?}").chars().take(100).collect::<String>();
+        let server = ChatServer::start([play]);
+        let found = found(&cli, &server, &["--decompose"]);
+        assert_eq!(names(&found), names(&plain), "{shown}");
+        let skill = &found["ledger"]["work"]["skills"]["decompose"];
+        assert_eq!((&skill["asked"], &skill["unusable"]), (&json!(1), &json!(1)), "{shown}");
+        assert!(skill["last"].is_string() && found["ledger"].get("parts").is_none(), "{shown}: {found}");
+    }
+    // One part is the question itself.
+    let server = ChatServer::start([parts(&[QUESTION])]);
+    assert_eq!(names(&found(&cli, &server, &["--decompose"])), names(&plain));
+}
+
+#[test]
+fn a_reader_of_no_use_is_replaced_by_the_rule() {
+    let cli = indexed();
+    // None of them stands where it is said to: a guess, a passage that is not there, an instruction that was obeyed.
+    for play in [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())] {
+        cli.run(["cache", "clear"]).succeeded();
+        let server = ChatServer::start([taken_apart(), play]);
+        let found = found(&cli, &server, &["--decompose"]);
+        let answers = &found["ledger"]["parts"][0]["answers"];
+        assert_eq!((&answers[0]["text"], &answers[0]["by"]), (&json!("Ada Lorne"), &json!("rule")), "{answers}");
+        assert!(server.asked().len() <= 3, "one repair at most");
+    }
+}
+
+#[test]
+fn calls_end_where_they_may_and_the_trace_says_why() {
+    let cli = indexed();
+    let server = ChatServer::start([taken_apart(), Play::Says("Ada".to_owned())]);
+    // The repair of what was read would be the third call.
+    let found = found(&cli, &server, &["--decompose", "--max-calls", "2"]);
+    assert_eq!(server.asked().len(), 2);
+    assert_eq!(found["ledger"]["work"]["stop"], "calls");
+    let said = run(&cli, &server, &["search", QUESTION, "--decompose", "--max-calls", "2"]).succeeded();
+    assert!(said.stderr.contains("asked nothing more: the calls of the question were made"), "{said:#?}");
+}
+
+#[test]
+fn a_model_that_never_answers_costs_its_share_of_the_time_and_not_the_search() {
+    let cli = indexed();
+    let plain = cli.json(&["search", QUESTION]);
+    let server = ChatServer::start([Play::Silent]);
+    let began = Instant::now();
+    let found = found(&cli, &server, &["--decompose", "--pick", "--deadline", "4"]);
+    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
+    assert_eq!((names(&found), &found["ledger"]["work"]["stop"]), (names(&plain), &json!("deadline")));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn what_was_recorded_is_said_again_to_an_evaluation() {
+    let cli = indexed();
+    let question = json!({
+        "id": "1", "question": QUESTION, "supporting": ["notes/mill.txt", "notes/ada.txt"],
+        "decomposition": [
+            { "question": "Who was born in Eaststead?", "answer": "Ada Lorne" },
+            { "question": "Which mill did #1 build?", "answer": "Harl Mill" },
+        ],
+    });
+    cli.write("questions.jsonl", question.to_string());
+    let eval = ["eval", "retrieval", "--questions", "questions.jsonl", "--json", "--decompose", "--pick"];
+    let recorded = ["--recorded", "questions.jsonl", "--simulate", "1"];
+    let report = cli.json(&[&eval[..], &recorded].concat());
+    assert_valid("eval-retrieval", &report);
+    assert_eq!(report["work"]["calls_per_question"], 3.0);
+    let skills: Vec<&str> = report["work"]["skills"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(skills, ["decompose", "pick", "read"]);
+    assert_eq!(report["metrics"]["recall@2"]["mean"], 100.0);
+    let note = report["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("no model was asked: recorded replies are said again; a judge"), "{note}");
+    assert_eq!(cli.run([&eval[..], &["--simulate", "1.2"]].concat()).status, Some(3));
+    // Nobody stands in, and there is no model.
+    let refused = cli.run(eval);
+    assert_eq!(refused.status, Some(3), "{refused:#?}");
+    assert!(refused.stderr.contains("there is no language model"), "{refused:#?}");
+}
