@@ -174,6 +174,25 @@ pub(super) struct SearchModelArgs {
     pub(super) rerank: Option<usize>,
 }
 
+/// What a language model does in a search.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ReasonArgs {
+    /// Let the model pick, by one call, which of the 20 best passages are needed; they come first.
+    #[arg(long)]
+    pub(super) pick: bool,
+    /// Let the model take the question apart, by one call, and look for each part too. Parts that others need are
+    /// answered by `model`, one call each, or by `rule` [default without a value: model].
+    #[arg(long, value_name = "READER", num_args = 0..=1, require_equals = true, default_missing_value = "model")]
+    pub(super) decompose: Option<String>,
+    /// What a traversal judges its steps by: `similarity`, or the model by `choose`, `judge-edges` or `judge-nodes`
+    /// (`hop`), by `judge-edges` (`trail`).
+    #[arg(long, value_name = "HOW", default_value = "similarity")]
+    pub(super) reason: String,
+    /// Let the model say, by one call, what the question names.
+    #[arg(long)]
+    pub(super) entities: bool,
+}
+
 /// How to search.
 #[derive(Debug, Clone, Args)]
 pub(super) struct FindArgs {
@@ -192,9 +211,9 @@ pub(super) struct FindArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
-    /// Let the model of `--model` pick, by one call, which of the 20 best passages are needed; they come first.
-    #[arg(long, requires = "model")]
-    pub(super) pick: bool,
+    /// What the model of `--model` does.
+    #[command(flatten)]
+    pub(super) reason: ReasonArgs,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
@@ -237,7 +256,7 @@ pub(super) struct SearchArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
-    /// Which language model, for `--pick`.
+    /// Which language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
     /// Search in Neo4j instead of an index on disk.
@@ -252,7 +271,8 @@ pub(super) struct ModelCallArgs {
     /// that is set; or `default`, the one that is set [default: none is asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
-    /// Calls to the model at most; where more would be needed, sentences are quoted.
+    /// Calls to the model at most. `auto` makes the best of them: one picks, three or more take the question apart as
+    /// well; `ask` keeps one for the answer. Without it, nothing but the answer is asked of a model.
     #[arg(long, value_name = "N", requires = "model")]
     pub(super) max_calls: Option<u64>,
     /// Tokens at most, read and written; a call that might take more is not made.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{AskArgs, FindArgs, SearchArgs};
+use super::args::{AskArgs, FindArgs, ModelCallArgs, ReasonArgs, SearchArgs};
 use super::deadline::{Timed, deadline};
 use super::show::Names;
 use super::streamed::Streamed;
@@ -13,17 +13,14 @@ use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
-use crate::query::{AskOptions, Filter, Preset, SearchOptions, TrailRanker, UNCHECKED, read_weights};
+use crate::query::{AskOptions, Filter, PICK_DEFAULT, Preset, SearchOptions, TrailRanker, UNCHECKED, read_weights};
 
 /// Where the Browser finds its server, unless the environment says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
-/// Passages that a model picks from.
-pub(super) const PICK_DEFAULT: usize = 20;
-
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args.find, surroundings)?;
+    let mut options = options(&args.find, &args.call, surroundings)?;
     let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let timed = Timed::begin(options.deadline);
@@ -37,15 +34,13 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
     }
     let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
     show::hits(&surroundings.screen, &result.hits, &names)?;
-    if let Some(pick) = &result.ledger.pick {
-        show::pick(&surroundings.screen, pick);
-    }
+    show::work(&surroundings.screen, &result.ledger);
     Ok(())
 }
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
-    let mut search = options(&args.find, surroundings)?;
+    let mut search = options(&args.find, &args.call, surroundings)?;
     let place = SearchPlace {
         index: args.place.index.clone(),
         graph: &args.graph,
@@ -84,9 +79,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
 /// Says on stderr where the answer comes from, and what it came to.
 fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
-    if let Some(pick) = &answer.ledger.pick {
-        show::pick(screen, pick);
-    }
+    show::work(screen, &answer.ledger);
     for note in answer.ledger.notes.iter().filter(|note| note.starts_with(UNCHECKED)) {
         screen.note(format!("note: {}", screen.shown(note)));
     }
@@ -105,21 +98,32 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
 }
 
 /// Turns what was typed into options.
-pub(super) fn options(args: &FindArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
+pub(super) fn options(args: &FindArgs, call: &ModelCallArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
+        calls_max: call.max_calls.map(|calls| u32::try_from(calls).unwrap_or(u32::MAX)),
         strategy: args.strategy.parse()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
         top_k: args.top_k,
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
-        rerank: None,
-        pick: args.pick.then_some(PICK_DEFAULT),
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,
+        ..reasoned(&args.reason)?
     };
     options.check()?;
     Ok(options)
+}
+
+/// Returns options with what a language model is asked for.
+pub(super) fn reasoned(args: &ReasonArgs) -> Result<SearchOptions> {
+    Ok(SearchOptions {
+        pick: args.pick.then_some(PICK_DEFAULT),
+        decompose: args.decompose.as_deref().map(str::parse).transpose()?,
+        reasoning: args.reason.parse()?,
+        entities: args.entities,
+        ..SearchOptions::default()
+    })
 }
 
 /// Reads which ranker `trail` is to end with, where one is given.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ask::{PICK_DEFAULT, ranker, weights};
+use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
 use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
-use crate::eval::{self, Collection, FitOptions, NamedResult, SimulatedPick, read_questions, read_run};
+use crate::eval::{self, Collection, FitOptions, NamedResult, StandIn, read_questions, read_recorded, read_run};
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
 
 /// What errors of simulated judges are drawn from.
@@ -33,11 +33,11 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let simulated = args.simulate_pick.map(|accuracy| SimulatedPick { accuracy, seed: SEED });
+    let stand_in = stand_in(&args)?;
     let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let engine = open_to_search(place, surroundings, &mut options).await?;
-    let (lines, report) = eval::retrieval(&engine, &questions, &options, simulated).await?;
+    let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
     }
@@ -64,17 +64,25 @@ async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
 
 fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
+        calls_max: args.call.max_calls.map(|calls| u32::try_from(calls).unwrap_or(u32::MAX)),
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
         n_hop: args.n_hop,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,
-        pick: (args.pick || args.simulate_pick.is_some()).then_some(PICK_DEFAULT),
-        ..SearchOptions::default()
+        ..reasoned(&args.reason)?
     };
     options.check()?;
     Ok(options)
+}
+
+/// Returns who stands in for a model, where somebody does.
+fn stand_in(args: &EvalRetrievalArgs) -> Result<Option<StandIn>> {
+    if args.simulate.is_none() && args.recorded.is_empty() {
+        return Ok(None);
+    }
+    StandIn { accuracy: args.simulate, seed: SEED, recorded: read_recorded(&args.recorded)? }.check().map(Some)
 }
 
 const fn preset(paper: bool) -> Preset {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{GraphArgs, ModelArgs, ModelCallArgs, PlaceArgs, SearchModelArgs};
+use super::args::{GraphArgs, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SearchModelArgs};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -66,13 +66,17 @@ pub(super) struct EvalRetrievalArgs {
     /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]
     pub(super) deadline: Option<String>,
-    /// Let the model of `--model` pick, by one call a question, which of the 20 best passages are needed.
-    #[arg(long, requires = "model")]
-    pub(super) pick: bool,
-    /// Let a judge that knows the labels pick in a model's place, right with this probability, 0 to 1.
-    #[arg(long, value_name = "P", conflicts_with_all = ["model", "pick"])]
-    pub(super) simulate_pick: Option<f64>,
-    /// Which language model, for `--pick`.
+    /// What a language model does: that of `--model`, or what stands in for it.
+    #[command(flatten)]
+    pub(super) reason: ReasonArgs,
+    /// Let a judge that knows the labels judge in a model's place, right with this probability, 0 to 1.
+    #[arg(long, value_name = "P", conflicts_with = "model")]
+    pub(super) simulate: Option<f64>,
+    /// Say again in a model's place what models once said of the questions: their parts (`subquestions`, or
+    /// `decomposition`), what they name (`entities`).
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model")]
+    pub(super) recorded: Vec<PathBuf>,
+    /// Which language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
     /// Write what was found, one line a question.

@@ -6,7 +6,8 @@ use std::io;
 
 use super::screen::Screen;
 use crate::domain::{
-    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, Pick, Span, Step, StepKind, Writing, WrittenSentence,
+    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Step, StepKind, StopReason, Writing,
+    WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -174,14 +175,27 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
     screen.note(format!("\n{}; {spent}", screen.shown(&what)));
 }
 
-/// Says on stderr what a model picked.
-pub(super) fn pick(screen: &Screen, pick: &Pick) {
-    let Pick { model, shown, picked, degraded, spent } = pick;
-    let what = match degraded {
-        Some(why) => format!("`{model}` picked nothing, and the order is that of the search: {why}"),
-        None => format!("`{model}` picked {} of the {shown} best passages", picked.len()),
-    };
-    screen.note(format!("{}; {spent}", screen.shown(&what)));
+/// Says on stderr what a model did while passages were looked for, and what that came to.
+pub(super) fn work(screen: &Screen, ledger: &Ledger) {
+    let Some(work) = &ledger.work else { return };
+    if let Some(pick) = &ledger.pick {
+        let said = match &pick.degraded {
+            Some(why) => format!("nothing was picked, and the order is that of the search: {why}"),
+            None => format!("picked {} of the {} best passages", pick.picked.len(), pick.shown),
+        };
+        screen.note(screen.shown(&said));
+    }
+    for (skill, SkillCalls { asked, unusable, last }) in work.skills.iter().filter(|(skill, _)| *skill != "pick") {
+        let mut said = format!("asked to {skill} {asked} times");
+        if let Some(last) = last {
+            said += &format!(", {unusable} of no use; the last: {last}");
+        }
+        screen.note(screen.shown(&said));
+    }
+    if work.stop != StopReason::Finished {
+        screen.note(format!("asked nothing more: {}", work.stop));
+    }
+    screen.note(screen.shown(&format!("`{}` found these with {}", work.model, work.spent)));
 }
 
 fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {

@@ -1,5 +1,8 @@
 //! The ledger: what one query asked, where it entered the graph, which edges it took, and what it dropped.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{PassageId, Spent};
@@ -92,6 +95,94 @@ pub struct Pick {
     /// Why the order stayed as it was, where the model gave nothing that can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+}
+
+/// Who gave a short answer to a part of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// A language model, from passages that were found for the part.
+    Model,
+    /// A rule: what the best passages for the part lead to.
+    Rule,
+}
+
+/// A short answer to a part of a question, to be put into a later part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartAnswer {
+    /// The answer: a name, a date.
+    pub text: String,
+    /// Who gave it.
+    pub by: AnsweredBy,
+    /// The passage that it was read in.
+    pub passage: PassageId,
+}
+
+/// A part of a question, as a language model took it apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionPart {
+    /// The part; `#1` stands for the answer to the first.
+    pub text: String,
+    /// What was put to the index: the part with answers in it; nothing where an answer was missing.
+    pub asked: Vec<String>,
+    /// Its answers, the likeliest first, where a later part needs one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<PartAnswer>,
+    /// The best passages that were found for it.
+    pub found: Vec<PassageId>,
+}
+
+/// Why a language model was asked nothing more while passages were looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// There was nothing more to ask.
+    #[default]
+    Finished,
+    /// The calls of the question were made.
+    Calls,
+    /// Another call would not fit into the budget of tokens or money.
+    Budget,
+    /// The time for it was over.
+    Deadline,
+    /// It failed several times in a row.
+    Failing,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "there was nothing more to ask",
+            Self::Calls => "the calls of the question were made",
+            Self::Budget => "another call would not fit into the budget",
+            Self::Deadline => "the time for it was over",
+            Self::Failing => "the model failed several times in a row",
+        })
+    }
+}
+
+/// How often a language model was asked to perform a skill.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillCalls {
+    /// How often.
+    pub asked: u32,
+    /// How often it gave nothing that can be used, so that a rule went on.
+    pub unusable: u32,
+    /// Why, the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+}
+
+/// What a language model did while passages were looked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelWork {
+    /// The model.
+    pub model: String,
+    /// What it was asked to do, by skill.
+    pub skills: BTreeMap<String, SkillCalls>,
+    /// Why it was asked nothing more.
+    pub stop: StopReason,
     /// What it came to.
     pub spent: Spent,
 }
@@ -112,9 +203,15 @@ pub struct Ledger {
     pub pruned: Vec<Pruned>,
     /// Passages that were dropped in all.
     pub pruned_count: u32,
+    /// The parts that a language model took the question apart into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<QuestionPart>,
     /// What a language model picked, where one was asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
+    /// What a language model did in all, where one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<ModelWork>,
     /// What the reader should know: a limit that was hit, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -125,6 +222,7 @@ impl Ledger {
     pub fn passages(&self) -> impl Iterator<Item = PassageId> {
         let steps = self.rounds.iter().flat_map(|round| &round.steps).flat_map(|step| [step.from, step.to]);
         let entered = self.entry.iter().map(|entry| entry.passage);
-        entered.chain(steps).chain(self.pruned.iter().map(|pruned| pruned.passage))
+        let parts = self.parts.iter().flat_map(|part| part.found.iter().copied());
+        entered.chain(steps).chain(parts).chain(self.pruned.iter().map(|pruned| pruned.passage))
     }
 }

@@ -25,7 +25,10 @@ pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
 pub use id::{CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
-pub use ledger::{Arrival, EntryVertex, HopRound, Ledger, Pick, Pruned, Step, StepKind};
+pub use ledger::{
+    AnsweredBy, Arrival, EntryVertex, HopRound, Ledger, ModelWork, PartAnswer, Pick, Pruned, QuestionPart, SkillCalls,
+    Step, StepKind, StopReason,
+};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
 pub use path::{

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::bootstrap::{Interval, interval, percentile};
 use super::metrics::{QuestionScores, scores};
 use super::questions::Question;
-use crate::domain::{CorpusId, Counts, IndexVersion, Spent};
+use super::work::WorkReport;
+use crate::domain::{CorpusId, Counts, IndexVersion};
 use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions};
 
@@ -165,7 +166,7 @@ pub struct RetrievalReport {
     pub time_ms: TimePerQuestion,
     /// What a language model came to, where one was asked, all questions together.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub work: Option<WorkReport>,
 }
 
 /// Returns what `lines`, one a question, scored. Without a line every number is 0.
@@ -194,7 +195,7 @@ pub fn score(lines: &[Scored<'_>], facts: Facts) -> RetrievalReport {
         by_hops: breakdown(hops),
         by_type: breakdown(types),
         time_ms: time_per_question(lines.iter().map(|line| line.time_ms)),
-        spent: None,
+        work: None,
     }
 }
 

@@ -6,18 +6,19 @@ use rustc_hash::FxHashSet;
 
 use super::questions::Question;
 use super::report::{Facts, RetrievalReport, RunLine, Scored, score};
-use super::simulated::SimulatedPick;
-use crate::domain::{Hit, Pick, Spent};
+use super::stand_in::StandIn;
+use super::work::WorkReport;
+use crate::domain::{Hit, ModelWork};
 use crate::error::Result;
-use crate::query::{QueryEngine, SearchOptions, TOP_K_MAX, pick};
+use crate::query::{QueryEngine, SearchOptions, TOP_K_MAX};
 
 /// Documents that a list holds at least, where there are so many.
 const DOCUMENTS_MIN: usize = 20;
 /// Passages that are asked for first: documents have several.
 const PASSAGES_FIRST: usize = 40;
 
-/// Asks `engine` every question, one after the other, and scores what it finds. Where options ask for a pick, the
-/// engine's model picks, or `simulated` in its place.
+/// Asks `engine` every question, one after the other, and scores what it finds. Where options ask for a language model,
+/// that of the engine is asked, or `stand_in` in its place.
 ///
 /// # Errors
 ///
@@ -30,86 +31,37 @@ pub async fn retrieval(
     engine: &QueryEngine,
     questions: &[Question],
     options: &SearchOptions,
-    simulated: Option<SimulatedPick>,
+    stand_in: Option<StandIn>,
 ) -> Result<(Vec<RunLine>, RetrievalReport)> {
-    let simulated = simulated.map(SimulatedPick::check).transpose()?;
+    let stand_in = stand_in.map(StandIn::check).transpose()?;
     let mut scored = Vec::with_capacity(questions.len());
-    let mut picks = Picks::default();
+    let mut all: Option<WorkReport> = None;
     for question in questions {
         let started = Instant::now();
-        let hits = found(engine, &question.question, options).await?;
-        let hits = picked(engine, question, hits, options, simulated, &mut picks).await?;
+        let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
+        let (hits, work) = found(asked.as_ref().unwrap_or(engine), &question.question, options).await?;
+        if let Some(work) = &work {
+            all.get_or_insert_default().add(work);
+        }
         let ranked = documents(&hits);
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
     }
     let mut facts = Facts::of(engine, options).await?;
-    facts.notes.extend(picks.notes(simulated));
+    facts.notes.extend(stand_in.map(|it| it.note()));
     let lines = scored.iter().map(|line| line.line(&facts)).collect();
-    Ok((lines, RetrievalReport { spent: picks.spent, ..score(&scored, facts) }))
+    Ok((lines, RetrievalReport { work: all, ..score(&scored, facts) }))
 }
 
-/// What came of picks.
-#[derive(Default)]
-struct Picks {
-    /// What they came to, where a model was asked.
-    spent: Option<Spent>,
-    /// How many gave nothing that can be used, and why one did not.
-    degraded: (usize, String),
-}
-
-impl Picks {
-    fn add(&mut self, pick: Pick, is_simulated: bool) {
-        if !is_simulated {
-            self.spent.get_or_insert_default().add(&pick.spent);
-        }
-        if let Some(why) = pick.degraded {
-            self.degraded = (self.degraded.0 + 1, why);
-        }
-    }
-
-    fn notes(&self, simulated: Option<SimulatedPick>) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(SimulatedPick { accuracy, seed }) = simulated {
-            notes.push(format!(
-                "picks are simulated: right with probability {accuracy}, seed {seed}, errors independent"
-            ));
-        }
-        let (count, why) = &self.degraded;
-        if *count > 0 {
-            notes.push(format!("{count} picks gave nothing that can be used, and changed nothing; the last: {why}"));
-        }
-        notes
-    }
-}
-
-/// Lets a model, or a judge in its place, pick among what was found, where that is asked for.
-async fn picked(
-    engine: &QueryEngine,
-    question: &Question,
-    hits: Vec<Hit>,
-    options: &SearchOptions,
-    simulated: Option<SimulatedPick>,
-    picks: &mut Picks,
-) -> Result<Vec<Hit>> {
-    let Some(shown) = options.pick else { return Ok(hits) };
-    let (hits, by) = match simulated {
-        Some(judge) => {
-            let model = judge.judging(question, &hits[..hits.len().min(shown)]);
-            pick(&model, &question.question, hits, shown).await?
-        }
-        None => engine.pick(&question.question, hits, shown).await?,
-    };
-    picks.add(by, simulated.is_some());
-    Ok(hits)
-}
-
-/// Returns the best passages, as many as make a list of documents.
-async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Result<Vec<Hit>> {
-    let mut top_k = PASSAGES_FIRST.max(options.pick.unwrap_or(0));
+/// Returns the best passages, as many as make a list of documents, and what a model did to find them.
+async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Result<(Vec<Hit>, Option<ModelWork>)> {
+    // What a model does is not done twice.
+    let is_once = options.asks_model() || options.calls_max.is_some();
+    let mut top_k = if is_once { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
     loop {
-        let hits = engine.search(question, &SearchOptions { top_k, pick: None, ..options.clone() }).await?.hits;
-        if documents(&hits).len() >= DOCUMENTS_MIN || hits.len() < top_k || top_k == TOP_K_MAX {
-            return Ok(hits);
+        let found = engine.search(question, &SearchOptions { top_k, ..options.clone() }).await?;
+        let hits = found.hits;
+        if is_once || documents(&hits).len() >= DOCUMENTS_MIN || hits.len() < top_k || top_k == TOP_K_MAX {
+            return Ok((hits, found.ledger.work));
         }
         top_k = (top_k * 4).min(TOP_K_MAX);
     }

@@ -55,8 +55,8 @@ impl Display for RetrievalReport {
         write_groups(out, "type", self.by_type.iter())?;
         let time = &self.time_ms;
         writeln!(out, "\ntime per question: p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", time.p50, time.p95, time.p99)?;
-        if let Some(spent) = &self.spent {
-            writeln!(out, "model: {spent}")?;
+        if let Some(work) = &self.work {
+            write!(out, "{work}")?;
         }
         for note in &self.facts.notes {
             writeln!(out, "note: {}", printable(note))?;

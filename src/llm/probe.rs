@@ -152,6 +152,8 @@ impl Call<'_> {
         let endpoint = Endpoint { form, takes_temperature: true, streams: true, ..self.endpoint.clone() };
         let model = OpenAiModel::new(endpoint).map_err(Failed::Other)?;
         let request = ChatRequest {
+            shown: Vec::new(),
+            step: 0,
             purpose: Purpose::Probe,
             messages: prompt::messages(PROBE, &[]),
             form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },

@@ -9,10 +9,14 @@ const PARTING: &str = "\n=====\n";
 pub const ANSWER: &str = include_str!("prompts/answer.md");
 /// What the skill `citations` says.
 pub const CITATIONS: &str = include_str!("prompts/citations.md");
+/// What the skill `decompose` says.
+pub const DECOMPOSE: &str = include_str!("prompts/decompose.md");
 /// What the skill `generate` says.
 pub const GENERATE: &str = include_str!("prompts/generate.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
+/// What the skill `read` says.
+pub const READ: &str = include_str!("prompts/read.md");
 /// What a server is tried with.
 pub const PROBE: &str = include_str!("prompts/probe.md");
 /// What is said of a reply that cannot be used.
@@ -92,9 +96,13 @@ mod tests {
     fn every_place_of_a_prompt_is_known() {
         let known = ["mark", "question", "passages", "sentences", "problem", "passage", "name", "section"];
         let numbers = ["answered_min", "answered_max", "raised_min", "raised_max", "keywords_max", "sentences_max"];
-        let known: Vec<(&str, &str)> =
-            known.into_iter().chain(numbers).chain(["sentence_count", "picks_max"]).map(|name| (name, "")).collect();
-        for prompt in [ANSWER, CITATIONS, GENERATE, PICK, PROBE, REPAIR] {
+        let known: Vec<(&str, &str)> = known
+            .into_iter()
+            .chain(numbers)
+            .chain(["sentence_count", "picks_max", "parts_max", "answers_max"])
+            .map(|name| (name, ""))
+            .collect();
+        for prompt in [ANSWER, CITATIONS, DECOMPOSE, GENERATE, PICK, PROBE, READ, REPAIR] {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

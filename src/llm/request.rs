@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::domain::PassageId;
 use crate::text::model_tokens;
 
 /// Raised whenever what a key covers changes.
@@ -128,6 +129,10 @@ pub struct ChatRequest {
     /// Whether a reply that is kept is not read, but asked for anew and kept in the place of the old one. It is no part
     /// of what a reply is found by.
     pub is_afresh: bool,
+    /// The passages that it shows, in order. Not sent: for whoever follows calls, or stands in for a model.
+    pub shown: Vec<PassageId>,
+    /// Which of its kind it is for one question, from 0: the round, or the part of the question. Not sent.
+    pub step: u32,
 }
 
 /// What a kept reply is found by: model, parameters, rendered prompt and schema.
@@ -221,6 +226,8 @@ mod tests {
             output_tokens_max: 10,
             listener: None,
             is_afresh: false,
+            shown: Vec::new(),
+            step: 0,
         }
     }
 
@@ -229,6 +236,7 @@ mod tests {
         let key = request().key("m");
         assert_eq!(request().key("m"), key);
         assert_eq!(ChatRequest { purpose: Purpose::Index, ..request() }.key("m"), key);
+        assert_eq!(ChatRequest { step: 1, shown: vec![PassageId::of(&[b"a"])], ..request() }.key("m"), key);
         assert_eq!(ChatRequest { listener: Some(Listener::new(|_| ())), ..request() }.key("m"), key);
         assert_eq!(ChatRequest { is_afresh: true, ..request() }.key("m"), key);
         let said = |speaker, text: &str| vec![Message { speaker, text: text.to_owned() }];

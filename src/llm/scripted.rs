@@ -75,6 +75,8 @@ pub(super) fn request(text: &str) -> ChatRequest {
         output_tokens_max: 100,
         listener: None,
         is_afresh: false,
+        shown: Vec::new(),
+        step: 0,
     }
 }
 

@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use super::caller::Caller;
 use super::deadline::Stage;
 use super::evidence::{NAMED_BEARERS_MAX, gather};
 use super::extract;
 use super::filter::allowed;
 use super::options::{Preset, SearchOptions, StrategyKind};
-use super::pick::pick;
 use super::question::{AskedQuestion, checked, named_passages};
 use super::rerank;
 use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
 use super::write::{self, SentenceSink};
 use crate::domain::{
-    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId, Pick,
+    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
 };
 use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
@@ -115,7 +115,7 @@ pub struct QueryEngine {
     reranker: Option<Arc<dyn Reranker>>,
     /// Who may be answered now.
     turns: Arc<Semaphore>,
-    model: Option<Arc<dyn ChatModel>>,
+    pub(super) model: Option<Arc<dyn ChatModel>>,
 }
 
 /// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
@@ -148,9 +148,11 @@ impl Source {
     }
 }
 
+/// Share of the time for a search that a language model may take.
+const SEARCH_TIME: f64 = 0.9;
+/// Share of the time for an answer that a language model may take before it answers.
+const ASK_TIME: f64 = 0.5;
 /// What is said of a question that waits for the answer which version is current.
-/// A stage of a question that has a deadline.
-const PICKING: &str = "waiting for the language model to pick";
 const VERSION: &str = "reading which version is current";
 /// How often a question is asked again because another version was published meanwhile.
 pub(super) const ATTEMPTS_MAX: u32 = 4;
@@ -206,6 +208,12 @@ impl QueryEngine {
         let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
         Ok(Self { source, embedder, reranker, model, turns: Arc::new(Semaphore::new(AT_ONCE_MAX)) })
+    }
+
+    /// Returns an engine that answers from the same store with another language model.
+    #[must_use]
+    pub fn with_model(&self, model: Arc<dyn ChatModel>) -> Self {
+        Self { model: Some(model), ..self.clone() }
     }
 
     /// Returns the version that is read.
@@ -265,8 +273,9 @@ impl QueryEngine {
         let finish = |_: &Query, _: &Found, hits: Vec<Hit>| Ok(hits);
         let stage = Stage::default();
         let searched = async {
-            let model = self.picker(options)?;
-            let (query, found, hits) = self.find(query, options, finish, &stage).await?;
+            let options = &self.planned(options, 0)?;
+            let caller = self.caller(options, SEARCH_TIME);
+            let (query, found, hits) = self.find(query, options, caller.as_ref(), finish, &stage).await?;
             let mut result = SearchResult {
                 query: query.question.text.clone(),
                 strategy: self.resolved(options.strategy).to_string(),
@@ -274,10 +283,9 @@ impl QueryEngine {
                 hits,
                 ledger: found.ledger.clone(),
             };
-            if let Some(model) = model {
-                stage.enter(PICKING);
-                let SearchResult { query, hits, ledger, .. } = &mut result;
-                picked(model, query, hits, ledger, options).await?;
+            if let Some(caller) = &caller {
+                let SearchResult { version, hits, ledger, .. } = &mut result;
+                self.reasoned(caller, *version, hits, ledger, options, &stage).await?;
             }
             Ok(result)
         };
@@ -316,12 +324,13 @@ impl QueryEngine {
         };
         let stage = Stage::default();
         let answered = async {
-            let picker = self.picker(&options.search)?;
-            let (_, _, mut answer) = self.find(question, &options.search, finish, &stage).await?;
-            if let Some(model) = picker.filter(|_| answer.kind != AnswerKind::Nothing) {
-                stage.enter(PICKING);
-                let Answer { question, hits, ledger, .. } = &mut answer;
-                picked(model, question, hits, ledger, &options.search).await?;
+            let search =
+                &self.planned(&options.search, 1 + u32::from(options.citation_check == CitationCheck::Model))?;
+            let caller = self.caller(search, ASK_TIME);
+            let (_, _, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
+            if let Some(caller) = caller.filter(|_| answer.kind != AnswerKind::Nothing) {
+                let Answer { version, hits, ledger, .. } = &mut answer;
+                self.reasoned(&caller, *version, hits, ledger, search, &stage).await?;
             }
             let Some(model) = &self.model else { return Ok(answer) };
             stage.enter("waiting for the language model");
@@ -330,42 +339,13 @@ impl QueryEngine {
         stage.within(options.search.deadline, answered.instrument(span)).await
     }
 
-    /// Returns the model that picks, where a search asks for that.
-    fn picker(&self, options: &SearchOptions) -> Result<Option<&dyn ChatModel>> {
-        match (options.pick, &self.model) {
-            (None, _) => Ok(None),
-            (Some(_), Some(model)) => Ok(Some(model.as_ref())),
-            (Some(count), None) => Err(Error::Option {
-                option: "number of passages to pick from",
-                value: count.to_string(),
-                reason: "there is no language model".to_owned(),
-            }),
-        }
-    }
-
-    /// Lets the language model of the performers pick among the first `shown` of `hits`: see [`pick()`](super::pick()).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Option`] where there is no model, [`Error::Chat`] if something about it has to be corrected.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses a reply in flight, which may have been paid for.
-    pub async fn pick(&self, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
-        let options = SearchOptions { pick: Some(shown), ..SearchOptions::default() };
-        match self.picker(&options)? {
-            Some(model) => pick(model, question, hits, shown).await,
-            None => Ok((hits, Pick::default())),
-        }
-    }
-
     /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of
     /// one; `finish` makes of the passages what is asked for, where waiting holds up no other task.
-    async fn find<T: Send + 'static>(
+    pub(super) async fn find<T: Send + 'static>(
         &self,
         question: &str,
         options: &SearchOptions,
+        caller: Option<&Arc<Caller>>,
         finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
         stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
@@ -374,7 +354,7 @@ impl QueryEngine {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let found = self.find_once(question, options, finish.clone(), stage).await;
+            let found = self.find_once(question, options, caller, finish.clone(), stage).await;
             stage.enter(VERSION);
             let server = match found {
                 Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
@@ -397,17 +377,18 @@ impl QueryEngine {
         &self,
         question: &str,
         options: &SearchOptions,
+        caller: Option<&Arc<Caller>>,
         finish: impl FnOnce(&Query, &Found, Vec<Hit>) -> Result<T> + Send + 'static,
         stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
         let reranker = rerank::requested(self.reranker.as_deref(), options)?;
-        let query = self.prepare(question, options, stage).await?;
+        let query = self.prepare(question, options, caller, stage).await?;
         let kind = self.resolved(options.strategy);
         stage.enter("finding passages");
         let mut found = strategy(kind).find(Arc::clone(&query)).await?;
         if let Some(reranker) = reranker {
             stage.enter("judging passages again");
-            rerank::apply(reranker, &query, &mut found, options.top_k.max(options.pick.unwrap_or(0))).await?;
+            rerank::apply(reranker, &query, &mut found, options.kept_count()).await?;
         }
         tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
         let found = Arc::new(found);
@@ -431,10 +412,16 @@ impl QueryEngine {
     /// Dropping the future loses the work and nothing else.
     pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
         let stage = Stage::default();
-        stage.within(options.deadline, self.prepare(question, options, &stage)).await
+        stage.within(options.deadline, self.prepare(question, options, None, &stage)).await
     }
 
-    async fn prepare(&self, question: &str, options: &SearchOptions, stage: &Stage) -> Result<Arc<Query>> {
+    async fn prepare(
+        &self,
+        question: &str,
+        options: &SearchOptions,
+        caller: Option<&Arc<Caller>>,
+        stage: &Stage,
+    ) -> Result<Arc<Query>> {
         checked(question)?;
         options.check()?;
         stage.enter(VERSION);
@@ -448,7 +435,7 @@ impl QueryEngine {
             Source::Whole(reader) => Arc::clone(reader),
             Source::Asked(source) => self.excerpt(source.as_ref(), current.version(), &asked, options).await?,
         };
-        let embedder = Arc::clone(&self.embedder);
+        let (embedder, caller) = (Arc::clone(&self.embedder), caller.cloned());
         let options = SearchOptions { top_k: options.found_count(), ..options.clone() };
         let prepare = move || {
             let asked = asked.put_to(reader.graph());
@@ -461,6 +448,7 @@ impl QueryEngine {
                 evidence: gathered.evidence,
                 sentence_cosine: gathered.sentence_cosine,
                 embedder,
+                caller,
             })
         };
         stage.enter("comparing it with every passage");
@@ -505,7 +493,7 @@ impl QueryEngine {
             filter: if options.filters.is_empty() { None } else { Some(&admits) },
             by_edges: options.preset == Preset::Paper,
             follow: strategy(self.resolved(options.strategy)).follows(),
-            top_k: options.top_k.max(options.rerank.unwrap_or(0)),
+            top_k: options.found_count(),
         };
         source.excerpt(version, wanted).await
     }
@@ -523,13 +511,27 @@ impl QueryEngine {
     ///
     /// Dropping the future loses what was read and nothing else.
     pub async fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
-        let documents = match &self.source {
-            Source::Whole(reader) => documents(reader.as_ref(), passages)?,
-            Source::Asked(source) => source.documents(passages).await?,
-        };
         let name =
             |(passage, document): (PassageId, DocumentText)| (passage, document.title.unwrap_or(document.source_id));
-        Ok(documents.into_iter().map(name).collect())
+        Ok(self.documents(passages).await?.into_iter().map(name).collect())
+    }
+
+    /// Returns the documents of `passages`, as far as the version holds them.
+    ///
+    /// Complexity: a pass over the ids of all passages.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was read and nothing else.
+    pub async fn documents(&self, passages: &BTreeSet<PassageId>) -> Result<Vec<(PassageId, DocumentText)>> {
+        match &self.source {
+            Source::Whole(reader) => documents(reader.as_ref(), passages),
+            Source::Asked(source) => source.documents(passages).await,
+        }
     }
 
     /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.
@@ -569,19 +571,4 @@ fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {
         })
     };
     found.ranked.iter().zip(1..).map(hit).collect()
-}
-
-/// Lets a model pick among what was found, and keeps as many passages as were asked for.
-async fn picked(
-    model: &dyn ChatModel,
-    question: &str,
-    hits: &mut Vec<Hit>,
-    ledger: &mut Ledger,
-    options: &SearchOptions,
-) -> Result<()> {
-    let (ordered, by) = pick(model, question, std::mem::take(hits), options.pick.unwrap_or(0)).await?;
-    *hits = ordered;
-    hits.truncate(options.top_k);
-    ledger.pick = Some(by);
-    Ok(())
 }

@@ -1,16 +1,20 @@
 //! Questions to an index: the engine, its strategies, and extractive answers.
 
+mod caller;
 mod deadline;
 mod engine;
 mod evidence;
 mod extract;
 mod filter;
+mod fuse;
 mod lexical;
 mod options;
+mod part_answer;
 mod path_ends;
 mod paths;
 mod pick;
 mod question;
+mod reasoned;
 mod rerank;
 mod short;
 mod strategies;
@@ -19,13 +23,15 @@ mod text_fit;
 mod weights;
 mod write;
 
+pub use caller::Caller;
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
 pub use filter::Filter;
 pub use options::{
-    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, SearchOptions, StrategyKind, TOP_K_MAX, TrailRanker, parse_deadline,
+    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, SearchOptions, StrategyKind, TOP_K_MAX,
+    TrailRanker, parse_deadline,
 };
 pub use paths::paths;
-pub use pick::{PICK_MAX, pick};
+pub use pick::{PICK_DEFAULT, PICK_MAX};
 pub use question::QUESTION_CHARS_MAX;
 pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
 pub use weights::{read_weights, shipped_weights};

@@ -114,6 +114,88 @@ impl FromStr for TrailRanker {
     }
 }
 
+/// What a strategy judges its steps by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reasoning {
+    /// What compares texts: no model is asked.
+    #[default]
+    Similarity,
+    /// `hop`: in each round, a language model chooses from each passage the step whose question helps most, or none
+    /// (`HopRAG`, Algorithm 1): one call a passage.
+    Choose,
+    /// `hop`: in each round, a language model says of all steps from a passage whether they help (`bfs_hop2` of
+    /// `HopRAG`'s public code): one call a passage. `trail`: of the best steps of a round: one call a round.
+    JudgeEdges,
+    /// `hop`: in each round, a language model says which passages help, and all their steps are followed (`bfs_node` of
+    /// `HopRAG`'s public code): one call a round.
+    JudgeNodes,
+}
+
+impl Reasoning {
+    /// Every way to judge steps.
+    pub const ALL: [Self; 4] = [Self::Similarity, Self::Choose, Self::JudgeEdges, Self::JudgeNodes];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::Choose => "choose",
+            Self::JudgeEdges => "judge-edges",
+            Self::JudgeNodes => "judge-nodes",
+        }
+    }
+
+    /// Returns whether a strategy can judge its steps so.
+    const fn is_of(self, strategy: StrategyKind) -> bool {
+        match self {
+            Self::Similarity => true,
+            Self::Choose | Self::JudgeNodes => matches!(strategy, StrategyKind::Hop),
+            Self::JudgeEdges => matches!(strategy, StrategyKind::Hop | StrategyKind::Trail | StrategyKind::Auto),
+        }
+    }
+}
+
+impl FromStr for Reasoning {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
+            option: "reasoning",
+            value: text.to_owned(),
+            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+        })
+    }
+}
+
+/// Who answers the parts that a question is taken apart into, where later parts need that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// A language model, from the passages that were found for the part, one call a part; else the rule.
+    Model,
+    /// A rule: what these passages lead to.
+    Rule,
+}
+
+impl FromStr for Reading {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "model" => Ok(Self::Model),
+            "rule" => Ok(Self::Rule),
+            _ => Err(Error::Option {
+                option: "reader of parts",
+                value: text.to_owned(),
+                reason: "there are model, rule".to_owned(),
+            }),
+        }
+    }
+}
+
 /// What a search may be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
@@ -132,6 +214,17 @@ pub struct SearchOptions {
     /// Passages that a language model is shown to pick from, in one call, after all else; none is asked where no number
     /// is given.
     pub pick: Option<usize>,
+    /// What the strategy judges its steps by.
+    pub reasoning: Reasoning,
+    /// Who answers the parts of a question where a language model takes it apart, in one call: each part is looked for
+    /// by itself, and what is found is put together with what was found for the whole question. Taken apart with the
+    /// settings of the paper, the parts are all that is looked for, nothing is answered, and their lists take turns.
+    pub decompose: Option<Reading>,
+    /// Whether a language model says, in one call, what a question names: keywords beside those that rules find.
+    pub entities: bool,
+    /// Calls to a language model at most while passages are looked for, repairs among them; no limit where none is
+    /// given. `auto` makes the best of it, and without a number asks no model.
+    pub calls_max: Option<u32>,
     /// Weights of `trail`; those that come with the program where none are given.
     pub weights: Option<Arc<WeightSet>>,
     /// What ranks the best passages of `trail`; boosted trees where the weights have some and none is given.
@@ -147,6 +240,8 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// Rounds that a traversal has at most.
 pub const N_HOP_MAX: u32 = 16;
+/// Passages of the whole question that those of its parts are put together with, at least.
+const FUSED_MIN: usize = 40;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// What a deadline must be, as an error says it.
@@ -162,6 +257,10 @@ impl Default for SearchOptions {
             filters: Vec::new(),
             rerank: None,
             pick: None,
+            reasoning: Reasoning::Similarity,
+            decompose: None,
+            entities: false,
+            calls_max: None,
             weights: None,
             trail_ranker: None,
             deadline: None,
@@ -172,7 +271,30 @@ impl Default for SearchOptions {
 impl SearchOptions {
     /// Returns how many passages a strategy has to find, so that there are enough for all that comes after it.
     pub(super) fn found_count(&self) -> usize {
-        self.top_k.max(self.rerank.unwrap_or(0)).max(self.pick.unwrap_or(0))
+        self.kept_count().max(self.rerank.unwrap_or(0))
+    }
+
+    /// Returns how many are kept for what a language model does.
+    pub(super) fn kept_count(&self) -> usize {
+        let fused = if self.decompose.is_some() { FUSED_MIN } else { 0 };
+        self.top_k.max(self.pick.unwrap_or(0)).max(fused)
+    }
+
+    /// Returns whether a language model is asked while passages are looked for.
+    #[must_use]
+    pub fn asks_model(&self) -> bool {
+        !self.asked_of_model().is_empty()
+    }
+
+    /// Returns what asks for a model, empty where nothing does.
+    pub(super) fn asked_of_model(&self) -> &'static str {
+        match self {
+            _ if self.decompose.is_some() => "decompose",
+            _ if self.pick.is_some() => "pick",
+            _ if self.entities => "entities",
+            Self { reasoning: Reasoning::Similarity, .. } => "",
+            Self { reasoning, .. } => reasoning.name(),
+        }
     }
 
     /// Checks the bounds.
@@ -181,7 +303,7 @@ impl SearchOptions {
     ///
     /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank`
     /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of nothing or above
-    /// [`DEADLINE_MAX`].
+    /// [`DEADLINE_MAX`], or a `reasoning` that the strategy does not have.
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
@@ -191,6 +313,13 @@ impl SearchOptions {
         }
         if self.pick.is_some_and(|count| !(1..=PICK_MAX).contains(&count)) {
             return Err(out_of_bounds("pick", self.pick.unwrap_or(0), 1, PICK_MAX));
+        }
+        if !self.reasoning.is_of(self.strategy) {
+            return Err(Error::Option {
+                option: "reasoning",
+                value: self.reasoning.name().to_owned(),
+                reason: format!("`{}` does not judge its steps so", self.strategy),
+            });
         }
         if let Some(deadline) = self.deadline.filter(|it| it.is_zero() || *it > DEADLINE_MAX) {
             return Err(no_deadline(deadline.as_secs_f64().to_string()));

@@ -1,16 +1,19 @@
 //! Picking: one call in which a language model says which of the best passages a question needs. They come first; all
 //! else keeps its order, so that a wrong pick costs one place.
 
+use super::caller::Caller;
 use crate::domain::{Hit, Pick};
 use crate::error::Result;
-use crate::llm::ChatModel;
-use crate::skill::{FoundPassage, Performed, PickSkill, PickTask, perform};
+use crate::llm::ChatModel as _;
+use crate::skill::{FoundPassage, PickSkill, PickTask};
 
 /// Passages that a model is shown at most.
 pub const PICK_MAX: usize = 50;
+/// Passages that a model is shown where nobody says how many.
+pub const PICK_DEFAULT: usize = 20;
 
-/// Lets a model pick among the first `shown` of `hits`, and returns all of them with what it picked in front, and what
-/// that came to. Where the model gives nothing that can be used, or picks none, the order stays as it was.
+/// Lets a model pick among the first `shown` of `hits`, and returns all of them with what it picked in front. Where the
+/// model gives nothing that can be used, or picks none, the order stays as it was.
 ///
 /// # Errors
 ///
@@ -19,16 +22,14 @@ pub const PICK_MAX: usize = 50;
 /// # Cancel safety
 ///
 /// Dropping the future loses a reply in flight, which may have been paid for.
-pub async fn pick(model: &dyn ChatModel, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
-    let passages: Vec<FoundPassage> = hits.iter().take(shown.min(PICK_MAX)).map(found).collect();
+pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
+    let passages: Vec<FoundPassage> = hits.iter().take(shown.min(PICK_MAX)).map(found_passage).collect();
     let task = PickTask { question: question.to_owned(), passages };
-    let mut pick = Pick { model: model.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
+    let mut pick = Pick { model: caller.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
     if task.passages.is_empty() {
         return Ok((hits, pick));
     }
-    let Performed { outcome, spent } = perform::<PickSkill>(model, &task).await?;
-    pick.spent = spent;
-    match outcome {
+    match caller.perform::<PickSkill>(&task).await? {
         Ok(places) => {
             pick.picked = places.iter().filter_map(|place| hits.get(*place)).map(|hit| hit.passage).collect();
             Ok((in_front(hits, &places), pick))
@@ -40,8 +41,10 @@ pub async fn pick(model: &dyn ChatModel, question: &str, hits: Vec<Hit>, shown: 
     }
 }
 
-fn found(hit: &Hit) -> FoundPassage {
+/// Returns a passage as a model is shown it.
+pub(super) fn found_passage(hit: &Hit) -> FoundPassage {
     FoundPassage {
+        passage: hit.passage,
         name: hit.name.clone(),
         text: hit.text.clone(),
         reached_by: hit.path.last().map(|step| step.question.clone()),

@@ -3,17 +3,21 @@
 
 mod answer;
 mod citations;
+mod decompose;
 mod generate;
 mod model;
 mod performers;
 mod pick;
+mod read;
 
 pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
     best_sentence, is_supported,
 };
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
+pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, Part};
 pub use generate::{GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
 pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask};
+pub use read::{PART_ANSWERS_MAX, ReadReply, ReadSkill, ReadTask};

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::{ChatError, Spent};
+use crate::domain::{ChatError, PassageId, Spent};
 use crate::error::{Error, Result};
 use crate::llm::prompt::{self, REPAIR};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
@@ -35,6 +35,16 @@ pub trait Skill {
 
     /// Returns what is said to the model.
     fn messages(input: &Self::Input) -> Vec<Message>;
+
+    /// Returns the passages that are shown to it.
+    fn shown(#[expect(unused_variables, reason = "named for the docs")] input: &Self::Input) -> Vec<PassageId> {
+        Vec::new()
+    }
+
+    /// Returns which of its kind the call is for one question, from 0.
+    fn step(#[expect(unused_variables, reason = "named for the docs")] input: &Self::Input) -> u32 {
+        0
+    }
 
     /// Checks what a schema cannot say, and returns what was meant.
     ///
@@ -140,6 +150,8 @@ pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
         output_tokens_max: S::OUTPUT_TOKENS_MAX,
         listener: None,
         is_afresh: false,
+        shown: S::shown(input),
+        step: S::step(input),
     })
 }
 

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::model::Skill;
+use crate::domain::PassageId;
 use crate::llm::prompt::{self, PICK};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
@@ -23,12 +24,22 @@ pub struct PickTask {
 /// A passage as a search found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPassage {
+    /// Its identity, which no model is told.
+    pub passage: PassageId,
     /// What its document is called.
     pub name: String,
     /// Its text.
     pub text: String,
     /// The question of the last step that led to it, where one did.
     pub reached_by: Option<String>,
+}
+
+impl FoundPassage {
+    /// Returns it as a prompt shows it under a number.
+    pub(super) fn block(&self, number: usize) -> String {
+        let way = self.reached_by.as_deref().map(|it| format!("(come to by: {})\n", one_line(it)));
+        format!("[{number}] {}\n{}{}", one_line(&self.name), way.unwrap_or_default(), self.text.trim())
+    }
 }
 
 /// A reply as the schema has it.
@@ -53,11 +64,8 @@ impl Skill for PickSkill {
     const OUTPUT_TOKENS_MAX: u32 = 256;
 
     fn messages(task: &PickTask) -> Vec<Message> {
-        let block = |(passage, number): (&FoundPassage, usize)| {
-            let way = passage.reached_by.as_deref().map(|it| format!("(come to by: {})\n", one_line(it)));
-            format!("[{number}] {}\n{}{}", one_line(&passage.name), way.unwrap_or_default(), passage.text.trim())
-        };
-        let passages = task.passages.iter().zip(1..).map(block).collect::<Vec<_>>().join("\n\n");
+        let passages = task.passages.iter().zip(1..).map(|(passage, number)| passage.block(number));
+        let passages = passages.collect::<Vec<_>>().join("\n\n");
         let question = one_line(&task.question);
         let mark = prompt::mark(&[&question, &passages]);
         let places = [
@@ -67,6 +75,10 @@ impl Skill for PickSkill {
             ("picks_max", &PICKS_MAX.to_string()),
         ];
         prompt::messages(PICK, &places)
+    }
+
+    fn shown(task: &PickTask) -> Vec<PassageId> {
+        task.passages.iter().map(|passage| passage.passage).collect()
     }
 
     fn check(task: &PickTask, reply: PickReply) -> Result<Vec<usize>, String> {
@@ -92,6 +104,7 @@ mod tests {
 
     fn task() -> PickTask {
         let passage = |name: &str, reached_by: Option<&str>| FoundPassage {
+            passage: PassageId::of(&[name.as_bytes()]),
             name: name.to_owned(),
             text: format!(" {name} was built.\n"),
             reached_by: reached_by.map(str::to_owned),

@@ -4,6 +4,7 @@ mod flat;
 mod hop;
 mod trail;
 
+pub(in crate::query) use trail::{shown_name, weights as trail_weights};
 pub use trail::{trail_candidates, trail_ranking};
 
 use std::future::Future;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::caller::Caller;
 use super::options::{SearchOptions, StrategyKind};
 use super::question::AskedQuestion;
 use crate::domain::{EntryVertex, Ledger, Pruned, Step};
@@ -34,6 +36,8 @@ pub struct Query {
     pub sentence_cosine: Vec<f32>,
     /// What turns texts into vectors like those of the version.
     pub embedder: Arc<dyn Embedder>,
+    /// The language model that judges, where the search asks for one.
+    pub caller: Option<Arc<Caller>>,
 }
 
 /// What a strategy found.

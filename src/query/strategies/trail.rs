@@ -165,7 +165,7 @@ fn ranker(query: &Query, weights: &TrailWeights) -> Result<TrailRanker> {
 
 /// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
 /// with titles where at least half of the documents have one.
-fn weights(query: &Query) -> Result<&TrailWeights> {
+pub(in crate::query) fn weights(query: &Query) -> Result<&TrailWeights> {
     let set = match &query.options.weights {
         Some(given) => given.as_ref(),
         None => shipped_weights(query.reader.embedder())?,
@@ -195,7 +195,7 @@ fn step(query: &Query, round: u32, taken: &Taken) -> Step {
 }
 
 /// Returns the name of an entity as people write it: the title that bears it, or else its words capitalized.
-fn shown_name(query: &Query, entity: u32) -> String {
+pub(in crate::query) fn shown_name(query: &Query, entity: u32) -> String {
     let graph = query.reader.graph();
     let folded = graph.entity_name(entity);
     let titles = row(graph.entity_bearers, entity)

@@ -26,6 +26,8 @@ fn ask(url: &str) -> Result<ChatReply, ChatError> {
         output_tokens_max: 100,
         listener: None,
         is_afresh: false,
+        shown: Vec::new(),
+        step: 0,
     };
     let model = model(url);
     block_on(async move { model.reply(&request).await })

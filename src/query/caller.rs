@@ -1,0 +1,144 @@
+//! A language model as one question asks it: so many calls at most, by a certain time, and no more once it keeps
+//! failing. It sums up what was asked and what that came to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::{Instant, timeout_at};
+
+use crate::domain::{BudgetKind, ChatError, ModelWork, StopReason};
+use crate::error::Result;
+use crate::llm::{ChatModel, ChatReply, ChatRequest, ReplyOrigin, Replying};
+use crate::skill::{Degradation, Performed, Skill, perform};
+
+/// Calls that may fail in a row before it is asked nothing more.
+const FAILURES_MAX: u32 = 3;
+
+/// See the top of this file.
+pub struct Caller {
+    model: Arc<dyn ChatModel>,
+    calls_max: Option<u32>,
+    from: Instant,
+    until: Option<Instant>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Calls that were made and not answered from kept replies.
+    begun: u32,
+    /// Calls that failed since the last reply.
+    failures: u32,
+    work: ModelWork,
+}
+
+impl Caller {
+    /// Holds `model` to `calls_max` calls, repairs among them, that end by `until`.
+    pub(super) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
+        let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
+        Self { model, calls_max, from: Instant::now(), until, state: Mutex::new(State { work, ..State::default() }) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what it was asked so far, and what that came to.
+    pub(super) fn work(&self) -> ModelWork {
+        self.state().work.clone()
+    }
+
+    /// Returns whether it may be asked once more, with `kept` calls left for later.
+    pub(in crate::query) fn may_call(&self, kept: u32) -> bool {
+        let state = self.state();
+        state.work.stop == StopReason::Finished && self.calls_max.is_none_or(|max| state.begun + kept < max)
+    }
+
+    /// Performs a skill; nothing where the model gives nothing that can be used, or may not be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Chat`](crate::Error::Chat) for what somebody has to correct.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses a reply in flight, which may have been paid for.
+    pub(in crate::query) async fn perform<S: Skill>(&self, input: &S::Input) -> Result<Performance<S::Output>> {
+        let Performed { outcome, spent } = perform::<S>(self, input).await?;
+        let mut state = self.state();
+        state.work.spent.add(&spent);
+        let is_refused = matches!(outcome, Err(Degradation::Chat(ChatError::Budget { .. })));
+        if !is_refused || spent.calls > 0 {
+            let skill = state.work.skills.entry(S::NAME.to_owned()).or_default();
+            skill.asked += 1;
+            if let Err(why) = &outcome {
+                skill.unusable += 1;
+                skill.last = Some(why.to_string());
+            }
+        }
+        drop(state);
+        Ok(outcome)
+    }
+
+    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        self.begin()?;
+        let replied = match self.until {
+            Some(until) => timeout_at(until, self.model.reply(request)).await.unwrap_or_else(|_| Err(self.late(until))),
+            None => self.model.reply(request).await,
+        };
+        let mut state = self.state();
+        match &replied {
+            Ok(reply) => {
+                state.failures = 0;
+                if reply.origin == ReplyOrigin::Cache {
+                    state.begun -= 1;
+                }
+            }
+            Err(ChatError::Budget { kind, .. }) => {
+                state.begun -= 1;
+                state.work.stop = if *kind == BudgetKind::Calls { StopReason::Calls } else { StopReason::Budget };
+            }
+            Err(_) => {
+                state.failures += 1;
+                if state.failures >= FAILURES_MAX && state.work.stop == StopReason::Finished {
+                    state.work.stop = StopReason::Failing;
+                }
+            }
+        }
+        replied
+    }
+
+    fn begin(&self) -> Result<(), ChatError> {
+        let mut state = self.state();
+        let calls_max = self.calls_max.unwrap_or(u32::MAX);
+        if state.work.stop == StopReason::Finished && self.until.is_some_and(|until| until <= Instant::now()) {
+            state.work.stop = StopReason::Deadline;
+        }
+        if state.work.stop == StopReason::Finished && state.begun >= calls_max {
+            state.work.stop = StopReason::Calls;
+        }
+        if state.work.stop != StopReason::Finished {
+            let (limit, spent) = (calls_max.to_string(), state.begun.to_string());
+            return Err(ChatError::Budget { kind: BudgetKind::Calls, limit, spent, wanted: "1".to_owned() });
+        }
+        state.begun += 1;
+        Ok(())
+    }
+
+    fn late(&self, until: Instant) -> ChatError {
+        self.state().work.stop = StopReason::Deadline;
+        ChatError::Timeout { limit_ms: until.duration_since(self.from).as_millis() as u64 }
+    }
+}
+
+/// What came of asking: what the skill gives, or why there is nothing.
+pub(in crate::query) type Performance<T> = Result<T, Degradation>;
+
+impl ChatModel for Caller {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        Box::pin(self.call(request))
+    }
+}

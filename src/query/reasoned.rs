@@ -1,0 +1,241 @@
+//! What a language model adds to a search, in so many calls: parts of the question that are looked for by themselves,
+//! and a pick among what was found. Where it gives nothing that can be used, what the search found stands.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use super::caller::Caller;
+use super::deadline::Stage;
+use super::engine::QueryEngine;
+use super::fuse::{PartList, fused};
+use super::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
+use super::part_answer;
+use super::pick::{PICK_DEFAULT, found_passage, pick};
+use super::strategies::{Found, Query};
+use crate::domain::{Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
+use crate::error::{Error, Result};
+use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
+
+/// Calls from which on `auto` takes a question apart before it lets the model pick.
+const CALLS_TO_DECOMPOSE: u32 = 3;
+/// Passages that are found for a part.
+pub(super) const PART_PASSAGES: usize = 20;
+/// Passages of a part that its answer is read in.
+const READ_PASSAGES: usize = 5;
+/// Passages of a part that a ledger names.
+const PART_PASSAGES_SHOWN: usize = 5;
+
+impl QueryEngine {
+    /// Returns options with what `auto` stands for here, and with calls kept for later: without a number of calls it
+    /// asks for none, with one or two it lets the model pick, with more it takes the question apart as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for options that need a language model, where there is none.
+    pub(super) fn planned(&self, options: &SearchOptions, kept: u32) -> Result<SearchOptions> {
+        let calls_max = options.calls_max.map(|calls| calls.saturating_sub(kept));
+        let mut planned = SearchOptions { calls_max, ..options.clone() };
+        let is_free = options.strategy == StrategyKind::Auto && !options.asks_model();
+        if let Some(calls) = calls_max.filter(|calls| *calls > 0 && is_free && self.model.is_some()) {
+            planned.pick = Some(PICK_DEFAULT);
+            planned.decompose = (calls >= CALLS_TO_DECOMPOSE).then_some(Reading::Model);
+        }
+        if planned.asks_model() && self.model.is_none() {
+            return Err(Error::Option {
+                option: "use of a language model",
+                value: planned.asked_of_model().to_owned(),
+                reason: "there is no language model".to_owned(),
+            });
+        }
+        Ok(planned)
+    }
+
+    /// Returns the model as one question asks it, where `options` ask for it.
+    pub(super) fn caller(&self, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
+        let model = self.model.as_ref().filter(|_| options.asks_model())?;
+        let until = options.deadline.map(|deadline| tokio::time::Instant::now() + deadline.mul_f64(time_share));
+        Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until)))
+    }
+
+    /// Adds to what was found for `question` what the model of `caller` does, and keeps as many passages as were asked
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Chat`] if something about the model has to be corrected, and as [`Self::search`].
+    pub(super) async fn reasoned(
+        &self,
+        caller: &Arc<Caller>,
+        version: IndexVersion,
+        hits: &mut Vec<Hit>,
+        ledger: &mut Ledger,
+        options: &SearchOptions,
+        stage: &Stage,
+    ) -> Result<()> {
+        let question = ledger.asked.first().cloned().unwrap_or_default();
+        if let Some(reading) = options.decompose {
+            stage.enter("taking the question apart");
+            let asking = Asking { engine: self, caller, options, reading, version };
+            let (parts, lists) = asking.parts(&question).await?;
+            ledger.asked.extend(parts.iter().flat_map(|part| part.asked.iter().cloned()));
+            ledger.parts = parts;
+            *hits = fused(std::mem::take(hits), lists, options.preset);
+        }
+        if let Some(shown) = options.pick {
+            stage.enter("waiting for the language model to pick");
+            let (ordered, by) = pick(caller, &question, std::mem::take(hits), shown).await?;
+            *hits = ordered;
+            ledger.pick = Some(by);
+        }
+        hits.truncate(options.top_k);
+        ledger.work = Some(caller.work());
+        Ok(())
+    }
+}
+
+/// A question that is being taken apart.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    engine: &'a QueryEngine,
+    caller: &'a Arc<Caller>,
+    options: &'a SearchOptions,
+    reading: Reading,
+    version: IndexVersion,
+}
+
+/// What came of one part.
+struct Done {
+    part: QuestionPart,
+    lists: Vec<PartList>,
+}
+
+impl Asking<'_> {
+    /// Takes the question apart, and finds passages for each part as soon as the answers that it needs are there.
+    async fn parts(&self, question: &str) -> Result<(Vec<QuestionPart>, Vec<PartList>)> {
+        let task = DecomposeTask { question: question.to_owned() };
+        let Ok(parts) = self.caller.perform::<DecomposeSkill>(&task).await? else { return Ok(Default::default()) };
+        // What is one part is the question.
+        if parts.len() < 2 {
+            return Ok(Default::default());
+        }
+        let mut done: Vec<Option<Done>> = parts.iter().map(|_| None).collect();
+        while done.iter().any(Option::is_none) {
+            let is_ready =
+                |part: &usize| done[*part].is_none() && parts[*part].needs.iter().all(|it| done[*it].is_some());
+            let ready: Vec<usize> = (0..parts.len()).filter(is_ready).collect();
+            let mut tasks = JoinSet::new();
+            for number in ready {
+                let forms = forms(&parts[number], &done);
+                let is_needed =
+                    self.options.preset == Preset::Measured && parts.iter().any(|other| other.needs.contains(&number));
+                let part = PartToFind {
+                    engine: self.engine.clone(),
+                    caller: Arc::clone(self.caller),
+                    options: part_options(self.options),
+                    calls_kept: u32::from(self.options.pick.is_some()),
+                    reading: is_needed.then_some(self.reading),
+                    version: self.version,
+                    number,
+                };
+                let text = parts[number].text.clone();
+                tasks.spawn(async move { (number, part.found(text, forms).await) });
+            }
+            while let Some(joined) = tasks.join_next().await {
+                let (number, found) = joined.map_err(|error| Error::Internal(error.to_string()))?;
+                done[number] = Some(found?);
+            }
+        }
+        let done = done.into_iter().flatten().map(|done| (done.part, done.lists));
+        let (parts, lists): (Vec<_>, Vec<_>) = done.unzip();
+        Ok((parts, lists.into_iter().flatten().collect()))
+    }
+}
+
+/// Returns the texts that a part is put to the index as: one for each likely answer that it needs; none where there is
+/// no answer.
+fn forms(part: &Part, done: &[Option<Done>]) -> Vec<String> {
+    let answer = |place: usize, rank: usize| {
+        let answers = &done.get(place)?.as_ref()?.part.answers;
+        // A second guess at one answer goes with the best of another.
+        answers.get(rank).or(answers.first()).map(|answer| answer.text.as_str())
+    };
+    let mut forms: Vec<String> = Vec::new();
+    for rank in 0..PART_ANSWERS_MAX {
+        forms.extend(part.filled(|place| answer(place, rank)).filter(|form| !forms.contains(form)));
+    }
+    forms
+}
+
+/// Returns how passages are found for a part: `trail` by what they say themselves, since steps are what the parts are.
+fn part_options(options: &SearchOptions) -> SearchOptions {
+    let by_seeds = matches!(options.strategy, StrategyKind::Auto | StrategyKind::Trail);
+    SearchOptions {
+        strategy: if options.strategy == StrategyKind::Hop { StrategyKind::Hybrid } else { options.strategy },
+        preset: options.preset,
+        top_k: PART_PASSAGES,
+        n_hop: if by_seeds { Some(0) } else { options.n_hop },
+        trail_ranker: if by_seeds { Some(TrailRanker::Linear) } else { options.trail_ranker },
+        filters: options.filters.clone(),
+        weights: options.weights.clone(),
+        ..SearchOptions::default()
+    }
+}
+
+/// A part that is ready to be looked for.
+struct PartToFind {
+    engine: QueryEngine,
+    caller: Arc<Caller>,
+    options: SearchOptions,
+    /// Calls that are kept for what comes later.
+    calls_kept: u32,
+    /// Who answers it, where a later part needs that.
+    reading: Option<Reading>,
+    version: IndexVersion,
+    number: usize,
+}
+
+impl PartToFind {
+    async fn found(self, text: String, forms: Vec<String>) -> Result<Done> {
+        let mut lists = Vec::new();
+        let mut guessed: Vec<PartAnswer> = Vec::new();
+        let needs_guess = self.reading.is_some();
+        let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
+            let guessed = if needs_guess { part_answer::by_rule(query, found)? } else { Vec::new() };
+            Ok((hits, guessed))
+        };
+        for (form, rank) in forms.iter().zip(0..) {
+            let (query, _, (hits, answers)) =
+                self.engine.find(form, &self.options, None, finish, &Stage::default()).await?;
+            // What was published meanwhile is not mixed with what was found before.
+            if query.reader.version() == self.version {
+                guessed.extend(answers);
+                lists.push(PartList { part: self.number, rank, question: form.clone(), hits });
+            }
+        }
+        let found: Vec<PassageId> =
+            lists.iter().flat_map(|list| &list.hits).map(|hit| hit.passage).take(PART_PASSAGES_SHOWN).collect();
+        let answers = match self.reading {
+            None => Vec::new(),
+            Some(Reading::Rule) => guessed,
+            Some(Reading::Model) => self.read(&lists).await?.unwrap_or(guessed),
+        };
+        let mut distinct: Vec<PartAnswer> = Vec::new();
+        for answer in answers {
+            if !distinct.iter().any(|it| it.text == answer.text) {
+                distinct.push(answer);
+            }
+        }
+        distinct.truncate(PART_ANSWERS_MAX);
+        Ok(Done { part: QuestionPart { text, asked: forms, answers: distinct, found }, lists })
+    }
+
+    /// Lets the model answer the likeliest form of the part; nothing where it cannot.
+    async fn read(&self, lists: &[PartList]) -> Result<Option<Vec<PartAnswer>>> {
+        let Some(list) = lists.first().filter(|_| self.caller.may_call(self.calls_kept)) else { return Ok(None) };
+        let passages = list.hits.iter().take(READ_PASSAGES).map(found_passage).collect();
+        let task = ReadTask { question: list.question.clone(), part: self.number as u32, passages };
+        let answers = self.caller.perform::<ReadSkill>(&task).await?;
+        Ok(answers.ok().filter(|answers| !answers.is_empty()))
+    }
+}
