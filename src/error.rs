@@ -235,8 +235,8 @@ pub enum Error {
         /// Why not.
         source: ChatError,
     },
-    /// The index has documents that no version holds yet.
-    #[error("the index at `{}` has changes that are in no version yet", path.display())]
+    /// The index has documents that no version holds yet, or texts that are still to have their vectors.
+    #[error("the index at `{}` has changes that are in no version yet, or lacks vectors", path.display())]
     Unfinished {
         /// The folder of the index.
         path: PathBuf,
@@ -331,6 +331,9 @@ impl Error {
             Self::Database { source, .. } => Some(source.hint()),
             Self::Chat { source, .. } => Some(source.hint()),
             Self::EmbedderServer { source, .. } if source.needs_correction() => Some(source.hint()),
+            Self::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
+                Some("allow more: what came is kept, and the same command goes on from there")
+            }
             Self::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => {
                 Some(
                     "its model may not be the one that the index was made with: give it to the index anew with `cairn \

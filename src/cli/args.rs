@@ -124,15 +124,19 @@ pub(super) struct IndexModelArgs {
     /// litellm; a model of the server that is set; or `default`, the one that is set [default: rules make them].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
-    /// What it may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit the run ends, what
-    /// is done is indexed, and the next run goes on.
-    #[arg(long, value_name = "LIMIT", requires = "model", conflicts_with = "replay")]
+    /// What it and an embedder behind a server may spend together: `2.50USD`, `1e6tok`, `5000calls`; more than one may
+    /// be given. At the limit the run ends, what is done is indexed, and the next run goes on.
+    #[arg(long, value_name = "LIMIT", conflicts_with = "replay")]
     pub(super) budget: Vec<String>,
     /// Keep the questions of rules beside those of the model.
     #[arg(long, requires = "model")]
     pub(super) keep_rule_questions: bool,
-    /// Say what the model would be asked and what that would cost, and do nothing.
-    #[arg(long, requires = "model", conflicts_with_all = ["record", "replay", "budget", "neo4j", "re_embed"])]
+    /// Ask anew about passages for which the model gave nothing that can be used; else replies that are kept of them
+    /// are read again, for nothing.
+    #[arg(long, requires = "model")]
+    pub(super) retry_failed: bool,
+    /// Say what the model, and an embedder behind a server, would be asked and what that would cost, and do nothing.
+    #[arg(long, conflicts_with_all = ["record", "replay", "budget", "neo4j"])]
     pub(super) dry_run: bool,
     /// Write the model's calls into a new file, to be replayed.
     #[arg(long, value_name = "FILE", requires = "model", conflicts_with = "replay")]

@@ -2,6 +2,7 @@
 //! `--probe` finds out about a server.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
@@ -130,7 +131,7 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
 async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
     let performers = match workspace {
         Some(workspace) => models::for_index(workspace, &args.models, surroundings),
-        None => models::for_new_index(&args.models, surroundings),
+        None => models::for_new_index(&args.models, Arc::default(), surroundings),
     };
     let worked: Result<String> = async {
         let embedder = performers?.embedder;

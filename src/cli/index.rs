@@ -1,6 +1,7 @@
 //! `cairn index`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::{IndexArgs, ModelArgs};
 use super::publish::{self, publish_from};
@@ -8,8 +9,9 @@ use super::{Done, Surroundings, endpoint, index_model, models, progress, writer}
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
-use crate::index::{IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
+use crate::index::{FailedReplies, IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
+use crate::llm::Meter;
 use crate::neo4j::OtherVectors;
 use crate::skill::Performers;
 use crate::workspace::{Workspace, WorkspaceOptions};
@@ -41,8 +43,9 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
         drop(bar);
         return index_model::dry_run(&args, &path, &sources, &options, surroundings);
     }
-    let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, surroundings)?;
-    let model = writer::index_model(&args.language_model, workspace.path(), surroundings)?;
+    let meter = writer::index_meter(&args.language_model, surroundings)?;
+    let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, &meter, surroundings)?;
+    let model = writer::index_model(&args.language_model, workspace.path(), meter, surroundings)?;
     let performers = Performers { model, ..performers };
     let report = if names_none {
         re_embed(&mut workspace, &performers, &options).await
@@ -78,11 +81,12 @@ fn open(
     path: &Path,
     other: OtherEmbedder,
     args: &ModelArgs,
+    meter: &Arc<Meter>,
     surroundings: &Surroundings,
 ) -> Result<(Workspace, Performers)> {
     let performers = match Workspace::open(path) {
         Ok(workspace) => {
-            let performers = models::for_index(&workspace, args, surroundings)?;
+            let performers = models::for_metered_index(&workspace, args, Arc::clone(meter), surroundings)?;
             if other == OtherEmbedder::ReEmbed {
                 return Ok((workspace, performers));
             }
@@ -90,7 +94,7 @@ fn open(
         }
         // Records that are gone are made anew; records that are damaged are refused below, as they were here.
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => {
-            models::for_new_index(args, surroundings)?
+            models::for_new_index(args, Arc::clone(meter), surroundings)?
         }
         Err(error) => return Err(error),
     };
@@ -121,6 +125,7 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
         } else {
             ModelQuestions::Instead
         },
+        failed_replies: if args.language_model.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         ..IndexOptions::default()
@@ -145,10 +150,7 @@ fn quota(within: Option<usize>, across: Option<usize>) -> Result<EdgeQuota> {
 fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     let (documents, counts) = (&report.documents, &report.counts);
-    let written = report.model.as_ref().map_or(0, |model| model.written);
-    if documents.added + documents.changed + documents.removed + written == 0 {
-        screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
-    } else {
+    if report.is_new_version {
         screen.note(format!(
             "{} documents ({} added, {} changed, {} removed), {} passages, {} questions, {} question edges, \
              version {}, {:.1} s",
@@ -162,9 +164,14 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
             report.version,
             report.seconds
         ));
+    } else {
+        screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
     }
     if let Some(model) = &report.model {
         index_model::say(model, path, surroundings);
+    }
+    if let Some(vectors) = &report.vectors {
+        index_model::say_vectors(vectors, screen);
     }
     for warning in &report.warnings {
         screen.note(format!("warning: {}", screen.shown(warning)));

@@ -1,12 +1,13 @@
-//! What `cairn index` says of a language model: what it would cost, and what it came to.
+//! What `cairn index` says of models behind servers: what they would cost, and what they came to.
 
 use std::path::Path;
 
 use super::args::IndexArgs;
+use super::screen::Screen;
 use super::{Done, Surroundings, models, writer};
-use crate::domain::{Cost, Usage};
+use crate::domain::{Cost, Spent, Usage};
 use crate::error::{Error, Result};
-use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, estimate};
+use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, VectorReport, estimate};
 use crate::workspace::Workspace;
 
 /// Passages without questions of the model that are named on a terminal; `cairn status` names all.
@@ -31,7 +32,12 @@ pub(super) fn dry_run(
         documents.added, documents.changed, documents.unchanged, documents.removed, documents.skipped
     ))?;
     for stage in &estimate.stages {
-        screen.line(screen.shown(&line(stage, &estimate.model)))?;
+        screen.line(screen.shown(&line(stage)))?;
+    }
+    match estimate.stages.len() {
+        0 => screen.line("no server would be asked: no model is named, and vectors are made here")?,
+        1 => {}
+        _ => screen.line(all(&estimate.stages))?,
     }
     Ok(screen.line("nothing was written, and nobody was asked")?)
 }
@@ -49,24 +55,32 @@ fn estimated(
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) => None,
         Err(error) => return Err(error),
     };
-    let performers = match &workspace {
-        Some(workspace) => models::for_index(workspace, &args.models, surroundings)?,
-        None => models::for_dry_run(&args.models, surroundings)?,
-    };
+    let meter = writer::index_meter(&args.language_model, surroundings)?;
+    let performers = models::for_dry_run(workspace.as_ref(), &args.models, meter, surroundings)?;
     let asked = writer::asked_model(&args.language_model, workspace.as_ref(), surroundings)?;
-    estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), &asked, options)
+    estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), asked.as_ref(), options)
 }
 
-fn line(stage: &StageEstimate, model: &str) -> String {
-    let Usage { input_tokens, output_tokens, .. } = stage.usage;
+fn line(stage: &StageEstimate) -> String {
     let kept =
         if stage.cached > 0 { format!(", {} more answered by kept replies", stage.cached) } else { String::new() };
-    format!(
-        "{}: {} calls to {model}{kept}, about {input_tokens} tokens in and {output_tokens} out, {}",
-        stage.stage,
-        stage.calls,
-        money(stage.cost.as_ref())
-    )
+    let texts = stage.texts.map_or_else(String::new, |texts| format!(" for {texts} texts"));
+    let (calls, model, sum) = (stage.calls, &stage.model, sum(stage.usage, stage.cost.as_ref()));
+    format!("{}: {calls} calls to {model}{texts}{kept}, {sum}", stage.stage)
+}
+
+/// Says what all stages come to together.
+fn all(stages: &[StageEstimate]) -> String {
+    let mut all = Spent::default();
+    for StageEstimate { calls, usage, cost, .. } in stages {
+        all.add(&Spent { calls: *calls, cached: 0, usage: *usage, cost: cost.clone() });
+    }
+    format!("in all: {} calls, {}", all.calls, sum(all.usage, all.cost.as_ref()))
+}
+
+fn sum(usage: Usage, cost: Option<&Cost>) -> String {
+    let Usage { input_tokens, output_tokens, .. } = usage;
+    format!("about {input_tokens} tokens in and {output_tokens} out, {}", money(cost))
 }
 
 fn money(cost: Option<&Cost>) -> String {
@@ -86,11 +100,27 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
     if report.failed.len() > FAILED_SHOWN_MAX {
         screen.note(format!("… and {} more; `{status}` names all", report.failed.len() - FAILED_SHOWN_MAX));
     }
+    if !report.failed.is_empty() {
+        screen.note("hint: `--retry-failed` asks anew about passages for which a reply that is of no use is kept");
+    }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
             "warning: the model was not asked about {} passages: {}; what is done is indexed, and the same command \
              goes on",
             report.left,
+            screen.shown(stopped)
+        ));
+    }
+}
+
+/// Says what asking an embedder came to, on stderr.
+pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
+    let VectorReport { embedder, made, left, stopped, spent } = report;
+    screen.note(format!("{} made the vectors of {made} texts; {spent}", screen.shown(embedder)));
+    if let Some(stopped) = stopped {
+        screen.note(format!(
+            "warning: {left} texts have no vector yet: {}; they are found by words and names, and the same command \
+             goes on",
             screen.shown(stopped)
         ));
     }

@@ -13,7 +13,7 @@ use crate::embed::{
     ServerEmbedder, ServerOptions, ServerPlace, StaticTable,
 };
 use crate::error::{Error, Result};
-use crate::llm::Endpoint;
+use crate::llm::{Endpoint, Meter};
 use crate::skill::Performers;
 use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
@@ -21,24 +21,50 @@ use crate::workspace::Workspace;
 /// Passages that are judged where nobody says how many.
 const RERANK_DEFAULT: usize = 20;
 
-/// Returns the performers for a new index.
-pub(super) fn for_new_index(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
-    let asked = args.embedder.as_deref().or(surroundings.settings.embedder.as_deref());
-    let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
-    performers(choice, None, runtime(args, surroundings), surroundings)
+/// Returns the performers for a new index, whose calls are counted on `meter`.
+pub(super) fn for_new_index(args: &ModelArgs, meter: Arc<Meter>, surroundings: &Surroundings) -> Result<Performers> {
+    performers(&new_choice(args, surroundings)?, &Opening::Asked(meter), args, surroundings)
 }
 
-/// Returns the performers for a new index that is only reckoned with: no server is asked how long its vectors are.
-pub(super) fn for_dry_run(args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
+fn new_choice(args: &ModelArgs, surroundings: &Surroundings) -> Result<EmbedderChoice> {
     let asked = args.embedder.as_deref().or(surroundings.settings.embedder.as_deref());
-    let choice = asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)?;
-    performers(choice, Some(1), runtime(args, surroundings), surroundings)
+    asked.map_or(Ok(EmbedderChoice::BuiltIn), str::parse)
+}
+
+/// Returns the performers for an index, or for a new one, that is only reckoned with: no server is asked how long its
+/// vectors are.
+pub(super) fn for_dry_run(
+    workspace: Option<&Workspace>,
+    args: &ModelArgs,
+    meter: Arc<Meter>,
+    surroundings: &Surroundings,
+) -> Result<Performers> {
+    let Some(workspace) = workspace else {
+        return performers(&new_choice(args, surroundings)?, &Opening::Reckoned(1, meter), args, surroundings);
+    };
+    match &args.embedder {
+        Some(asked) => {
+            let dimension = workspace.records()?.manifest()?.dimension;
+            performers(&asked.parse()?, &Opening::Reckoned(dimension, meter), args, surroundings)
+        }
+        None => for_metered_index(workspace, args, meter, surroundings),
+    }
 }
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
 pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
+    for_metered_index(workspace, args, Arc::default(), surroundings)
+}
+
+/// Does the same, with calls that are counted on `meter`.
+pub(super) fn for_metered_index(
+    workspace: &Workspace,
+    args: &ModelArgs,
+    meter: Arc<Meter>,
+    surroundings: &Surroundings,
+) -> Result<Performers> {
     let manifest = workspace.records()?.manifest()?;
-    let remembered = Remembered { place: workspace.model_place()?, dimension: Some(manifest.dimension) };
+    let remembered = Remembered { place: workspace.model_place()?, dimension: Some(manifest.dimension), meter };
     for_embedder(&manifest.embedder, remembered, args, surroundings)
 }
 
@@ -49,13 +75,25 @@ pub(super) struct Remembered {
     place: Option<EmbedderPlace>,
     /// Values of a vector.
     dimension: Option<usize>,
+    /// Where its calls are counted.
+    meter: Arc<Meter>,
+}
+
+/// How an embedder behind a server is opened.
+enum Opening {
+    /// It is asked how long its vectors are.
+    Asked(Arc<Meter>),
+    /// That is known.
+    Known(usize, Arc<Meter>),
+    /// It is never asked anything: this is taken for the length of its vectors.
+    Reckoned(usize, Arc<Meter>),
 }
 
 impl Remembered {
     /// Returns what a graph in a database knows: how long its vectors are, where it has any.
     pub(super) fn of_graph(reader: &dyn GraphReader) -> Self {
         let dimension = reader.vectors(VectorField::Passage).dimension;
-        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0) }
+        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), meter: Arc::default() }
     }
 }
 
@@ -68,7 +106,7 @@ pub(super) fn for_embedder(
     surroundings: &Surroundings,
 ) -> Result<Performers> {
     if let Some(asked) = &args.embedder {
-        return performers(asked.parse()?, None, runtime(args, surroundings), surroundings);
+        return performers(&asked.parse()?, &Opening::Asked(remembered.meter), args, surroundings);
     }
     match pinned {
         StaticTable::NAME => Ok(Performers::built_in()),
@@ -81,7 +119,14 @@ pub(super) fn for_embedder(
             local_model(name, place, args, surroundings)
         }
         name => match pinned_endpoint(name, remembered.place, surroundings)? {
-            Some(endpoint) => server_model(endpoint, remembered.dimension, surroundings),
+            Some(endpoint) => {
+                let meter = remembered.meter;
+                let opening = match remembered.dimension {
+                    Some(dimension) => Opening::Known(dimension, meter),
+                    None => Opening::Asked(meter),
+                };
+                server_model(endpoint, &opening, surroundings)
+            }
             // One that this program does not have: the index says so when it is opened with ours.
             None => Ok(Performers::built_in()),
         },
@@ -133,15 +178,18 @@ fn remembered_endpoint(place: &ServerPlace, surroundings: &Surroundings) -> Resu
     Ok(Endpoint { key: Secret::default(), headers: Vec::new(), organization: None, ..endpoint })
 }
 
-/// Returns the performers with an embedder behind a server, which is asked for the length of its vectors where that is
-/// not known.
-fn server_model(endpoint: Endpoint, dimension: Option<usize>, surroundings: &Surroundings) -> Result<Performers> {
+/// Returns the performers with an embedder behind a server.
+fn server_model(endpoint: Endpoint, opening: &Opening, surroundings: &Surroundings) -> Result<Performers> {
+    let (Opening::Asked(meter) | Opening::Known(_, meter) | Opening::Reckoned(_, meter)) = opening;
     let limits = endpoint::limits(&surroundings.settings.model);
-    let options = ServerOptions { limits, ..ServerOptions::default() };
-    let embedder = match dimension {
-        Some(dimension) => ServerEmbedder::pinned(endpoint, dimension, options)?,
+    let options = ServerOptions { limits, meter: Arc::clone(meter), ..ServerOptions::default() };
+    let embedder = match opening {
+        Opening::Known(dimension, _) => ServerEmbedder::pinned(endpoint, *dimension, options)?,
+        Opening::Reckoned(dimension, _) => ServerEmbedder::unopened(endpoint, *dimension, options)?,
         // Commands open what they work with before they wait for anything, on a thread that may be held.
-        None => tokio::task::block_in_place(|| Handle::current().block_on(ServerEmbedder::open(endpoint, options)))?,
+        Opening::Asked(_) => {
+            tokio::task::block_in_place(|| Handle::current().block_on(ServerEmbedder::open(endpoint, options)))?
+        }
     };
     Ok(Performers::with_embedder(Arc::new(embedder)))
 }
@@ -179,26 +227,28 @@ fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     args.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone())
 }
 
-/// Returns the performers with an embedder; `dimension` says how long the vectors of one behind a server are, where
-/// that is known or does not matter.
+/// Returns the performers with an embedder.
 fn performers(
-    choice: EmbedderChoice,
-    dimension: Option<usize>,
-    runtime: Option<PathBuf>,
+    choice: &EmbedderChoice,
+    opening: &Opening,
+    args: &ModelArgs,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
+    let runtime = || runtime(args, surroundings);
     let local = |place: &ModelPlace| Ok(Performers::with_embedder(Arc::new(OnnxEmbedder::open(place)?)));
     match choice {
         EmbedderChoice::BuiltIn => Ok(Performers::built_in()),
         EmbedderChoice::Without => Ok(Performers::without_embedder()),
-        EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder, runtime }),
+        EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder: folder.clone(), runtime: runtime() }),
         EmbedderChoice::Server { preset, model } => {
             let settings = &surroundings.settings.model;
-            let endpoint = endpoint::with_key(endpoint::of_embedder(preset, &model, settings)?, settings)?;
-            server_model(endpoint, dimension, surroundings)
+            let endpoint = endpoint::with_key(endpoint::of_embedder(*preset, model, settings)?, settings)?;
+            server_model(endpoint, opening, surroundings)
         }
         #[cfg(feature = "hub")]
-        EmbedderChoice::Hub(name) => local(&crate::embed::hub::fetch(&name, &surroundings.settings.models(), runtime)?),
+        EmbedderChoice::Hub(name) => {
+            local(&crate::embed::hub::fetch(name, &surroundings.settings.models(), runtime())?)
+        }
     }
 }
 

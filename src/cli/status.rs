@@ -69,6 +69,10 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for (name, value) in rows {
         screen.line(format!("{name:10} {}", screen.shown(&value)))?;
     }
+    if counts.without_vectors > 0 {
+        let (left, command) = (counts.without_vectors, surroundings.next.command("index PATH", path));
+        screen.line(format!("vectors    {left} texts have none yet, and are found by words: `{command}` goes on"))?;
+    }
     let questions = &status.questions;
     if questions.written + questions.failed > 0 {
         let WrittenCounts { written, failed } = questions;

@@ -8,7 +8,7 @@ use super::{Surroundings, budget, endpoint, probe};
 use crate::config::ModelRole;
 use crate::error::Result;
 use crate::index::AskedModel;
-use crate::llm::{Budget, ChatModel, FormSupport, Layers, OpenAiModel, Prices, Recorded, Replayed, layered};
+use crate::llm::{Budget, ChatModel, FormSupport, Layers, Meter, OpenAiModel, Prices, Recorded, Replayed, layered};
 use crate::store::ReplyStore;
 use crate::workspace::{Replies, Workspace};
 
@@ -16,8 +16,7 @@ use crate::workspace::{Replies, Workspace};
 struct Call<'a> {
     asked: &'a str,
     role: ModelRole,
-    budget: Budget,
-    prices: Prices,
+    meter: Arc<Meter>,
     record: Option<&'a Path>,
     replay: Option<&'a Path>,
 }
@@ -30,49 +29,50 @@ pub(super) fn model(
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
+    let budget = Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None };
     let call = Call {
         asked,
         role,
-        budget: Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None },
-        prices: prices(surroundings)?,
+        meter: Arc::new(Meter::new(budget, prices(surroundings)?)),
         record: args.record.as_deref(),
         replay: args.replay.as_deref(),
     };
     ready(&call, index, surroundings).map(Some)
 }
 
+/// Returns the meter of a run that fills an index: its model and its embedder share one.
+pub(super) fn index_meter(args: &IndexModelArgs, surroundings: &Surroundings) -> Result<Arc<Meter>> {
+    let prices = prices(surroundings)?;
+    Ok(Arc::new(Meter::new(budget::parse(&args.budget, &prices)?, prices)))
+}
+
 /// Returns the model that writes questions into the index at `index`, if one was asked for.
 pub(super) fn index_model(
     args: &IndexModelArgs,
     index: &Path,
+    meter: Arc<Meter>,
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
-    let prices = prices(surroundings)?;
-    let call = Call {
-        asked,
-        role: ModelRole::Index,
-        budget: budget::parse(&args.budget, &prices)?,
-        prices,
-        record: args.record.as_deref(),
-        replay: args.replay.as_deref(),
-    };
+    let call =
+        Call { asked, role: ModelRole::Index, meter, record: args.record.as_deref(), replay: args.replay.as_deref() };
     ready(&call, Some(index), surroundings).map(Some)
 }
 
-/// Returns what is to be known of the model that would write questions, to say what it would cost: no key is needed.
+/// Returns what is to be known of the model that would write questions, if one was asked for, to say what it would
+/// cost: no key is needed.
 pub(super) fn asked_model(
     args: &IndexModelArgs,
     workspace: Option<&Workspace>,
     surroundings: &Surroundings,
-) -> Result<AskedModel> {
-    let asked = args.model.as_deref().unwrap_or(endpoint::DEFAULT);
+) -> Result<Option<AskedModel>> {
+    let Some(asked) = args.model.as_deref() else { return Ok(None) };
     let endpoint = endpoint::of_model(asked, ModelRole::Index, &surroundings.settings.model)?;
     let endpoint = probe::with_abilities(endpoint, surroundings);
     let (name, sends_schema) = (endpoint.name(), endpoint.form == FormSupport::Schema);
     let replies = workspace.map(Workspace::replies_to_read).transpose()?.flatten();
     let replies = replies.map(|replies: Replies| Arc::new(replies) as Arc<dyn ReplyStore>);
-    Ok(AskedModel { name, sends_schema, prices: prices(surroundings)?, replies })
+    Ok(Some(AskedModel { name, sends_schema, prices: prices(surroundings)?, replies }))
 }
 
 /// Returns the price table that is set; an empty one where none is.
@@ -90,8 +90,7 @@ fn ready(call: &Call<'_>, index: Option<&Path>, surroundings: &Surroundings) -> 
     let endpoint = probe::with_abilities(endpoint::with_key(endpoint, settings)?, surroundings);
     let layers = Layers {
         limits: endpoint::limits(settings),
-        budget: call.budget,
-        prices: call.prices.clone(),
+        meter: Arc::clone(&call.meter),
         replies: index.and_then(|index| replies(index, surroundings)),
         ..Layers::default()
     };

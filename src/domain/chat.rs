@@ -123,13 +123,13 @@ pub enum ChatError {
         tokens_max: u32,
     },
     /// The call does not fit into what may be spent.
-    #[error("the budget allows {limit} {kind}; {spent} are spent, and this call may take {wanted} more")]
+    #[error("the budget allows {limit} {kind}; {spent} are spent or set aside, and this call may take {wanted} more")]
     Budget {
         /// What is counted.
         kind: BudgetKind,
         /// What may be spent.
         limit: String,
-        /// What is spent, calls in flight included.
+        /// What is spent, with what calls in flight may take and what is kept for vectors.
         spent: String,
         /// What the call may take.
         wanted: String,

@@ -36,6 +36,15 @@ pub struct Counts {
     pub entities: u64,
     /// Mentions of entities in sentences.
     pub mentions: u64,
+    /// Passages, sentences and questions that are to have a vector and have none yet, since the budget was spent: they
+    /// are found by words and names until a later run gets theirs.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub without_vectors: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A source, or a part of one, that was left out, and why.

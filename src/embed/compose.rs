@@ -3,8 +3,8 @@
 //! A title says what a passage is about and is lost in a long text, so it has a share of its own in the passage's
 //! vector. It helps retrieval more than any other single thing a small embedder can do.
 
-use super::{Embedded, Embedder};
-use crate::domain::Embedding;
+use super::{Account, Embedded, Embedder};
+use crate::domain::{Embedding, Spent};
 use crate::error::{Error, Result};
 
 /// Share of the title's vector in a passage's.
@@ -44,10 +44,8 @@ pub fn sentence_text(sentence: Titled<'_>) -> String {
 ///
 /// As [`Embedder::embed`].
 pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) -> Embedded {
-    // Passages of one document follow one another: each title is embedded once. Titles go first, so that no passage is
-    // paid for whose vector cannot be made.
-    let mut titles: Vec<&str> = passages.iter().filter_map(|passage| passage.title()).collect();
-    titles.dedup();
+    // Titles go first, so that no passage is paid for whose vector cannot be made.
+    let titles = titles(passages);
     let title_vectors = match embedder.embed_partly(&titles).await.whole() {
         Ok(vectors) => vectors,
         Err(fault) => return Embedded::failed(passages.len(), fault),
@@ -81,6 +79,29 @@ pub async fn embed_passages(embedder: &dyn Embedder, passages: &[Titled<'_>]) ->
 pub async fn embed_sentences(embedder: &dyn Embedder, sentences: &[Titled<'_>]) -> Embedded {
     let texts: Vec<String> = sentences.iter().map(|sentence| sentence_text(*sentence)).collect();
     embedder.embed_partly(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+/// Returns about what [`embed_passages`] would come to on an account.
+#[must_use]
+pub fn expected_passages(account: &Account, passages: &[Titled<'_>]) -> Spent {
+    let mut expected = account.expected(&titles(passages));
+    let wholes: Vec<String> = passages.iter().map(|passage| passage_text(*passage)).collect();
+    expected.add(&account.expected(&wholes.iter().map(String::as_str).collect::<Vec<_>>()));
+    expected
+}
+
+/// Returns about what [`embed_sentences`] would come to on an account.
+#[must_use]
+pub fn expected_sentences(account: &Account, sentences: &[Titled<'_>]) -> Spent {
+    let texts: Vec<String> = sentences.iter().map(|sentence| sentence_text(*sentence)).collect();
+    account.expected(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Returns the titles of passages: those of one document follow one another, and have theirs once.
+fn titles<'a>(passages: &[Titled<'a>]) -> Vec<&'a str> {
+    let mut titles: Vec<&str> = passages.iter().filter_map(|passage| passage.title()).collect();
+    titles.dedup();
+    titles
 }
 
 fn blend(embedder: &dyn Embedder, title: &Embedding, whole: &Embedding) -> Result<Embedding> {

@@ -1,5 +1,6 @@
 //! Texts to vectors.
 
+mod account;
 mod choice;
 mod compose;
 #[cfg(feature = "hub")]
@@ -18,8 +19,12 @@ use std::pin::Pin;
 use crate::domain::Embedding;
 use crate::error::{Error, Result};
 
+pub use account::Account;
 pub use choice::EmbedderChoice;
-pub use compose::{TITLE_SHARE, Titled, embed_passages, embed_sentences, passage_text, sentence_text};
+pub use compose::{
+    TITLE_SHARE, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences, passage_text,
+    sentence_text,
+};
 pub use local::ModelPlace;
 pub use none::NoEmbedder;
 pub use onnx::OnnxEmbedder;
@@ -83,6 +88,11 @@ pub trait Embedder: Send + Sync {
         None
     }
 
+    /// Returns where its calls are counted, if they cost anything beside time.
+    fn account(&self) -> Option<&Account> {
+        None
+    }
+
     /// Returns one vector a text, in order.
     ///
     /// # Errors
@@ -94,8 +104,8 @@ pub trait Embedder: Send + Sync {
     /// Dropping the future loses the vectors of this call and nothing else.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a>;
 
-    /// Returns the vectors that can be had, also where others fail: those that came may have been paid for. The same as
-    /// [`Self::embed`], all or none, unless an embedder knows better.
+    /// Returns the vectors that can be had, also where others fail: those that came may have been paid for. What a run
+    /// that fills an index asks. The same as [`Self::embed`], all or none, unless an embedder knows better.
     ///
     /// # Cancel safety
     ///

@@ -2,31 +2,30 @@
 //!
 //! Texts go out in batches, a few at one time. A batch is tried again only where the server did nothing; what comes
 //! back is checked before it is used: one vector a text, of one length, finite, and not of zeros. Where a batch fails
-//! for good, those under way are waited for and kept, since they are paid for, and no other goes out.
+//! for good, those under way are waited for and kept, since they are paid for, and no other goes out. Calls are counted
+//! on an [`Account`], and end where its budget does.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tokio::task::JoinSet;
 
+use super::account::{Account, Payer, batches, is_sent};
 use super::place::{EmbedderPlace, ServerPlace};
 use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
-use crate::domain::{ChatError, Embedding, EmbeddingError};
+use crate::domain::{ChatError, Embedding, EmbeddingError, Usage};
 use crate::error::{Error, Result};
-use crate::llm::{Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Pace, Retries, tokens_estimate};
+use crate::llm::{Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Retries, tokens_estimate};
 use crate::telemetry;
 
-/// Texts of a call at most.
-const TEXTS_MAX: usize = 64;
-/// Tokens of a call at most, as they are estimated; a text that has more goes alone.
-const TOKENS_MAX: u64 = 16_384;
 /// Word pieces that a passage may have: most models of servers take 512 tokens or more.
 const PIECES_MAX: usize = 512;
 /// What a model is tried with, to learn the length of its vectors.
-const PROBE: &str = "Which river flows through the city?";
+const PROBE: &[&str] = &["Which river flows through the city?"];
 
 /// How a server of embeddings is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
     /// How fast.
     pub limits: Limits,
@@ -34,6 +33,8 @@ pub struct ServerOptions {
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitOptions,
+    /// What may be spent, and what calls cost: on a meter that others may share.
+    pub meter: Arc<Meter>,
 }
 
 /// An embedder behind a server that speaks as `OpenAI`'s.
@@ -48,6 +49,7 @@ pub struct ServerEmbedder {
 /// What a call works with on other tasks.
 struct Caller {
     name: String,
+    account: Account,
     server: EmbeddingsServer,
     breaker: Breaker,
     retries: Retries,
@@ -67,11 +69,12 @@ impl ServerEmbedder {
     pub async fn open(endpoint: Endpoint, options: ServerOptions) -> Result<Self> {
         let embedder = Self::pinned(endpoint, 0, options)?;
         let caller = Arc::clone(&embedder.caller);
-        let asked = caller.ask(vec![PROBE.to_owned()]).await.and_then(|vectors| {
-            let dimension = vectors.first().map_or(0, Vec::len);
-            vectors.into_iter().try_for_each(|values| embedding(values, dimension).map(drop))?;
-            Ok(dimension)
-        });
+        let asked =
+            caller.ask(PROBE.iter().map(|text| (*text).to_owned()).collect(), Payer::Run).await.and_then(|vectors| {
+                let dimension = vectors.first().map_or(0, Vec::len);
+                vectors.into_iter().try_for_each(|values| embedding(values, dimension).map(drop))?;
+                Ok(dimension)
+            });
         Ok(Self { dimension: asked.map_err(|source| caller.fault(source))?, ..embedder })
     }
 
@@ -80,14 +83,34 @@ impl ServerEmbedder {
     /// # Errors
     ///
     /// [`Error::EmbedderServer`] with [`ChatError::Address`] if address, key or headers have a form that cannot be
-    /// sent.
+    /// sent, with [`ChatError::NoPrice`] for a budget of money and a model without a price.
     pub fn pinned(endpoint: Endpoint, dimension: usize, options: ServerOptions) -> Result<Self> {
+        Self::with_account(endpoint, dimension, options, |account| account)
+    }
+
+    /// Returns the embedder at an endpoint to reckon with: nothing is sent yet, and what [`Self::open`] would come to
+    /// is expected too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::pinned`].
+    pub fn unopened(endpoint: Endpoint, dimension: usize, options: ServerOptions) -> Result<Self> {
+        Self::with_account(endpoint, dimension, options, |account| account.unopened(PROBE))
+    }
+
+    fn with_account(
+        endpoint: Endpoint,
+        dimension: usize,
+        options: ServerOptions,
+        account: impl FnOnce(Account) -> Account,
+    ) -> Result<Self> {
         let name = endpoint.name();
         let place = EmbedderPlace::Server(ServerPlace::of(&endpoint));
-        let server = EmbeddingsServer::new(endpoint);
+        let server = options.meter.check(&name).and_then(|()| EmbeddingsServer::new(endpoint));
         let server = server.map_err(|source| Error::EmbedderServer { embedder: name.clone(), source })?;
         let calls_max = options.limits.concurrency.max(1);
         let caller = Caller {
+            account: account(Account::new(name.clone(), options.meter)),
             name,
             server,
             breaker: Breaker::new(options.circuit),
@@ -98,10 +121,10 @@ impl ServerEmbedder {
     }
 
     /// Embeds texts: equal ones once, those without words not at all.
-    async fn vectors(&self, texts: &[&str]) -> Embedded {
+    async fn vectors(&self, texts: &[&str], payer: Payer) -> Embedded {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut distinct: Vec<&str> = Vec::new();
-        for text in texts.iter().filter(|text| !text.trim().is_empty()) {
+        for text in texts.iter().filter(|text| is_sent(text)) {
             places.entry(text).or_insert_with(|| {
                 distinct.push(text);
                 distinct.len() - 1
@@ -111,84 +134,103 @@ impl ServerEmbedder {
             Ok(empty) => Some(empty),
             Err(fault) => return Embedded::failed(texts.len(), self.caller.fault(unusable(fault))),
         };
-        let (vectors, fault) = self.distinct_vectors(&distinct).await;
+        let (vectors, fault) = self.distinct_vectors(&distinct, payer).await;
         let of = |text: &&str| places.get(*text).map_or(&empty, |place| &vectors[*place]).clone();
         Embedded { vectors: texts.iter().map(of).collect(), fault: fault.map(|fault| self.caller.fault(fault)) }
     }
 
     /// Returns the vectors of texts as far as they came, and the first fault.
-    async fn distinct_vectors(&self, texts: &[&str]) -> (Vec<Option<Embedding>>, Option<ChatError>) {
+    async fn distinct_vectors(&self, texts: &[&str], payer: Payer) -> (Vec<Option<Embedding>>, Option<ChatError>) {
         let mut vectors = vec![None; texts.len()];
         let mut fault = None;
-        let mut first = 0;
-        let mut waiting = batches(texts).into_iter().map(|batch| {
-            let (caller, at) = (Arc::clone(&self.caller), first);
-            first += batch.len();
-            let batch = batch.iter().map(|text| (*text).to_owned()).collect();
-            async move { (at, caller.ask(batch).await) }
-        });
+        let mut waiting = placed(texts);
         let mut calls = JoinSet::new();
-        waiting.by_ref().take(self.calls_max).for_each(|call| drop(calls.spawn(call)));
-        while let Some(call) = calls.join_next().await {
-            let (at, came) =
-                call.unwrap_or_else(|error| (0, Err(ChatError::Interrupted { reason: error.to_string() })));
-            let came = came.unwrap_or_else(|error| {
-                fault.get_or_insert(error);
-                Vec::new()
-            });
-            for (vector, values) in vectors.iter_mut().skip(at).zip(came) {
-                match embedding(values, self.dimension) {
-                    Ok(embedding) => *vector = Some(embedding),
-                    Err(error) => drop(fault.get_or_insert(error)),
-                }
+        // Calls at one time set aside more than they take: what did not fit beside others may fit alone.
+        let mut calls_max = self.calls_max;
+        loop {
+            while fault.is_none() && calls.len() < calls_max {
+                let Some((at, batch)) = waiting.pop_front() else { break };
+                let (caller, is_alone) = (Arc::clone(&self.caller), calls_max == 1);
+                calls.spawn(async move {
+                    let came = caller.ask(batch.clone(), payer).await;
+                    (at, batch, is_alone, came)
+                });
             }
-            if fault.is_none() {
-                waiting.by_ref().take(1).for_each(|call| drop(calls.spawn(call)));
+            let Some(call) = calls.join_next().await else { break };
+            let (at, batch, is_alone, came) = match call {
+                Ok(call) => call,
+                Err(error) => (0, Vec::new(), true, Err(ChatError::Interrupted { reason: error.to_string() })),
+            };
+            match came {
+                Ok(came) => self.take(came, vectors.iter_mut().skip(at), &mut fault),
+                Err(ChatError::Budget { .. }) if !is_alone => {
+                    calls_max = 1;
+                    waiting.push_front((at, batch));
+                }
+                Err(error) => drop(fault.get_or_insert(error)),
             }
         }
         (vectors, fault)
     }
+
+    /// Puts the vectors of a call where they belong, and notes the first fault among them.
+    fn take<'v>(
+        &self,
+        came: Vec<Vec<f32>>,
+        places: impl Iterator<Item = &'v mut Option<Embedding>>,
+        fault: &mut Option<ChatError>,
+    ) {
+        for (place, values) in places.zip(came) {
+            match embedding(values, self.dimension) {
+                Ok(embedding) => *place = Some(embedding),
+                Err(error) => drop(fault.get_or_insert(error)),
+            }
+        }
+    }
+}
+
+/// Parts texts into what goes out in one call each, with the place of its first text.
+fn placed(texts: &[&str]) -> VecDeque<(usize, Vec<String>)> {
+    let mut first = 0;
+    let batch = |batch: &[&str]| {
+        let at = first;
+        first += batch.len();
+        (at, batch.iter().map(|text| (*text).to_owned()).collect())
+    };
+    batches(texts).into_iter().map(batch).collect()
 }
 
 impl Caller {
     /// Returns the values of texts, one list a text.
-    async fn ask(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ChatError> {
+    async fn ask(&self, texts: Vec<String>, payer: Payer) -> Result<Vec<Vec<f32>>, ChatError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let tokens = texts.iter().map(|text| tokens_estimate(text)).sum();
+        let reserved = self.account.reserve(tokens)?;
         let call = || self.pace.keep(tokens, Box::pin(self.server.vectors(&texts)));
-        let replied = self.breaker.guard(self.retries.again(call)).await;
-        match &replied {
+        match self.breaker.guard(self.retries.again(call)).await {
             Ok(came) => {
-                let tokens = came.tokens.unwrap_or(tokens);
-                tracing::debug!(operation = telemetry::EMBEDDINGS, texts = texts.len(), tokens, "replied");
+                let is_estimated = came.tokens.is_none();
+                let usage = Usage { input_tokens: came.tokens.unwrap_or(tokens), output_tokens: 0, is_estimated };
+                tracing::debug!(
+                    operation = telemetry::EMBEDDINGS,
+                    texts = texts.len(),
+                    tokens = usage.input_tokens,
+                    "replied"
+                );
+                self.account.settle(reserved, usage, payer);
+                Ok(came.vectors)
             }
             Err(error) => {
                 tracing::warn!(operation = telemetry::EMBEDDINGS, kind = error.kind_name(), "no reply");
+                reserved.fail(&error);
+                Err(error)
             }
         }
-        Ok(replied?.vectors)
     }
 
     fn fault(&self, source: ChatError) -> Error {
         Error::EmbedderServer { embedder: self.name.clone(), source }
     }
-}
-
-/// Parts texts into batches, each of as many as a call may have.
-fn batches<'a, 'b>(texts: &'b [&'a str]) -> Vec<&'b [&'a str]> {
-    let mut batches = Vec::new();
-    let mut rest = texts;
-    while !rest.is_empty() {
-        let mut tokens = 0;
-        let fits = |text: &&&str| {
-            tokens += tokens_estimate(text);
-            tokens <= TOKENS_MAX
-        };
-        let (batch, after) = rest.split_at(rest.iter().take(TEXTS_MAX).take_while(fits).count().max(1));
-        batches.push(batch);
-        rest = after;
-    }
-    batches
 }
 
 /// Returns values at unit length.
@@ -236,12 +278,16 @@ impl Embedder for ServerEmbedder {
         Some(&self.place)
     }
 
+    fn account(&self) -> Option<&Account> {
+        Some(&self.caller.account)
+    }
+
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
-        Box::pin(async { self.vectors(texts).await.whole() })
+        Box::pin(async { self.vectors(texts, Payer::Question).await.whole() })
     }
 
     fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
-        Box::pin(self.vectors(texts))
+        Box::pin(self.vectors(texts, Payer::Run))
     }
 }
 
@@ -257,18 +303,6 @@ impl std::fmt::Debug for ServerEmbedder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn batches_are_bounded_by_texts_and_by_tokens_and_lose_none() {
-        let long = "a".repeat(3 * TOKENS_MAX as usize / 2);
-        let mut texts = vec!["a"; TEXTS_MAX + 1];
-        texts.extend([long.as_str(); 3]);
-        let sizes: Vec<usize> = batches(&texts).iter().map(|batch| batch.len()).collect();
-        assert_eq!(sizes, [TEXTS_MAX, 2, 2]);
-        let longer = long.repeat(3);
-        assert_eq!(batches(&[longer.as_str(), "a"]).len(), 2);
-        assert!(batches(&[]).is_empty());
-    }
 
     #[test]
     fn values_of_any_size_get_unit_length_and_what_is_no_vector_is_refused() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::options::IndexOptions;
-use super::vectors::{CorpusVectors, Earlier};
+use super::vectors::{CorpusVectors, Earlier, WhenSpent};
 use super::version;
 use crate::domain::IndexVersion;
 use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
@@ -68,7 +68,7 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     };
     let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
     let options = IndexOptions { matching, ..IndexOptions::default() };
-    let built = version::build(&mut writer, embedder.as_ref(), earlier, &options).await?;
+    let built = version::build(&mut writer, embedder.as_ref(), earlier, WhenSpent::Fail, &options).await?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
 }

@@ -1,28 +1,25 @@
-//! What a run would ask of a language model, from the real prompts of the real documents: nothing is written, and
-//! nobody is asked.
+//! What a run would ask of models behind servers, from the real prompts and texts of the real documents: nothing is
+//! written, and nobody is asked.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
+use super::corpus::Corpus;
+use super::expected::{Questions, StandIns};
 use super::generate;
-use super::options::{DocumentCounts, IndexOptions, Sources};
+use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
 use super::run::{fingerprint, unit};
-use crate::domain::{Cost, Document, DocumentId, Passage, Skip, Usage};
-use crate::embed::Embedder;
-use crate::error::Result;
+use super::vectors::{self, Earlier};
+use crate::domain::{Cost, DocumentId, Skip, Usage};
+use crate::embed::{Account, Embedder};
+use crate::error::{Error, Result};
 use crate::ingest::{SourceDocument, SourceItem};
-use crate::llm::{Prices, RequestKey};
-use crate::skill::{GenerateSkill, chat_request};
+use crate::llm::Prices;
 use crate::store::ReplyStore;
-use crate::workspace::{DocumentUnit, Records, Workspace};
-
-/// Tokens of a whole reply to `generate` where none was counted yet: ten questions with three keywords each.
-const REPLY_TOKENS: u64 = 330;
-/// Replies of a model from which on their mean stands for those to come.
-const REPLIES_MIN: u64 = 20;
+use crate::workspace::{DocumentUnit, Records, Workspace, WorkspaceOptions};
 
 /// The model that would be asked.
 #[derive(Clone)]
@@ -40,8 +37,6 @@ pub struct AskedModel {
 /// What a run would come to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The model.
-    pub model: String,
     /// What would become of the documents.
     pub documents: DocumentCounts,
     /// What would be asked, stage by stage.
@@ -53,38 +48,55 @@ pub struct Estimate {
 /// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageEstimate {
-    /// Its name: `questions`.
+    /// Its name: `questions` or `vectors`.
     pub stage: String,
+    /// The model, with its server.
+    pub model: String,
     /// Calls.
     pub calls: u64,
     /// Calls that kept replies answer, for nothing.
     pub cached: u64,
-    /// What the former would read and write.
+    /// Texts that would get a vector, where the stage makes vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<u64>,
+    /// What the calls would read and write.
     pub usage: Usage,
     /// What they would cost; none where the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// Says what [`index()`](super::index()) would ask of a model with the same sources and options. `workspace` is the
-/// index as it is, if there is one.
+/// Says what [`index()`](super::index()) would ask of a model, where one is named, and of an embedder behind a server,
+/// with the same sources and options; without a path, and with [`OtherEmbedder::ReEmbed`], what
+/// [`re_embed`](super::re_embed) would ask. `workspace` is the index as it is, if there is one.
 ///
 /// # Errors
 ///
-/// Those of reading the sources and the index.
+/// Those of reading the sources and the index; [`Error::Embedder`] for an index of another embedder.
 pub fn estimate(
     workspace: Option<&Workspace>,
     sources: &Sources,
     embedder: &dyn Embedder,
-    asked: &AskedModel,
+    asked: Option<&AskedModel>,
     options: &IndexOptions,
 ) -> Result<Estimate> {
-    sources.check()?;
+    let is_renewal = options.other_embedder == OtherEmbedder::ReEmbed;
+    if !(is_renewal && matches!(sources, Sources::Paths(paths) if paths.is_empty())) {
+        sources.check()?;
+    }
+    if let Some(pinned) = workspace.map(Workspace::embedder).transpose()?.filter(|it| it != embedder.name())
+        && !is_renewal
+    {
+        return Err(Error::Embedder { index: pinned, given: embedder.name().to_owned() });
+    }
     let records = workspace.map(Workspace::records).transpose()?;
     let stored = records.as_ref().map(Records::documents).transpose()?.unwrap_or_default();
+    let records = records.as_ref();
     let fingerprint = fingerprint(&options.chunk, embedder);
     let mut plan = Plan::new(stored, fingerprint.clone());
-    let mut counting = Counting::of(asked, records.as_ref(), options)?;
+    let questions = asked.map(|asked| Questions::of(asked, records, options)).transpose()?;
+    let account = embedder.account();
+    let mut coming = Coming { records, embedder, options, fingerprint, questions, account, units: Vec::new() };
     let (mut changed, mut skips) = (FxHashSet::default(), Vec::new());
     let roots = sources.visit(&options.ingest, &mut |item| {
         match item {
@@ -97,7 +109,7 @@ pub fn estimate(
                 let verdict = plan.judge(found.document.id, &found.root, &found.content);
                 if matches!(verdict, Verdict::Added | Verdict::Changed) {
                     changed.insert(found.document.id);
-                    counting.add_changed(found, &fingerprint, embedder)?;
+                    coming.add_changed(found)?;
                 }
             }
         }
@@ -105,92 +117,111 @@ pub fn estimate(
     })?;
     let unseen = plan.unseen(&roots);
     changed.extend(unseen.gone.iter().copied());
-    counting.add_unwritten(&changed)?;
+    let renewed = coming.add_others(&changed)?;
     let documents = DocumentCounts {
+        changed: plan.counts.changed + renewed,
         removed: unseen.gone.len() as u64,
-        unchanged: plan.counts.unchanged + unseen.kept,
+        unchanged: (plan.counts.unchanged + unseen.kept).saturating_sub(renewed),
         skipped: skips.len() as u64,
         ..plan.counts
     };
-    let stages = vec![counting.stage()];
-    Ok(Estimate { model: asked.name.clone(), documents, stages, skips })
+    Ok(Estimate { documents, stages: coming.stages(workspace)?, skips })
 }
 
-/// What the stage that writes questions would come to, so far.
-struct Counting<'a> {
-    asked: &'a AskedModel,
+/// What the version to come would be made of, so far.
+struct Coming<'a> {
     records: Option<&'a Records>,
+    embedder: &'a dyn Embedder,
     options: &'a IndexOptions,
-    writer: String,
-    /// Tokens of a reply.
-    reply_tokens: u64,
-    calls: u64,
-    cached: u64,
-    input_tokens: u64,
-    /// What was counted as a call.
-    asked_for: FxHashSet<RequestKey>,
+    fingerprint: String,
+    /// What the stage that writes questions would come to, where a model is named.
+    questions: Option<Questions<'a>>,
+    /// Where calls for vectors are counted, where they are.
+    account: Option<&'a Account>,
+    /// Its documents, where they need vectors that cost something.
+    units: Vec<DocumentUnit>,
 }
 
-impl<'a> Counting<'a> {
-    fn of(asked: &'a AskedModel, records: Option<&'a Records>, options: &'a IndexOptions) -> Result<Self> {
-        let spending = records.map(Records::spending).transpose()?.unwrap_or_default();
-        let known = spending.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
-        let reply_tokens = known.map_or(REPLY_TOKENS, |(_, spent)| spent.usage.output_tokens / spent.calls);
-        let asked_for = FxHashSet::default();
-        let writer = generate::writer(&asked.name);
-        Ok(Self { asked, records, options, writer, reply_tokens, calls: 0, cached: 0, input_tokens: 0, asked_for })
-    }
-
-    fn add_changed(&mut self, found: SourceDocument, fingerprint: &str, embedder: &dyn Embedder) -> Result<()> {
-        let mut unit = unit(found, fingerprint.to_owned(), embedder, &self.options.chunk);
+impl Coming<'_> {
+    fn add_changed(&mut self, found: SourceDocument) -> Result<()> {
+        let mut unit = unit(found, self.fingerprint.clone(), self.embedder, &self.options.chunk);
         if let Some(old) = self.unit(unit.document.id)? {
             generate::keep_written(&mut unit, old);
         }
-        let unwritten = unit.passages.iter().filter(|it| it.writer.as_ref() != Some(&self.writer));
-        for passage in unwritten.map(|it| it.passage.clone()).collect::<Vec<_>>() {
-            self.add(&unit.document, &passage)?;
-        }
-        Ok(())
+        self.add(unit)
     }
 
-    /// Adds the passages of documents that would stay as they are.
-    fn add_unwritten(&mut self, others: &FxHashSet<DocumentId>) -> Result<()> {
-        let Some(records) = self.records else { return Ok(()) };
-        for (document, passages) in records.unwritten(&self.writer)? {
-            if others.contains(&document) {
-                continue;
-            }
-            let Some(unit) = self.unit(document)? else { continue };
-            for passage in unit.passages.iter().filter(|it| passages.contains(&it.passage.id)) {
-                self.add(&unit.document, &passage.passage)?;
+    /// Adds the documents that no source brought anew; returns how many are made anew all the same, since the embedder
+    /// is another.
+    fn add_others(&mut self, changed: &FxHashSet<DocumentId>) -> Result<u64> {
+        let Some(records) = self.records else { return Ok(0) };
+        let is_renewal = self.options.other_embedder == OtherEmbedder::ReEmbed;
+        let mut renewed = 0;
+        if self.account.is_some() || is_renewal {
+            records.for_each_document_unit(&mut |unit| {
+                if changed.contains(&unit.document.id) {
+                    return Ok(());
+                }
+                if is_renewal && unit.fingerprint != self.fingerprint {
+                    renewed += 1;
+                    let DocumentUnit { root, content, document, .. } = unit;
+                    return self.add_changed(SourceDocument { root, content, document });
+                }
+                self.add(unit)
+            })?;
+        } else if let Some(questions) = &self.questions {
+            let others = records.unwritten(questions.writer())?.into_iter().filter(|(id, _)| !changed.contains(id));
+            for (document, _) in others.collect::<Vec<_>>() {
+                self.unit(document)?.map_or(Ok(()), |unit| self.add(unit))?;
             }
         }
-        Ok(())
+        Ok(renewed)
     }
 
     fn unit(&self, document: DocumentId) -> Result<Option<DocumentUnit>> {
         self.records.map_or(Ok(None), |records| records.document_unit(document))
     }
 
-    fn add(&mut self, document: &Document, passage: &Passage) -> Result<()> {
-        let Some(task) = generate::task(document, passage) else { return Ok(()) };
-        let request = chat_request::<GenerateSkill>(&task)?;
-        let key = request.key(&self.asked.name);
-        let kept = self.asked.replies.as_ref().map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
-        // Of equal prompts one is sent.
-        if kept.is_some() || !self.asked_for.insert(key) {
-            self.cached += 1;
-        } else {
-            self.calls += 1;
-            self.input_tokens += request.input_tokens(self.asked.sends_schema);
+    fn add(&mut self, mut unit: DocumentUnit) -> Result<()> {
+        if let Some(questions) = &mut self.questions {
+            questions.add(&unit)?;
+        }
+        if self.account.is_some() {
+            unit.document.text = String::new();
+            self.units.push(unit);
         }
         Ok(())
     }
 
-    fn stage(&self) -> StageEstimate {
-        let output_tokens = self.calls * self.reply_tokens;
-        let usage = Usage { input_tokens: self.input_tokens, output_tokens, is_estimated: true };
-        let cost = self.asked.prices.cost(&self.asked.name, usage);
-        StageEstimate { stage: "questions".to_owned(), calls: self.calls, cached: self.cached, usage, cost }
+    fn stages(mut self, workspace: Option<&Workspace>) -> Result<Vec<StageEstimate>> {
+        let mut stages: Vec<StageEstimate> = self.questions.iter().map(Questions::stage).collect();
+        let Some(account) = self.account else { return Ok(stages) };
+        if let Some(questions) = &self.questions {
+            StandIns::of(&self.units, questions.writer()).put(&mut self.units, questions, self.options.model_questions);
+        }
+        // As a run reads them: what is embedded together depends on it.
+        self.units.sort_by(|a, b| {
+            (&a.document.source_id, a.document.id.as_bytes()).cmp(&(&b.document.source_id, b.document.id.as_bytes()))
+        });
+        let pin = WorkspaceOptions::of_embedder(self.embedder);
+        let (earlier, kept) = match workspace {
+            Some(workspace) => (
+                Earlier::of(workspace, self.embedder, &pin)?,
+                workspace.fresh_vectors(&pin).keys(self.embedder.dimension())?,
+            ),
+            None => (Earlier::None, Vec::new()),
+        };
+        let (mut spent, texts) = vectors::expected(account, &Corpus::of(&self.units).texts(), &earlier, &kept)?;
+        spent.add(&account.expected_opening());
+        stages.push(StageEstimate {
+            stage: "vectors".to_owned(),
+            model: account.model().to_owned(),
+            calls: spent.calls,
+            cached: 0,
+            texts: Some(texts),
+            usage: spent.usage,
+            cost: spent.cost,
+        });
+        Ok(stages)
     }
 }

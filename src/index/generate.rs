@@ -5,19 +5,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::options::{IndexOptions, ModelQuestions, ModelReport};
+use super::options::{FailedReplies, IndexOptions, ModelQuestions, ModelReport};
 use crate::domain::{
     Cancellation, ChatError, Document, DocumentId, Passage, PassageId, Progress, PseudoQuery, QuestionKind,
-    QuestionOrigin, Skip, Spent,
+    QuestionOrigin, Skip,
 };
 use crate::error::{Error, Result};
-use crate::llm::ChatModel;
 use crate::llm::prompt::GENERATE;
+use crate::llm::{Afresh, ChatModel};
 use crate::skill::{Degradation, GenerateSkill, GenerateTask, Performed, Skill as _, generate_by_rule, perform};
 use crate::text::tokens;
 use crate::workspace::{DocumentUnit, PassageUnit, Records, WrittenQuestions};
@@ -93,20 +93,21 @@ pub(super) fn run(
     handle: &Handle,
 ) -> Result<ModelReport> {
     let writer = writer(model.name());
-    rejoin(records, model.name(), &writer, options.model_questions)?;
+    rejoin(records, &writer, options.model_questions)?;
     let documents: VecDeque<_> = records.unwritten(&writer)?.into();
     let total = documents.iter().map(|(_, passages)| passages.len() as u64).sum();
     let was_taken = records.is_written_by(&writer)?;
+    let afresh = asked_anew(records, &writer, options)?;
     let mut writing = Writing {
         records,
         model,
+        afresh,
         options,
         writer,
         documents,
         waiting: VecDeque::new(),
         calls: JoinSet::new(),
         finished: Vec::new(),
-        spent: Spent::default(),
         was_taken,
         refusals: 0,
         wordless: 0,
@@ -124,8 +125,17 @@ pub(super) fn run(
     }
 }
 
+/// Returns the passages that a model is asked about anew though its replies are kept: those that were of no use, where
+/// that is wanted.
+pub(super) fn asked_anew(records: &Records, writer: &str, options: &IndexOptions) -> Result<FxHashSet<PassageId>> {
+    match options.failed_replies {
+        FailedReplies::Kept => Ok(FxHashSet::default()),
+        FailedReplies::AskedAnew => Ok(records.failed_by(writer)?.into_iter().collect()),
+    }
+}
+
 /// Gives passages that this writer has written the questions of rules, or takes them away, as it is asked for now.
-fn rejoin(records: &mut Records, model: &str, writer: &str, beside: ModelQuestions) -> Result<()> {
+fn rejoin(records: &mut Records, writer: &str, beside: ModelQuestions) -> Result<()> {
     for (id, passages) in records.written_otherwise(writer, beside == ModelQuestions::Beside)? {
         let Some(DocumentUnit { document, passages: units, .. }) = records.document_unit(id)? else { continue };
         let mut changed = Vec::new();
@@ -138,7 +148,7 @@ fn rejoin(records: &mut Records, model: &str, writer: &str, beside: ModelQuestio
             }
         }
         if !changed.is_empty() {
-            records.write_questions(&changed, writer, model, &Spent::default())?;
+            records.write_questions(&changed, writer)?;
         }
     }
     Ok(())
@@ -167,15 +177,16 @@ struct Over {
 struct Writing<'a> {
     records: &'a mut Records,
     model: &'a Arc<dyn ChatModel>,
+    /// Passages whose kept replies are not read.
+    afresh: FxHashSet<PassageId>,
     options: &'a IndexOptions,
     writer: String,
     /// Documents that are not read yet, and what they lack.
     documents: VecDeque<(DocumentId, Vec<PassageId>)>,
     waiting: VecDeque<Job>,
     calls: JoinSet<Over>,
-    /// What waits to be committed, and what it came to.
+    /// What waits to be committed. What it came to is kept already.
     finished: Vec<WrittenQuestions>,
-    spent: Spent,
     /// Whether the server ever took a request of this writer.
     was_taken: bool,
     /// Requests that it refused before.
@@ -201,7 +212,7 @@ impl Writing<'_> {
                 }
             };
             let Some(over) = over else { break };
-            self.note(over.map_err(|error| Error::Internal(error.to_string()))?);
+            self.note(over.map_err(|error| Error::Internal(error.to_string()))?)?;
             if self.finished.len() >= BATCH_REPLIES {
                 self.commit()?;
             }
@@ -214,7 +225,7 @@ impl Writing<'_> {
     async fn wind_up(&mut self) -> Result<()> {
         let end = Instant::now() + GRACE;
         while let Ok(Some(over)) = timeout_at(end, self.calls.join_next()).await {
-            self.note(over.map_err(|error| Error::Internal(error.to_string()))?);
+            self.note(over.map_err(|error| Error::Internal(error.to_string()))?)?;
         }
         self.calls.abort_all();
         Ok(())
@@ -232,7 +243,10 @@ impl Writing<'_> {
                 self.wordless += 1;
                 continue;
             };
-            let (model, was_alone) = (Arc::clone(self.model), self.is_full);
+            let (mut model, was_alone) = (Arc::clone(self.model), self.is_full);
+            if self.afresh.contains(&job.passage.id) {
+                model = Arc::new(Afresh::new(model));
+            }
             self.calls.spawn(async move {
                 let performed = perform::<GenerateSkill>(model.as_ref(), &task).await;
                 Over { job, was_alone, performed }
@@ -252,14 +266,17 @@ impl Writing<'_> {
         Ok(self.waiting.pop_front())
     }
 
-    fn note(&mut self, over: Over) {
+    fn note(&mut self, over: Over) -> Result<()> {
         let Over { job, was_alone, performed } = over;
         let Performed { outcome, spent } = match performed {
             Ok(performed) => performed,
-            Err(error) => return self.refuse(&job, error),
+            Err(error) => {
+                self.refuse(&job, error);
+                return Ok(());
+            }
         };
         self.was_taken |= spent.calls + spent.cached > 0;
-        self.spent.add(&spent);
+        self.records.add_spending(self.model.name(), &spent)?;
         self.report.spent.add(&spent);
         match outcome {
             Ok(written) => {
@@ -277,6 +294,7 @@ impl Writing<'_> {
             }
             Err(degradation) => self.fail(&job, degradation.to_string()),
         }
+        Ok(())
     }
 
     /// A request that is refused says something about its passage, unless the server takes none at all.
@@ -315,8 +333,8 @@ impl Writing<'_> {
     }
 
     fn commit(&mut self) -> Result<()> {
-        let (finished, spent) = (std::mem::take(&mut self.finished), std::mem::take(&mut self.spent));
-        tracing::debug!(passages = finished.len(), calls = spent.calls, "questions written");
-        self.records.write_questions(&finished, &self.writer, self.model.name(), &spent)
+        let finished = std::mem::take(&mut self.finished);
+        tracing::debug!(passages = finished.len(), "questions written");
+        self.records.write_questions(&finished, &self.writer)
     }
 }

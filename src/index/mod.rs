@@ -5,7 +5,9 @@
 
 mod clock;
 mod clone;
+mod corpus;
 mod estimate;
+mod expected;
 mod generate;
 mod lexical;
 mod options;
@@ -19,5 +21,8 @@ mod warnings;
 
 pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
-pub use options::{DocumentCounts, IndexOptions, IndexReport, ModelQuestions, ModelReport, OtherEmbedder, Sources};
+pub use options::{
+    DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, OtherEmbedder, Sources,
+    VectorReport,
+};
 pub use run::{index, re_embed, remove};

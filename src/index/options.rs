@@ -40,6 +40,16 @@ pub enum ModelQuestions {
     Beside,
 }
 
+/// What becomes of replies of a model that could not be used, in a later run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FailedReplies {
+    /// They are read again where they are kept, for nothing and to no other end.
+    #[default]
+    Kept,
+    /// The model is asked anew, which costs what it costs; the new reply is kept in the place of the old one.
+    AskedAnew,
+}
+
 /// What a run may be told.
 #[derive(Clone)]
 pub struct IndexOptions {
@@ -54,6 +64,8 @@ pub struct IndexOptions {
     /// What becomes of the questions of rules where a model writes some; without a model, nothing that one wrote is
     /// touched but with its passage.
     pub model_questions: ModelQuestions,
+    /// What becomes of passages for which the model gave nothing that can be used before.
+    pub failed_replies: FailedReplies,
     /// Calls to a model at one time.
     pub calls_at_once: usize,
     /// Who is told of progress.
@@ -70,6 +82,7 @@ impl Default for IndexOptions {
             matching: MatchOptions::default(),
             other_embedder: OtherEmbedder::default(),
             model_questions: ModelQuestions::default(),
+            failed_replies: FailedReplies::default(),
             calls_at_once: Limits::default().concurrency,
             progress: None,
             cancellation: Cancellation::default(),
@@ -97,6 +110,8 @@ pub struct DocumentCounts {
 pub struct IndexReport {
     /// The version that is current after it.
     pub version: IndexVersion,
+    /// Whether it made that version; else there was one of all this already.
+    pub is_new_version: bool,
     /// What became of the documents.
     pub documents: DocumentCounts,
     /// How much the index holds.
@@ -110,6 +125,9 @@ pub struct IndexReport {
     /// What came of asking a language model, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelReport>,
+    /// What came of asking an embedder behind a server, where the index has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<VectorReport>,
     /// Seconds that it took.
     pub seconds: f64,
 }
@@ -124,6 +142,22 @@ pub struct ModelReport {
     /// Passages for which it gave nothing that can be used, and why: they keep what they had.
     pub failed: Vec<Skip>,
     /// Passages that it was not asked about any more.
+    pub left: u64,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What it came to.
+    pub spent: Spent,
+}
+
+/// What came of asking an embedder for vectors.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct VectorReport {
+    /// Its name.
+    pub embedder: String,
+    /// Texts that have a vector since this run.
+    pub made: u64,
+    /// Texts that have none yet: they are found by words and names until a later run goes on.
     pub left: u64,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,17 +7,19 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
-use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources};
+use super::corpus::Corpus;
+use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, VectorReport};
 use super::plan::{Plan, Verdict};
-use super::vectors::Earlier;
+use super::vectors::{self, Earlier, WhenSpent};
 use super::{generate, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem};
-use crate::llm::ChatModel;
+use crate::llm::{ChatModel, SetAside};
 use crate::skill::{Performers, generate_by_rule};
+use crate::store::GraphReader as _;
 use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
@@ -131,7 +133,9 @@ async fn start(
         let _entered = span.entered();
         let writer = workspace.writer()?;
         let (skips, warnings, started) = (Vec::new(), Vec::new(), Instant::now());
-        Run { workspace, writer, embedder, model, written: None, options, skips, warnings, started }.run(work, &handle)
+        let run =
+            Run { workspace, writer, embedder, model, written: None, vectors: None, options, skips, warnings, started };
+        run.run(work, &handle)
     };
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
@@ -144,6 +148,8 @@ struct Run {
     model: Option<Arc<dyn ChatModel>>,
     /// What came of asking it.
     written: Option<ModelReport>,
+    /// What came of asking an embedder behind a server.
+    vectors: Option<VectorReport>,
     options: IndexOptions,
     skips: Vec<Skip>,
     warnings: Vec<String>,
@@ -160,23 +166,56 @@ impl Run {
         };
         let documents = self.renew(documents)?;
         if let Some(model) = self.model.clone().filter(|_| !is_removal) {
+            let _for_vectors = self.set_aside()?;
             self.written = Some(generate::run(self.writer.records(), &model, &self.options, handle)?);
         }
         if self.is_up_to_date(&documents)? {
+            self.note_opening()?;
             self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
-            return Ok(self.report(status.version.unwrap_or(IndexVersion(0)), documents, status.counts, 0));
+            return Ok(self.report(status.version.unwrap_or(IndexVersion(0)), documents, status.counts, None));
         }
         let pin = self.pin();
+        let when_spent = self.when_spent(&pin)?;
         self.writer.set_embedder(pin);
         let earlier = self.earlier()?;
-        let version = version::build(&mut self.writer, self.embedder.as_ref(), earlier, &self.options);
+        let version = version::build(&mut self.writer, self.embedder.as_ref(), earlier, when_spent, &self.options);
         let built = handle.block_on(version)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
         self.writer.records().set_model_place(self.embedder.place())?;
         let counts = self.workspace.status()?.counts;
-        Ok(self.report(built.version, documents, counts, built.edges_cut))
+        self.vectors = self.embedder.account().is_some().then_some(built.vectors);
+        Ok(self.report(built.version, documents, counts, Some(built.edges_cut)))
+    }
+
+    /// Keeps so much of the budget for vectors as those of the texts that are there will take, while a model writes
+    /// questions: they are what the rest of an index stands on.
+    fn set_aside(&mut self) -> Result<Option<SetAside>> {
+        let embedder = Arc::clone(&self.embedder);
+        let Some(account) = embedder.account().filter(|account| account.has_budget()) else { return Ok(None) };
+        let units = version::units(self.writer.records())?;
+        let kept = self.workspace.fresh_vectors(&self.pin()).keys(embedder.dimension())?;
+        let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier()?, &kept)?;
+        Ok(Some(account.set_aside(&expected)))
+    }
+
+    /// Counts what opening the embedder came to, where nothing was embedded.
+    fn note_opening(&mut self) -> Result<()> {
+        let embedder = Arc::clone(&self.embedder);
+        let Some(account) = embedder.account() else { return Ok(()) };
+        let spent = account.take_spent();
+        self.writer.records().add_spending(embedder.name(), &spent)?;
+        self.vectors = Some(VectorReport { embedder: embedder.name().to_owned(), spent, ..VectorReport::default() });
+        Ok(())
+    }
+
+    /// Returns what becomes of the version where the budget is spent: one that is whole is not replaced by one of
+    /// another embedder that is not.
+    fn when_spent(&mut self, pin: &WorkspaceOptions) -> Result<WhenSpent> {
+        let manifest = self.writer.records().manifest()?;
+        let is_other = manifest.current.is_some() && manifest.pin() != *pin;
+        Ok(if is_other { WhenSpent::Fail } else { WhenSpent::GoOn })
     }
 
     /// Returns whether the current version is whole and is that of the records and of the settings.
@@ -190,22 +229,31 @@ impl Run {
             return Ok(false);
         }
         match self.workspace.snapshot() {
-            Ok(_) => Ok(true),
+            Ok(snapshot) => Ok(snapshot.counts().without_vectors == 0),
             // The records have all that a version is made of.
             Err(error) if matches!(error.kind(), ErrorKind::NoIndex | ErrorKind::Corrupt) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: usize) -> IndexReport {
+    /// Says what was done; `cut` is how many edges were left out of the version, where one was made.
+    fn report(
+        self,
+        version: IndexVersion,
+        documents: DocumentCounts,
+        counts: Counts,
+        cut: Option<usize>,
+    ) -> IndexReport {
         IndexReport {
             version,
+            is_new_version: cut.is_some(),
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
-            edges_cut: cut as u64,
+            edges_cut: cut.unwrap_or(0) as u64,
             warnings: self.warnings.into_iter().chain(warnings::of_counts(&counts)).collect(),
             skips: self.skips,
             model: self.written,
+            vectors: self.vectors,
             seconds: self.started.elapsed().as_secs_f64(),
         }
     }
@@ -215,12 +263,8 @@ impl Run {
     }
 
     /// Returns the version before, if its vectors are worth having.
-    fn earlier(&mut self) -> Result<Earlier> {
-        if !self.embedder.is_costly() || self.writer.records().manifest()?.pin() != self.pin() {
-            return Ok(Earlier::None);
-        }
-        // One that cannot be opened is made anew, vectors and all.
-        Ok(self.workspace.snapshot().map_or(Earlier::None, |snapshot| Earlier::Version(Box::new(snapshot))))
+    fn earlier(&self) -> Result<Earlier> {
+        Earlier::of(&self.workspace, self.embedder.as_ref(), &self.pin())
     }
 
     fn pin(&self) -> WorkspaceOptions {

@@ -2,17 +2,20 @@
 //!
 //! A model takes longer over them than everything else together. So what the version before says of equal texts is
 //! taken over, each batch is kept as it comes until the version is there, and between batches a run can be stopped.
+//! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::IndexOptions;
-use crate::domain::{Passage, Progress, PseudoQuery};
-use crate::embed::{Embedded, Embedder, Titled, embed_passages, embed_sentences};
+use super::options::{IndexOptions, VectorReport};
+use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
+use crate::embed::{
+    Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
+};
 use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::{GraphReader as _, VectorField};
-use crate::workspace::{FreshVectors, Snapshot, VectorKey};
+use crate::workspace::{FreshVectors, Records, Snapshot, VectorKey, Workspace, WorkspaceOptions};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -36,10 +39,10 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// `title(i)` is the title of passage `i`.
+    /// `titles` are those of the passages, one each.
     pub(super) fn of(
         passages: &[&'a Passage],
-        title: &dyn Fn(usize) -> Option<&'a str>,
+        titles: &[Option<&'a str>],
         [incoming, outgoing]: [&[&'a PseudoQuery]; 2],
     ) -> Self {
         let bare = |question: &&'a PseudoQuery| Titled { title: None, text: &question.text };
@@ -49,8 +52,7 @@ impl<'a> Texts<'a> {
             incoming: incoming.iter().map(bare).collect(),
             outgoing: outgoing.iter().map(bare).collect(),
         };
-        for (number, passage) in passages.iter().enumerate() {
-            let title = title(number);
+        for (passage, &title) in passages.iter().zip(titles) {
             texts.passages.push(Titled { title, text: &passage.text });
             let sentences = passage.sentences.iter();
             texts.sentences.extend(sentences.map(|it| Titled { title, text: it.of(&passage.text) }));
@@ -81,15 +83,42 @@ pub(super) enum Earlier {
     Kept(Box<CorpusVectors>),
 }
 
-/// Returns one vector a text; those that are made are kept in `fresh`, where that is given.
+impl Earlier {
+    /// Returns the current version, if its vectors are worth having for an embedder with this pin.
+    pub(super) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
+        if !embedder.is_costly() || workspace.records()?.manifest()?.pin() != *pin {
+            return Ok(Self::None);
+        }
+        // One that cannot be opened is made anew, vectors and all.
+        Ok(workspace.snapshot().map_or(Self::None, |snapshot| Self::Version(Box::new(snapshot))))
+    }
+}
+
+/// What becomes of a version where the budget is spent before all its texts have vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WhenSpent {
+    /// It is made all the same: what has no vector is found by words.
+    GoOn,
+    /// It is not made: there is one with all its vectors, of another embedder.
+    Fail,
+}
+
+/// Where vectors and what they came to are kept as they come.
+pub(super) struct Keeper<'a> {
+    pub(super) fresh: FreshVectors,
+    pub(super) records: &'a mut Records,
+}
+
+/// Returns one vector a text, and what that came to; those that are made are kept by `keeper`, where there is one.
 pub(super) async fn embed(
     embedder: &dyn Embedder,
     texts: &Texts<'_>,
     earlier: &Earlier,
-    mut fresh: Option<FreshVectors>,
+    mut keeper: Option<Keeper<'_>>,
+    when_spent: WhenSpent,
     options: &IndexOptions,
-) -> Result<CorpusVectors> {
-    let left = fresh.as_mut().map(|fresh| fresh.take_up(embedder.dimension())).transpose()?;
+) -> Result<(CorpusVectors, VectorReport)> {
+    let left = keeper.as_mut().map(|keeper| keeper.fresh.take_up(embedder.dimension())).transpose()?;
     let mut known = match earlier {
         Earlier::None => Known::default(),
         Earlier::Version(snapshot) => Known::of(snapshot)?,
@@ -98,23 +127,60 @@ pub(super) async fn embed(
     if let Some((keys, vectors)) = &left {
         known.0.extend(keys.iter().zip(0..).map(|(key, row)| (*key, (vectors.view(), row))));
     }
-    let mut stage = Stage { embedder, known, fresh, options, done: 0, total: texts.len() };
-    Ok(CorpusVectors {
+    let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
+    let mut stage = Stage { embedder, known, keeper, when_spent, options, done: 0, total: texts.len(), report };
+    let vectors = CorpusVectors {
         passages: stage.embed(Kind::Passage, &texts.passages).await?,
         sentences: stage.embed(Kind::Sentence, &texts.sentences).await?,
         incoming: stage.embed(Kind::Question, &texts.incoming).await?,
         outgoing: stage.embed(Kind::Question, &texts.outgoing).await?,
-    })
+    };
+    Ok((vectors, stage.report))
+}
+
+/// Returns about what [`embed`] would come to on an account, and how many texts it would make vectors of. `kept` says
+/// of what there are vectors beside those of `earlier`.
+pub(super) fn expected(
+    account: &Account,
+    texts: &Texts<'_>,
+    earlier: &Earlier,
+    kept: &[VectorKey],
+) -> Result<(Spent, u64)> {
+    let known = match earlier {
+        Earlier::Version(snapshot) => Known::of(snapshot)?,
+        Earlier::None | Earlier::Kept(_) => Known::default(),
+    };
+    let kept: FxHashSet<&VectorKey> = kept.iter().collect();
+    let (mut expected, mut count) = (account.expected(&[]), 0);
+    for (kind, texts) in [
+        (Kind::Passage, &texts.passages),
+        (Kind::Sentence, &texts.sentences),
+        (Kind::Question, &texts.incoming),
+        (Kind::Question, &texts.outgoing),
+    ] {
+        let is_missing = |text: &&Titled<'_>| known.find(kind, **text).is_none() && !kept.contains(&key(kind, **text));
+        let missing: Vec<Titled<'_>> = texts.iter().filter(is_missing).copied().collect();
+        count += missing.len() as u64;
+        for batch in missing.chunks(BATCH_OF_MODEL) {
+            expected.add(&match kind {
+                Kind::Passage => expected_passages(account, batch),
+                Kind::Sentence | Kind::Question => expected_sentences(account, batch),
+            });
+        }
+    }
+    Ok((expected, count))
 }
 
 /// Embedding as a stage of a run.
 struct Stage<'a> {
     embedder: &'a dyn Embedder,
     known: Known<'a>,
-    fresh: Option<FreshVectors>,
+    keeper: Option<Keeper<'a>>,
+    when_spent: WhenSpent,
     options: &'a IndexOptions,
     done: usize,
     total: usize,
+    report: VectorReport,
 }
 
 impl Stage<'_> {
@@ -123,28 +189,7 @@ impl Stage<'_> {
         let missing: Vec<Titled<'_>> =
             texts.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(text, _)| *text).collect();
         self.done += texts.len() - missing.len();
-        let mut fresh = QuantizedVectors::new(self.embedder.dimension());
-        let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
-        for batch in missing.chunks(batch) {
-            self.tell()?;
-            let Embedded { vectors, fault } = match kind {
-                Kind::Passage => embed_passages(self.embedder, batch).await,
-                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await,
-            };
-            for vector in vectors.iter().flatten() {
-                fresh.push(vector.values());
-            }
-            if let Some(kept) = &mut self.fresh {
-                let came = batch.iter().zip(&vectors).filter(|(_, vector)| vector.is_some());
-                let keys: Vec<VectorKey> = came.map(|(text, _)| key(kind, *text)).collect();
-                kept.keep(&keys, &fresh.view())?;
-            }
-            // What came was paid for, and is kept by now.
-            if let Some(fault) = fault {
-                return Err(fault);
-            }
-            self.done += batch.len();
-        }
+        let fresh = self.missing(kind, &missing).await?;
         if missing.len() == texts.len() {
             return Ok(fresh);
         }
@@ -157,6 +202,58 @@ impl Stage<'_> {
             }
         }
         Ok(all)
+    }
+
+    /// Makes vectors, as far as the budget goes.
+    async fn missing(&mut self, kind: Kind, missing: &[Titled<'_>]) -> Result<QuantizedVectors> {
+        let dimension = self.embedder.dimension();
+        let (mut fresh, nothing) = (QuantizedVectors::new(dimension), vec![0.0; dimension]);
+        let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
+        for batch in missing.chunks(batch) {
+            self.tell()?;
+            let Embedded { vectors, fault } = match kind {
+                _ if self.report.stopped.is_some() => Embedded { vectors: vec![None; batch.len()], fault: None },
+                Kind::Passage => embed_passages(self.embedder, batch).await,
+                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await,
+            };
+            let first = fresh.len();
+            for vector in &vectors {
+                fresh.push(vector.as_ref().map_or(nothing.as_slice(), |vector| vector.values()));
+            }
+            let came = (first as u32..).zip(batch).zip(&vectors).filter(|(_, vector)| vector.is_some());
+            let came: Vec<(u32, VectorKey)> = came.map(|((row, text), _)| (row, key(kind, *text))).collect();
+            self.keep(&came, &fresh)?;
+            self.report.made += came.len() as u64;
+            self.report.left += (batch.len() - came.len()) as u64;
+            // What came was paid for, and is kept by now.
+            match fault {
+                Some(Error::EmbedderServer { source: fault @ ChatError::Budget { .. }, .. })
+                    if self.when_spent == WhenSpent::GoOn =>
+                {
+                    self.report.stopped = Some(fault.to_string());
+                }
+                Some(fault) => return Err(fault),
+                None => {}
+            }
+            self.done += batch.len();
+        }
+        Ok(fresh)
+    }
+
+    /// Keeps vectors that came, each a row of `fresh`, and what the calls since the last time came to.
+    fn keep(&mut self, came: &[(u32, VectorKey)], fresh: &QuantizedVectors) -> Result<()> {
+        let spent = self.embedder.account().map(Account::take_spent).unwrap_or_default();
+        self.report.spent.add(&spent);
+        let Some(Keeper { fresh: kept, records }) = &mut self.keeper else { return Ok(()) };
+        let mut rows = QuantizedVectors::new(fresh.dimension);
+        for (row, _) in came {
+            rows.push_row(&fresh.view(), *row);
+        }
+        let keys: Vec<VectorKey> = came.iter().map(|(_, key)| *key).collect();
+        if !keys.is_empty() {
+            kept.keep(&keys, &rows.view())?;
+        }
+        records.add_spending(self.embedder.name(), &spent)
     }
 
     /// Tells of progress, unless a stop was asked for.
@@ -188,12 +285,16 @@ impl<'a> Known<'a> {
             let shown = snapshot.passage(passage)?;
             let document = snapshot.document(graph.passage_document[passage as usize])?;
             let title = document.title.as_deref();
-            known.add(Kind::Passage, Titled { title, text: &shown.text }, (passages, passage));
+            known.add_made(Kind::Passage, Titled { title, text: &shown.text }, (passages, passage));
             for (span, sentence) in shown.sentences.iter().zip(row(graph.passage_sentences, passage)) {
-                known.add(Kind::Sentence, Titled { title, text: span.of(&shown.text) }, (sentences, sentence as u32));
+                known.add_made(
+                    Kind::Sentence,
+                    Titled { title, text: span.of(&shown.text) },
+                    (sentences, sentence as u32),
+                );
             }
         }
-        let mut ask = |text, place| known.add(Kind::Question, Titled { title: None, text }, place);
+        let mut ask = |text, place| known.add_made(Kind::Question, Titled { title: None, text }, place);
         (0..incoming.len() as u32).for_each(|number| ask(snapshot.incoming(number), (incoming, number)));
         let outgoing = snapshot.outgoing_vectors();
         (0..outgoing.len() as u32).for_each(|number| ask(snapshot.outgoing(number), (outgoing, number)));
@@ -213,6 +314,14 @@ impl<'a> Known<'a> {
             texts.iter().zip(rows).for_each(|(text, row)| known.add(kind, *text, (vectors.view(), row)));
         }
         known
+    }
+
+    /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
+    fn add_made(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {
+        let (vectors, row) = place;
+        if vectors.codes(row).iter().any(|code| *code != 0) {
+            self.add(kind, text, place);
+        }
     }
 
     fn add(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {

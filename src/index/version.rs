@@ -1,62 +1,48 @@
 //! A version from the records alone: names, mentions, vectors, edges, statistics, written beside the last one.
 
 use super::clock;
+use super::corpus::Corpus;
 use super::lexical::LexicalFields;
-use super::options::IndexOptions;
+use super::options::{IndexOptions, VectorReport};
 use super::questions::{KeywordTable, Side, pack_edges};
-use super::vectors;
-use crate::domain::{Document, EdgeId, EntityId, IndexVersion, Passage, Progress, PseudoQuery, QuestionKind, Span};
+use super::vectors::{self, Earlier, Keeper, WhenSpent};
+use crate::domain::{EdgeId, EntityId, IndexVersion, Progress, Span};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::matching::PassageEdge;
-use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
+use crate::graph::mentions::pack_mentions;
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
-use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, VersionParts, Writer};
+use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, Records, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
     pub(super) version: IndexVersion,
     pub(super) edges_cut: usize,
-}
-
-/// Everything that the records hold, in the order of its ordinals.
-struct Corpus<'a> {
-    documents: Vec<&'a Document>,
-    passages: Vec<&'a Passage>,
-    incoming: Vec<&'a PseudoQuery>,
-    outgoing: Vec<&'a PseudoQuery>,
-    /// The passage of each question.
-    incoming_passage: Vec<u32>,
-    outgoing_passage: Vec<u32>,
+    pub(super) vectors: VectorReport,
 }
 
 /// Makes a version of what the records hold and switches to it. Vectors that are there already are taken over.
 pub(super) async fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
-    earlier: vectors::Earlier,
+    earlier: Earlier,
+    when_spent: WhenSpent,
     options: &IndexOptions,
 ) -> Result<Built> {
     let stages = Stages { options };
     stages.enter("collecting", 0)?;
-    let mut units: Vec<DocumentUnit> = Vec::new();
-    writer.records().for_each_document_unit(&mut |mut unit| {
-        // Its passages have their parts of it, and a version needs no more.
-        unit.document.text = String::new();
-        units.push(unit);
-        Ok(())
-    })?;
+    let units = units(writer.records())?;
     let corpus = Corpus::of(&units);
     let mut packed = PackedGraph::default();
     stages.enter("finding names", 1)?;
     let spans = pack_mentions(&corpus.named(), &mut packed);
     stages.enter("embedding", 2)?;
-    let title = |i: usize| corpus.documents[packed.passage_document[i] as usize].title.as_deref();
-    let texts = vectors::Texts::of(&corpus.passages, &title, [&corpus.incoming, &corpus.outgoing]);
     let fresh = embedder.is_costly().then(|| writer.fresh_vectors());
-    let mut vectors = vectors::embed(embedder, &texts, &earlier, fresh, options).await?;
-    drop((texts, earlier));
+    let keeper = fresh.map(|fresh| Keeper { fresh, records: writer.records() });
+    let (mut vectors, report) =
+        vectors::embed(embedder, &corpus.texts(), &earlier, keeper, when_spent, options).await?;
+    drop(earlier);
     stages.enter("matching questions", 3)?;
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
     let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
@@ -84,9 +70,22 @@ pub(super) async fn build(
         mentions: &mention_rows(&packed, &spans),
         edges: &edge_rows(&corpus, &edges),
         graph: &packed,
+        without_vectors: report.left,
     })?;
     stages.enter("writing", 5)?;
-    Ok(Built { version, edges_cut })
+    Ok(Built { version, edges_cut, vectors: report })
+}
+
+/// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a
+/// version needs no more.
+pub(super) fn units(records: &Records) -> Result<Vec<DocumentUnit>> {
+    let mut units: Vec<DocumentUnit> = Vec::new();
+    records.for_each_document_unit(&mut |mut unit| {
+        unit.document.text = String::new();
+        units.push(unit);
+        Ok(())
+    })?;
+    Ok(units)
 }
 
 /// Stages of a version.
@@ -107,47 +106,6 @@ impl Stages<'_> {
             progress(Progress { stage, done, total: STAGES });
         }
         Ok(())
-    }
-}
-
-impl<'a> Corpus<'a> {
-    fn of(units: &'a [DocumentUnit]) -> Self {
-        let mut corpus = Self {
-            documents: Vec::with_capacity(units.len()),
-            passages: Vec::new(),
-            incoming: Vec::new(),
-            outgoing: Vec::new(),
-            incoming_passage: Vec::new(),
-            outgoing_passage: Vec::new(),
-        };
-        for unit in units.iter().filter(|unit| !unit.passages.is_empty()) {
-            corpus.documents.push(&unit.document);
-            for passage in &unit.passages {
-                let number = corpus.passages.len() as u32;
-                corpus.passages.push(&passage.passage);
-                for question in &passage.questions {
-                    let (questions, passages) = match question.kind {
-                        QuestionKind::Incoming => (&mut corpus.incoming, &mut corpus.incoming_passage),
-                        QuestionKind::Outgoing => (&mut corpus.outgoing, &mut corpus.outgoing_passage),
-                    };
-                    questions.push(question);
-                    passages.push(number);
-                }
-            }
-        }
-        corpus
-    }
-
-    fn named(&self) -> Vec<NamedDocument<'a>> {
-        let mut passages = self.passages.iter().peekable();
-        let named = |document: &&'a Document| {
-            let mut own = Vec::new();
-            while let Some(passage) = passages.next_if(|passage| passage.document == document.id) {
-                own.push(NamedPassage { text: &passage.text, sentences: &passage.sentences });
-            }
-            NamedDocument { title: document.title.as_deref(), passages: own }
-        };
-        self.documents.iter().map(named).collect()
     }
 }
 

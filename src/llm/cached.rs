@@ -31,7 +31,8 @@ impl Cached {
         let turn = self.turn(key);
         let replied = {
             let _turn = turn.lock().await;
-            match self.kept(key).await? {
+            let kept = if request.is_afresh { None } else { self.kept(key).await? };
+            match kept {
                 Some(kept) => Ok(kept),
                 None => self.ask(key, request).await,
             }
@@ -44,8 +45,12 @@ impl Cached {
     async fn ask(&self, key: RequestKey, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let reply = self.inner.reply(request).await?;
         let text = serde_json::to_string(&reply).map_err(|error| unkept("keep", error.to_string()))?;
+        let is_afresh = request.is_afresh;
+        let keep = move |store: &dyn ReplyStore| {
+            if is_afresh { store.replace(key.as_bytes(), &text) } else { store.put(key.as_bytes(), &text) }
+        };
         // Once begun it is kept, even if nobody waits for it any more.
-        if let Err(error) = self.on_store(move |store| store.put(key.as_bytes(), &text)).await {
+        if let Err(error) = self.on_store(keep).await {
             // What was paid for is used all the same.
             tracing::warn!(%error, "a reply was not kept");
         }
@@ -104,6 +109,7 @@ impl ChatModel for Cached {
 mod tests {
     use std::time::Duration;
 
+    use super::super::Afresh;
     use super::super::scripted::{Scripted, overloaded, reply, request};
     use super::*;
     use crate::error::Error;
@@ -124,6 +130,11 @@ mod tests {
             if self.is_full {
                 return Err(Error::Internal("full".to_owned()));
             }
+            self.replies.lock().unwrap().entry(*key).or_insert_with(|| reply.to_owned());
+            Ok(())
+        }
+
+        fn replace(&self, key: &[u8; 32], reply: &str) -> Result<()> {
             self.replies.lock().unwrap().insert(*key, reply.to_owned());
             Ok(())
         }
@@ -141,6 +152,16 @@ mod tests {
         assert_eq!(model.reply(&request("b")).await, Ok(reply("B.")));
         assert_eq!(inner.call_count(), 3);
         assert!(model.in_flight.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_is_asked_for_anew_takes_the_place_of_the_one_that_is_kept() {
+        let inner = Arc::new(Scripted::new([Ok(reply("A.")), Ok(reply("B."))]));
+        let model: Arc<dyn ChatModel> = Arc::new(Cached::new(inner.clone(), Arc::new(Kept::default())));
+        assert_eq!(model.reply(&request("a")).await, Ok(reply("A.")));
+        assert_eq!(Afresh::new(Arc::clone(&model)).reply(&request("a")).await, Ok(reply("B.")));
+        assert_eq!(model.reply(&request("a")).await.map(|it| it.text), Ok("B.".to_owned()));
+        assert_eq!(inner.call_count(), 2);
     }
 
     #[tokio::test]

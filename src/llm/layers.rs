@@ -6,9 +6,9 @@ use super::ChatModel;
 use super::cached::Cached;
 use super::circuit::{Circuit, CircuitOptions};
 use super::limited::Limited;
-use super::metered::{Budget, Metered};
+use super::meter::Meter;
+use super::metered::Metered;
 use super::pace::Limits;
-use super::prices::Prices;
 use super::retrying::{Retries, Retrying};
 use super::traced::Traced;
 use crate::store::ReplyStore;
@@ -22,10 +22,8 @@ pub struct Layers {
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitOptions,
-    /// What may be spent.
-    pub budget: Budget,
-    /// What it costs.
-    pub prices: Prices,
+    /// What may be spent, and what calls cost: on a meter that others may share.
+    pub meter: Arc<Meter>,
     /// Where its replies are kept; none for nowhere.
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
@@ -37,7 +35,7 @@ pub fn layered(model: Arc<dyn ChatModel>, layers: Layers) -> Arc<dyn ChatModel> 
     let limited = Arc::new(Limited::new(model, layers.limits));
     let retrying = Arc::new(Retrying::new(limited, layers.retries));
     let guarded = Arc::new(Circuit::new(retrying, layers.circuit));
-    let metered: Arc<dyn ChatModel> = Arc::new(Metered::new(guarded, layers.budget, layers.prices));
+    let metered: Arc<dyn ChatModel> = Arc::new(Metered::new(guarded, layers.meter));
     let cached: Arc<dyn ChatModel> = match layers.replies {
         Some(replies) => Arc::new(Cached::new(metered, replies)),
         None => metered,

@@ -1,133 +1,34 @@
 //! A model whose calls are counted, and end where a budget does.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use super::prices::Prices;
+use super::meter::Meter;
 use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
-use crate::domain::{BudgetKind, ChatError, Usage};
+use crate::domain::{ChatError, Usage};
 
-/// What may be spent; what is not said is not limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Budget {
-    /// Calls.
-    pub calls: Option<u64>,
-    /// Tokens, read and written.
-    pub tokens: Option<u64>,
-    /// Money, in the currency of the price table.
-    pub cost: Option<f64>,
-}
-
-/// What was spent, and what calls in flight may come to.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Tally {
-    calls: u64,
-    tokens: u64,
-    cost: f64,
-}
-
-impl Tally {
-    fn add(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.tokens += other.tokens;
-        self.cost += other.cost;
-    }
-
-    fn take_back(&mut self, other: Self) {
-        self.calls -= other.calls;
-        self.tokens -= other.tokens;
-        self.cost = (self.cost - other.cost).max(0.0);
-    }
-}
-
-/// A model whose calls are counted and priced, and end where a budget does: a call goes out only if the most that it
-/// may come to fits beside what is spent and what calls in flight may come to. So no number of calls at one time spends
-/// more than the budget, but for what a server counts otherwise than the estimate.
+/// A model whose calls are counted and priced, and end where the budget of a [`Meter`] does.
 pub struct Metered {
     inner: Arc<dyn ChatModel>,
-    budget: Budget,
-    prices: Prices,
-    tally: Mutex<Tally>,
-}
-
-/// A call in flight. Where nobody hears how it ended, it is taken to have cost what it may.
-struct Reserved<'a> {
-    metered: &'a Metered,
-    most: Tally,
-    is_settled: bool,
-}
-
-impl Reserved<'_> {
-    fn settle(mut self, spent: Tally) {
-        let mut tally = self.metered.tally();
-        tally.take_back(self.most);
-        tally.add(spent);
-        self.is_settled = true;
-    }
-}
-
-impl Drop for Reserved<'_> {
-    fn drop(&mut self) {
-        if !self.is_settled {
-            tracing::debug!(tokens = self.most.tokens, "a call that may have cost something is counted as if it had");
-        }
-    }
+    meter: Arc<Meter>,
 }
 
 impl Metered {
-    /// Counts a model's calls and holds them to a budget.
+    /// Counts a model's calls on a meter.
     #[must_use]
-    pub fn new(inner: Arc<dyn ChatModel>, budget: Budget, prices: Prices) -> Self {
-        Self { inner, budget, prices, tally: Mutex::default() }
-    }
-
-    fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn of(&self, usage: Usage) -> Result<Tally, ChatError> {
-        let cost = self.prices.cost(self.name(), usage).map(|cost| cost.amount);
-        if cost.is_none() && self.budget.cost.is_some() {
-            return Err(ChatError::NoPrice { model: self.name().to_owned() });
-        }
-        Ok(Tally { calls: 1, tokens: usage.tokens(), cost: cost.unwrap_or_default() })
-    }
-
-    fn reserve(&self, request: &ChatRequest) -> Result<Reserved<'_>, ChatError> {
-        let output_tokens = u64::from(request.output_tokens_max);
-        let most = Usage { input_tokens: request.input_tokens_estimate(), output_tokens, is_estimated: true };
-        let most = self.of(most)?;
-        let mut tally = self.tally();
-        let refused =
-            |kind, limit: String, spent: String, wanted: String| Err(ChatError::Budget { kind, limit, spent, wanted });
-        if let Some(limit) = self.budget.calls.filter(|limit| tally.calls + most.calls > *limit) {
-            return refused(BudgetKind::Calls, limit.to_string(), tally.calls.to_string(), most.calls.to_string());
-        }
-        if let Some(limit) = self.budget.tokens.filter(|limit| tally.tokens + most.tokens > *limit) {
-            return refused(BudgetKind::Tokens, limit.to_string(), tally.tokens.to_string(), most.tokens.to_string());
-        }
-        if let Some(limit) = self.budget.cost.filter(|limit| tally.cost + most.cost > *limit) {
-            let shown = |amount: f64| format!("{amount:.6} {}", self.prices.currency);
-            return refused(BudgetKind::Cost, shown(limit), shown(tally.cost), shown(most.cost));
-        }
-        tally.add(most);
-        Ok(Reserved { metered: self, most, is_settled: false })
+    pub fn new(inner: Arc<dyn ChatModel>, meter: Arc<Meter>) -> Self {
+        Self { inner, meter }
     }
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let reserved = self.reserve(request)?;
+        let output_tokens = u64::from(request.output_tokens_max);
+        let most = Usage { input_tokens: request.input_tokens_estimate(), output_tokens, is_estimated: true };
+        let reserved = self.meter.reserve(self.name(), most)?;
         match self.inner.reply(request).await {
-            Ok(reply) => {
-                let spent = self.of(reply.usage)?;
-                reserved.settle(spent);
-                let cost = self.prices.cost(self.name(), reply.usage);
-                Ok(ChatReply { cost, ..reply })
-            }
+            Ok(reply) => Ok(ChatReply { cost: reserved.settle(reply.usage), ..reply }),
             Err(error) => {
-                if !error.may_have_cost() {
-                    reserved.settle(Tally::default());
-                }
+                reserved.fail(&error);
                 Err(error)
             }
         }
@@ -148,12 +49,17 @@ impl ChatModel for Metered {
 mod tests {
     use std::time::Duration;
 
-    use super::super::Price;
     use super::super::scripted::{Scripted, overloaded, request};
+    use super::super::{Budget, Price, Prices};
     use super::*;
+    use crate::domain::BudgetKind;
+
+    fn metered(inner: &Arc<Scripted>, budget: Budget, prices: Prices) -> Metered {
+        Metered::new(inner.clone(), Arc::new(Meter::new(budget, prices)))
+    }
 
     fn prices() -> Prices {
-        let price = Price { input: 1e4, output: 1e5 };
+        let price = Price { input: 1e4, output: Some(1e5) };
         Prices { currency: "EUR".to_owned(), models: [("scripted".to_owned(), price)].into() }
     }
 
@@ -176,7 +82,7 @@ mod tests {
         ];
         for (budget, expect) in budgets {
             let inner = Arc::new(Scripted::new([]));
-            let model = Metered::new(inner.clone(), budget, prices());
+            let model = metered(&inner, budget, prices());
             for _ in 0..3 {
                 let cost = model.reply(&request("a")).await.unwrap().cost.unwrap();
                 assert!((cost.amount - 1.2).abs() < 1e-9 && cost.currency == "EUR");
@@ -190,7 +96,7 @@ mod tests {
     async fn calls_at_one_time_stay_within_the_budget_together() {
         let inner = Arc::new(Scripted::slow(Duration::from_secs(1)));
         let budget = Budget { tokens: Some(109 * 3 + 50), ..Budget::default() };
-        let model = Arc::new(Metered::new(inner.clone(), budget, Prices::default()));
+        let model = Arc::new(metered(&inner, budget, Prices::default()));
         let mut calls = tokio::task::JoinSet::new();
         for _ in 0..20 {
             let model = Arc::clone(&model);
@@ -198,26 +104,28 @@ mod tests {
         }
         let refused = calls.join_all().await.into_iter().flatten().count();
         assert_eq!((refused, inner.call_count()), (17, 3));
-        assert_eq!(*model.tally(), Tally { calls: 3, tokens: 90, cost: 0.0 });
+        // What calls in flight did not take is there again.
+        assert_eq!(kind(&model.reply(&request("a")).await), None);
     }
 
     #[tokio::test]
     async fn a_call_that_did_nothing_is_not_counted_and_one_that_may_have_cost_is() {
         let script = [Err(overloaded(None)), Err(ChatError::Timeout { limit_ms: 1 })];
-        let model = Metered::new(Arc::new(Scripted::new(script)), Budget::default(), Prices::default());
-        assert!(model.reply(&request("a")).await.is_err());
-        assert_eq!(*model.tally(), Tally::default());
-        assert!(model.reply(&request("a")).await.is_err());
-        assert_eq!(*model.tally(), Tally { calls: 1, tokens: 109, cost: 0.0 });
+        let inner = Arc::new(Scripted::new(script));
+        let model = metered(&inner, Budget { calls: Some(1), ..Budget::default() }, Prices::default());
+        for _ in 0..2 {
+            assert_eq!(kind(&model.reply(&request("a")).await), None);
+        }
+        assert_eq!((kind(&model.reply(&request("a")).await), inner.call_count()), (Some(BudgetKind::Calls), 2));
     }
 
     #[tokio::test]
     async fn an_unknown_price_is_unknown_and_no_budget_of_money_is_kept_on_it() {
-        let model = Metered::new(Arc::new(Scripted::new([])), Budget::default(), Prices::default());
+        let model = metered(&Arc::new(Scripted::new([])), Budget::default(), Prices::default());
         assert_eq!(model.reply(&request("a")).await.unwrap().cost, None);
         let inner = Arc::new(Scripted::new([]));
         let budget = Budget { cost: Some(1.0), ..Budget::default() };
-        let model = Metered::new(inner.clone(), budget, Prices::default());
+        let model = metered(&inner, budget, Prices::default());
         assert!(matches!(model.reply(&request("a")).await, Err(ChatError::NoPrice { .. })));
         assert_eq!(inner.call_count(), 0);
     }

@@ -5,6 +5,7 @@
 //! them together in the order in which they hold what they promise: a reply that was paid for is kept before anything
 //! reads it, and no call is paid for twice.
 
+mod afresh;
 mod cached;
 mod circuit;
 mod client;
@@ -15,6 +16,7 @@ mod exchange;
 mod http_date;
 mod layers;
 mod limited;
+mod meter;
 mod metered;
 mod pace;
 mod pieces;
@@ -38,6 +40,7 @@ use std::pin::Pin;
 
 use crate::domain::ChatError;
 
+pub use afresh::Afresh;
 pub use cached::Cached;
 pub(crate) use circuit::Breaker;
 pub use circuit::{Circuit, CircuitOptions};
@@ -46,7 +49,9 @@ pub(crate) use embeddings::EmbeddingsServer;
 pub use endpoint::{Endpoint, FormSupport, Preset};
 pub use layers::{Layers, layered};
 pub use limited::Limited;
-pub use metered::{Budget, Metered};
+pub(crate) use meter::Reserved;
+pub use meter::{Budget, Meter, SetAside};
+pub use metered::Metered;
 pub use pace::Limits;
 pub(crate) use pace::Pace;
 pub use prices::{Price, Prices};

@@ -17,8 +17,9 @@ const MILLION: f64 = 1e6;
 pub struct Price {
     /// Of the prompt.
     pub input: f64,
-    /// Of the reply.
-    pub output: f64,
+    /// Of the reply; an embedder has none.
+    #[serde(default)]
+    pub output: Option<f64>,
 }
 
 /// Prices by model. What is not there is unknown, not free.
@@ -43,7 +44,8 @@ impl Prices {
         let refused = |reason: String| Error::Settings { path: path.to_owned(), reason };
         let prices: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
         let is_price = |price: f64| price.is_finite() && price >= 0.0;
-        match prices.models.iter().find(|(_, price)| !is_price(price.input) || !is_price(price.output)) {
+        let is_wrong = |price: &Price| !is_price(price.input) || price.output.is_some_and(|price| !is_price(price));
+        match prices.models.iter().find(|(_, price)| is_wrong(price)) {
             Some((model, _)) => Err(refused(format!("`{model}` has a price that is none"))),
             None => Ok(prices),
         }
@@ -52,8 +54,9 @@ impl Prices {
     /// Returns what a call to the model called `model` costs, where its price is known.
     #[must_use]
     pub fn cost(&self, model: &str, usage: Usage) -> Option<Cost> {
-        let price = self.models.get(model)?;
-        let amount = (usage.input_tokens as f64 * price.input + usage.output_tokens as f64 * price.output) / MILLION;
+        let Price { input, output } = self.models.get(model)?;
+        let written = if usage.output_tokens == 0 { 0.0 } else { usage.output_tokens as f64 * (*output)? };
+        let amount = (usage.input_tokens as f64 * input + written) / MILLION;
         Some(Cost { amount, currency: self.currency.clone() })
     }
 }
@@ -75,6 +78,14 @@ mod tests {
         let usage = Usage { input_tokens: 2_000_000, output_tokens: 1_000_000, is_estimated: false };
         assert_eq!(prices.cost("a:b", usage), Some(Cost { amount: 3.0, currency: "EUR".to_owned() }));
         assert_eq!(prices.cost("a:c", usage), None);
+    }
+
+    #[test]
+    fn who_writes_nothing_needs_no_price_for_it_and_who_writes_does() {
+        let prices = read("currency = \"EUR\"\n[models]\n\"a:b\" = { input = 0.5 }").unwrap();
+        let usage = Usage { input_tokens: 2_000_000, ..Usage::default() };
+        assert_eq!(prices.cost("a:b", usage), Some(Cost { amount: 1.0, currency: "EUR".to_owned() }));
+        assert_eq!(prices.cost("a:b", Usage { output_tokens: 1, ..usage }), None);
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl Call<'_> {
             temperature: self.temperature,
             output_tokens_max: self.output_tokens_max,
             listener,
+            is_afresh: false,
         };
         Ok(model.reply(&request).await)
     }

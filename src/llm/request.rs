@@ -126,6 +126,9 @@ pub struct ChatRequest {
     /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
     /// case; one that was kept, or that the server sends in one piece, is not heard.
     pub listener: Option<Listener>,
+    /// Whether a reply that is kept is not read, but asked for anew and kept in the place of the old one. It is no part
+    /// of what a reply is found by.
+    pub is_afresh: bool,
     /// The passages that it shows, in order. Not sent: for whoever follows calls, or stands in for a model.
     pub shown: Vec<PassageId>,
     /// Which of its kind it is for one question, from 0: the round, or the part of the question. Not sent.
@@ -222,6 +225,7 @@ mod tests {
             temperature: Some(0.0),
             output_tokens_max: 10,
             listener: None,
+            is_afresh: false,
             shown: Vec::new(),
             step: 0,
         }
@@ -234,6 +238,7 @@ mod tests {
         assert_eq!(ChatRequest { purpose: Purpose::Index, ..request() }.key("m"), key);
         assert_eq!(ChatRequest { step: 1, shown: vec![PassageId::of(&[b"a"])], ..request() }.key("m"), key);
         assert_eq!(ChatRequest { listener: Some(Listener::new(|_| ())), ..request() }.key("m"), key);
+        assert_eq!(ChatRequest { is_afresh: true, ..request() }.key("m"), key);
         let said = |speaker, text: &str| vec![Message { speaker, text: text.to_owned() }];
         let others = [
             ChatRequest { messages: said(Speaker::System, "Who?"), ..request() },

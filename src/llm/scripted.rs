@@ -74,6 +74,7 @@ pub(super) fn request(text: &str) -> ChatRequest {
         temperature: Some(0.0),
         output_tokens_max: 100,
         listener: None,
+        is_afresh: false,
         shown: Vec::new(),
         step: 0,
     }

@@ -10,6 +10,7 @@ use super::element::{Element, Kind, Value, hex};
 use super::publish::{first_state, source_hash};
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
 
 /// What stands between the values of a list: a character that no text of ours has.
@@ -32,7 +33,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     let records = writer.records();
     let snapshot = workspace.snapshot()?;
     let manifest = records.manifest()?;
-    if manifest.is_changed {
+    if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
     fs::create_dir_all(out).map_err(Error::io("make", out))?;

@@ -130,7 +130,7 @@ async fn run(
     let records: &Records = writer.records();
     let snapshot = workspace.snapshot()?;
     let manifest = records.manifest()?;
-    if manifest.is_changed {
+    if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
     let session = Session::connect(target).await?;

@@ -78,6 +78,8 @@ impl IndexState {
                 edges: count("edges")?,
                 entities: count("entities")?,
                 mentions: count("mentions")?,
+                // Only a version with all of them is published.
+                without_vectors: 0,
             },
             terms: [count("passageTerms")?, count("sentenceTerms")?],
         }))

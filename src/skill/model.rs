@@ -149,6 +149,7 @@ pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
         temperature: Some(0.0),
         output_tokens_max: S::OUTPUT_TOKENS_MAX,
         listener: None,
+        is_afresh: false,
         shown: S::shown(input),
         step: S::step(input),
     })

@@ -44,16 +44,40 @@ impl FreshVectors {
     ///
     /// [`Error::Io`] if the file cannot be read or written.
     pub fn take_up(&mut self, dimension: usize) -> Result<(Vec<VectorKey>, QuantizedVectors)> {
-        let (mut keys, mut vectors) = (Vec::new(), QuantizedVectors::new(dimension));
-        let bytes = match std::fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((keys, vectors)),
-            Err(error) => return Err(Error::io("read", &self.path)(error)),
-        };
-        let Some(entries) = bytes.strip_prefix(self.head.as_slice()) else {
+        let Some(bytes) = self.bytes()? else { return Ok((Vec::new(), QuantizedVectors::new(dimension))) };
+        let Some((keys, vectors)) = self.entries(&bytes, dimension) else {
             std::fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))?;
-            return Ok((keys, vectors));
+            return Ok((Vec::new(), QuantizedVectors::new(dimension)));
         };
+        let whole = self.head.len() + keys.len() * (KEY + SCALE + dimension + SUM);
+        let file = File::options().append(true).open(&self.path).map_err(Error::io("open", &self.path))?;
+        file.set_len(whole as u64).map_err(Error::io("write", &self.path))?;
+        self.file = Some(file);
+        Ok((keys, vectors))
+    }
+
+    /// Returns of what a run before has left vectors, of this embedder. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read.
+    pub fn keys(&self, dimension: usize) -> Result<Vec<VectorKey>> {
+        let bytes = self.bytes()?.unwrap_or_default();
+        Ok(self.entries(&bytes, dimension).unwrap_or_default().0)
+    }
+
+    fn bytes(&self) -> Result<Option<Vec<u8>>> {
+        match std::fs::read(&self.path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &self.path)(error)),
+        }
+    }
+
+    /// Returns what a file holds, up to the first entry that is not whole; nothing where it is of another embedder.
+    fn entries(&self, bytes: &[u8], dimension: usize) -> Option<(Vec<VectorKey>, QuantizedVectors)> {
+        let (mut keys, mut vectors) = (Vec::new(), QuantizedVectors::new(dimension));
+        let entries = bytes.strip_prefix(self.head.as_slice())?;
         for entry in entries.chunks_exact(KEY + SCALE + dimension + SUM) {
             let (said, sum) = entry.split_at(entry.len() - SUM);
             if checksum(said) != sum {
@@ -63,11 +87,7 @@ impl FreshVectors {
             keys.extend(VectorKey::try_from(key));
             vectors.push_bytes(row);
         }
-        let whole = self.head.len() + keys.len() * (KEY + SCALE + dimension + SUM);
-        let file = File::options().append(true).open(&self.path).map_err(Error::io("open", &self.path))?;
-        file.set_len(whole as u64).map_err(Error::io("write", &self.path))?;
-        self.file = Some(file);
-        Ok((keys, vectors))
+        Some((keys, vectors))
     }
 
     /// Keeps the last of `vectors`, one a key.
@@ -126,6 +146,8 @@ mod tests {
         fresh.keep(&[[1; 32]], &vectors(&[[1.0, 0.0]]).view()).unwrap();
         fresh.keep(&[[2; 32], [3; 32]], &all.view()).unwrap();
         drop(fresh);
+        assert_eq!(at(&path, "a").keys(2).unwrap(), [[1; 32], [2; 32], [3; 32]]);
+        assert_eq!(at(&path, "b").keys(2).unwrap(), [] as [VectorKey; 0]);
         assert_eq!(at(&path, "a").take_up(2).unwrap(), (vec![[1; 32], [2; 32], [3; 32]], all));
 
         // Cut within the last entry, and then gone on from there.

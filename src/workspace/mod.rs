@@ -227,6 +227,12 @@ impl Workspace {
         if is_there(&path)? { Replies::open_to_read(&path).map(Some) } else { Ok(None) }
     }
 
+    /// Returns where vectors of an embedder with this pin are kept until there is a version that has them.
+    #[must_use]
+    pub fn fresh_vectors(&self, pin: &WorkspaceOptions) -> FreshVectors {
+        FreshVectors::new(self.path.join(FRESH_VECTORS), pin)
+    }
+
     /// Returns the name of the embedder that the index is pinned to.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ const APPLICATION_ID: i32 = 0x4361_5270;
 const REPLIES_MAX: i64 = 100_000;
 /// Keeps a reply; one that is kept already stays.
 const INSERT: &str = "INSERT OR IGNORE INTO replies (key, reply) VALUES (?1, ?2)";
+/// Keeps a reply in the place of the one that is kept.
+const REPLACE: &str = "INSERT INTO replies (key, reply) VALUES (?1, ?2) \
+     ON CONFLICT (key) DO UPDATE SET reply = excluded.reply";
 /// Forgets the oldest beyond a number.
 const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";
 /// How long one process waits for another that holds the file for a moment.
@@ -100,12 +103,16 @@ impl Replies {
     ///
     /// [`Error::Records`] if they cannot be written.
     pub fn add<'a>(&self, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
+        self.write(INSERT, replies)
+    }
+
+    fn write<'a>(&self, sql: &str, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
         let mut connection = self.connection();
         let write = || {
             let transaction = connection.transaction()?;
             let mut added = 0;
             for (key, reply) in replies {
-                added += transaction.execute(INSERT, (key, reply))?;
+                added += transaction.execute(sql, (key, reply))?;
             }
             transaction.execute(FORGET_OLDEST, [REPLIES_MAX])?;
             transaction.commit()?;
@@ -161,7 +168,11 @@ impl ReplyStore for Replies {
     }
 
     fn put(&self, key: &[u8; 32], reply: &str) -> Result<()> {
-        self.add([(key, reply)]).map(drop)
+        self.write(INSERT, [(key, reply)]).map(drop)
+    }
+
+    fn replace(&self, key: &[u8; 32], reply: &str) -> Result<()> {
+        self.write(REPLACE, [(key, reply)]).map(drop)
     }
 }
 
@@ -182,6 +193,10 @@ mod tests {
         let replies = Replies::open(&path).unwrap();
         assert_eq!(replies.get(&[1; 32]).unwrap().as_deref(), Some("A."));
         assert_eq!(replies.get(&[2; 32]).unwrap(), None);
+        for key in [[1; 32], [2; 32]] {
+            replies.replace(&key, "anew").unwrap();
+            assert_eq!(replies.get(&key).unwrap().as_deref(), Some("anew"));
+        }
     }
 
     #[test]

@@ -163,6 +163,7 @@ fn publish(writer: &mut Writer) -> IndexVersion {
             entities: &entities,
             mentions: &mentions,
             edges: &edges,
+            without_vectors: 0,
         })
         .unwrap()
 }
@@ -287,6 +288,7 @@ fn an_index_without_documents_opens() {
         entities: &[],
         mentions: &[],
         edges: &[],
+        without_vectors: 0,
     };
     writer.publish_version(&parts).unwrap();
     assert_eq!(workspace.snapshot().unwrap().counts(), Counts::default());
@@ -317,6 +319,7 @@ fn a_version_that_would_not_open_is_not_published() {
             entities: &[],
             mentions: &[],
             edges: &[EdgeRow { id: EdgeId::of(&[]), from: 0, to: 0, outgoing: 0, incoming: 0, similarity: 0.0 }],
+            without_vectors: 0,
         })
     };
     // An edge between passages that the version does not have.

@@ -53,6 +53,8 @@ pub struct VersionParts<'a> {
     pub mentions: &'a [MentionRow],
     /// The question edges.
     pub edges: &'a [EdgeRow],
+    /// Passages, sentences and questions that have a vector of zeros until a later version.
+    pub without_vectors: u64,
 }
 
 impl VersionParts<'_> {
@@ -67,6 +69,7 @@ impl VersionParts<'_> {
             edges: self.graph.edge_target.len() as u64,
             entities: self.graph.entity_name_ends.len() as u64,
             mentions: self.graph.mention_entity.len() as u64,
+            without_vectors: self.without_vectors,
         }
     }
 

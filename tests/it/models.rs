@@ -2,6 +2,7 @@
 //! makes of what a model says.
 
 mod asking;
+mod budgets;
 mod cache;
 mod citations;
 mod embedders;

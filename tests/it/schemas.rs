@@ -18,7 +18,7 @@ use cairn::eval::{
     RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, WorkReport, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
-use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
+use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate, VectorReport};
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ const NAMES: [&str; 21] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 18] = [
+const OPTIONAL: [(&str, &str); 19] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -66,6 +66,7 @@ const OPTIONAL: [(&str, &str); 18] = [
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
     ("index", "model"),
+    ("index", "vectors"),
     ("publish", "index_seconds"),
     ("weights", "titled.trees"),
     ("weights", "untitled.trees"),
@@ -195,7 +196,7 @@ fn facts() -> Facts {
         version: IndexVersion(1),
         embedder: "none".to_owned(),
         corpus_id: CorpusId::of(&[b"a"]),
-        corpus: Counts::default(),
+        corpus: counts(),
         notes: vec!["a note".to_owned()],
     }
 }
@@ -275,6 +276,16 @@ fn model_report() -> ModelReport {
     ModelReport { model: "openai:m".to_owned(), written: 1, failed, left: 2, stopped, spent: writing().spent }
 }
 
+fn vector_report() -> VectorReport {
+    let stopped = Some("the budget allows 1 calls".to_owned());
+    VectorReport { embedder: "openai:e".to_owned(), made: 1, left: 2, stopped, spent: writing().spent }
+}
+
+/// What an index holds that lacks a vector.
+fn counts() -> Counts {
+    Counts { without_vectors: 1, ..Counts::default() }
+}
+
 /// What was spent on one model, as the status shows it.
 fn spent_on_model() -> Value {
     let mut value = json!(writing().spent);
@@ -284,9 +295,17 @@ fn spent_on_model() -> Value {
 
 fn estimate() -> Estimate {
     let Spent { usage, cost, .. } = writing().spent;
-    let stage = StageEstimate { stage: "questions".to_owned(), calls: 2, cached: 1, usage, cost };
+    let stage = StageEstimate {
+        stage: "vectors".to_owned(),
+        model: "openai:m".to_owned(),
+        calls: 2,
+        cached: 1,
+        texts: Some(3),
+        usage,
+        cost,
+    };
     let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
-    Estimate { model: "openai:m".to_owned(), documents: DocumentCounts::default(), stages: vec![stage], skips }
+    Estimate { documents: DocumentCounts::default(), stages: vec![stage], skips }
 }
 
 fn comparison() -> Value {
@@ -359,7 +378,13 @@ fn paths_found() -> PathsFound {
 }
 
 fn publish_report() -> Value {
-    let report = PublishReport { version: 1, source_version: 3, index_seconds: Some(0.5), ..PublishReport::default() };
+    let report = PublishReport {
+        version: 1,
+        source_version: 3,
+        counts: counts(),
+        index_seconds: Some(0.5),
+        ..PublishReport::default()
+    };
     json!(report)
 }
 
@@ -369,7 +394,7 @@ fn report_summary() -> Value {
     let summary = ReportSummary {
         version: IndexVersion(1),
         bytes: 4096,
-        counts: Counts::default(),
+        counts: counts(),
         coverage: vec![Share { what: "documents with a title", has: 1, of: 2 }],
         hubs: shown,
         names: shown,
@@ -401,13 +426,13 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger(),
     });
     let index = json!({
-        "version": 1, "counts": Counts::default(), "skips": [skip], "seconds": 0.5, "warnings": ["a warning"],
-        "edges_cut": 1, "model": model_report(),
+        "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
+        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(), "vectors": vector_report(),
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
         "index": ".cairn", "version": 1, "format": 3, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
-        "counts": Counts::default(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
+        "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
     BTreeMap::from([

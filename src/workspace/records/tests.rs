@@ -1,7 +1,7 @@
 //! What the records promise: documents replaced whole, nothing left of the old, everything read back as it was.
 
 use super::*;
-use crate::domain::{DocumentId, Keywords, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::domain::{Cost, DocumentId, Keywords, PassageId, PseudoQuery, QuestionKind, Span, Spent, Usage};
 use crate::error::ErrorKind;
 use crate::workspace::tests::unit_of;
 
@@ -183,4 +183,45 @@ fn questions_keep_their_side_and_keywords() {
     unit.passages[0].questions = vec![question];
     records.commit_units(std::slice::from_ref(&unit)).unwrap();
     assert_eq!(units(&records), [unit]);
+}
+
+#[test]
+fn what_is_spent_adds_up_by_model_and_calls_of_unknown_price_make_the_sum_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut written = records(folder.path());
+    let usage = Usage { input_tokens: 7, output_tokens: 2, is_estimated: false };
+    let cost = Cost { amount: 0.5, currency: "EUR".to_owned() };
+    let call = Spent { calls: 1, cached: 0, usage, cost: Some(cost.clone()) };
+    let kept = Spent { cached: 3, ..Spent::default() };
+    for (model, spent) in [("a", &call), ("a", &kept), ("a", &call), ("b", &call), ("c", &Spent::default())] {
+        written.add_spending(model, spent).unwrap();
+    }
+    written.add_spending("b", &Spent { cost: None, ..call.clone() }).unwrap();
+    // As a process sees it that comes after one that was killed.
+    let read = Records::open_to_read(&folder.path().join("cairn.db")).unwrap().spending().unwrap();
+    let twice = Usage { input_tokens: 14, output_tokens: 4, is_estimated: false };
+    let sum = Some(Cost { amount: 1.0, ..cost });
+    let due = [
+        ("a".to_owned(), Spent { calls: 2, cached: 3, usage: twice, cost: sum }),
+        ("b".to_owned(), Spent { calls: 2, cached: 0, usage: twice, cost: None }),
+    ];
+    assert_eq!(read, due);
+    // Everything else waits for the disk as before.
+    let mode: i64 = written.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+    assert_eq!(mode, 2);
+}
+
+#[test]
+fn passages_that_a_writer_failed_at_are_listed_until_it_wrote_their_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let unit = unit_of("a", None, &["One.", "Two."]);
+    records.commit_units(std::slice::from_ref(&unit)).unwrap();
+    let ids: Vec<PassageId> = unit.passages.iter().map(|it| it.passage.id).collect();
+    let failed = |passage| WrittenQuestions { passage, questions: Err("no JSON".to_owned()) };
+    records.write_questions(&[failed(ids[0]), failed(ids[1])], "w").unwrap();
+    assert_eq!((records.failed_by("w").unwrap().len(), records.failed_by("v").unwrap().len()), (2, 0));
+    let written = WrittenQuestions { passage: ids[0], questions: Ok(Vec::new()) };
+    records.write_questions(&[written], "w").unwrap();
+    assert_eq!(records.failed_by("w").unwrap(), [ids[1]]);
 }

@@ -1,6 +1,6 @@
 //! Questions that a model wrote: units of their own, passage by passage, and what they came to.
 
-use rusqlite::{OptionalExtension as _, Params, Transaction, params};
+use rusqlite::{OptionalExtension as _, Params, params};
 
 use super::unit::{DONE, FAILED, InsertQuestion, MARK, UNWRITTEN, WRITTEN, note_change};
 use super::{Records, bytes};
@@ -63,6 +63,21 @@ impl Records {
         self.connection.query_row(SQL, [WRITTEN, writer], |row| row.get(0)).map_err(Error::records("read"))
     }
 
+    /// Returns the passages for which `writer` gave nothing that can be used.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn failed_by(&self, writer: &str) -> Result<Vec<PassageId>> {
+        let read = || {
+            let mut statement =
+                self.connection.prepare("SELECT key FROM units WHERE stage = ?1 AND fingerprint = ?2 ORDER BY key")?;
+            let rows = statement.query_map([UNWRITTEN, writer], |row| Ok(PassageId::from_bytes(bytes(row, 0)?)))?;
+            rows.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(Error::records("read"))
+    }
+
     fn passages_by_document(&self, sql: &str, params: impl Params) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
         let read = || {
             let mut documents: Vec<(DocumentId, Vec<PassageId>)> = Vec::new();
@@ -81,18 +96,12 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Keeps what a model wrote and what that came to, in one transaction. A passage that is gone is passed over.
+    /// Keeps what a model wrote, in one transaction. A passage that is gone is passed over.
     ///
     /// # Errors
     ///
     /// If the records cannot be written; then nothing has changed.
-    pub fn write_questions(
-        &mut self,
-        written: &[WrittenQuestions],
-        writer: &str,
-        model: &str,
-        spent: &Spent,
-    ) -> Result<()> {
+    pub fn write_questions(&mut self, written: &[WrittenQuestions], writer: &str) -> Result<()> {
         self.write(|transaction| {
             let mut find = transaction.prepare("SELECT passage FROM passages WHERE id = ?1")?;
             let mut remove = transaction.prepare("DELETE FROM questions WHERE passage = ?1")?;
@@ -114,9 +123,42 @@ impl Records {
                     }
                 }
             }
-            spend(transaction, model, spent)?;
             note_change(transaction, written.iter().any(|it| it.questions.is_ok()))
         })
+    }
+
+    /// Adds to what was spent on a model. It is there once the process that wrote it is gone, however that ended; a
+    /// machine that stops may lose the last of it, since waiting for the disk at each call would hold up the next.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn add_spending(&mut self, model: &str, spent: &Spent) -> Result<()> {
+        // One unknown price makes the sum unknown, but calls that cost nothing leave it as it is.
+        const SQL: &str = "INSERT INTO spending VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+             ON CONFLICT (model) DO UPDATE SET \
+             cost = CASE WHEN excluded.calls = 0 THEN cost WHEN calls = 0 THEN excluded.cost \
+                         WHEN currency IS excluded.currency THEN cost + excluded.cost END, \
+             currency = CASE WHEN excluded.calls = 0 THEN currency WHEN calls = 0 THEN excluded.currency \
+                             WHEN currency IS excluded.currency THEN currency END, \
+             calls = calls + excluded.calls, cached = cached + excluded.cached, \
+             input_tokens = input_tokens + excluded.input_tokens, \
+             output_tokens = output_tokens + excluded.output_tokens, \
+             is_estimated = max(is_estimated, excluded.is_estimated)";
+        let Spent { calls, cached, usage, cost } = spent;
+        if *calls + *cached == 0 {
+            return Ok(());
+        }
+        let signed = |count: u64| count.cast_signed();
+        let (amount, currency) = (cost.as_ref().map(|it| it.amount), cost.as_ref().map(|it| it.currency.as_str()));
+        let (input, output) = (signed(usage.input_tokens), signed(usage.output_tokens));
+        let row = params![model, signed(*calls), signed(*cached), input, output, usage.is_estimated, amount, currency];
+        let wrong = || Error::records("write");
+        let sync = |mode| self.connection.pragma_update(None, "synchronous", mode).map_err(wrong());
+        sync("NORMAL")?;
+        let added = self.connection.execute(SQL, row).map_err(wrong());
+        sync("FULL")?;
+        added.map(drop)
     }
 
     /// Returns how many passages a model was asked about.
@@ -165,26 +207,4 @@ impl Records {
         });
         read.map_err(Error::records("read"))
     }
-}
-
-/// Adds to what was spent on a model.
-fn spend(transaction: &Transaction<'_>, model: &str, spent: &Spent) -> rusqlite::Result<()> {
-    // One unknown price makes the sum unknown, but calls that cost nothing leave it as it is.
-    const SQL: &str = "INSERT INTO spending VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (model) DO UPDATE SET \
-         cost = CASE WHEN excluded.calls = 0 THEN cost WHEN calls = 0 THEN excluded.cost \
-                     WHEN currency IS excluded.currency THEN cost + excluded.cost END, \
-         currency = CASE WHEN excluded.calls = 0 THEN currency WHEN calls = 0 THEN excluded.currency \
-                         WHEN currency IS excluded.currency THEN currency END, \
-         calls = calls + excluded.calls, cached = cached + excluded.cached, \
-         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens, \
-         is_estimated = max(is_estimated, excluded.is_estimated)";
-    let Spent { calls, cached, usage, cost } = spent;
-    if *calls + *cached == 0 {
-        return Ok(());
-    }
-    let signed = |count: u64| count.cast_signed();
-    let (amount, currency) = (cost.as_ref().map(|it| it.amount), cost.as_ref().map(|it| it.currency.as_str()));
-    let (input, output) = (signed(usage.input_tokens), signed(usage.output_tokens));
-    let row = params![model, signed(*calls), signed(*cached), input, output, usage.is_estimated, amount, currency];
-    transaction.execute(SQL, row).map(drop)
 }

@@ -25,6 +25,7 @@ fn ask(url: &str) -> Result<ChatReply, ChatError> {
         temperature: Some(0.0),
         output_tokens_max: 100,
         listener: None,
+        is_afresh: false,
         shown: Vec::new(),
         step: 0,
     };

@@ -210,6 +210,44 @@ fn a_passage_without_questions_of_the_model_keeps_those_of_rules_is_listed_and_a
 }
 
 #[test]
+fn replies_that_were_of_no_use_are_asked_for_anew_where_that_is_wanted_and_no_others() {
+    let cli = mills();
+    let bad = Play::Thinks(Thought::new(|body| {
+        let name = name_of(body);
+        let is_bad = ["Quill Mill", "Orn Mill"].contains(&name.as_str());
+        Reply { text: if is_bad { "no questions".to_owned() } else { written(&name) }, tokens: (500, 100) }
+    }));
+    let server = ChatServer::start([bad.clone()]);
+    let said = index(&cli, &server, &[]).succeeded();
+    assert!(said.stderr.contains("`--retry-failed`"), "{said:#?}");
+    let asked = server.asked().len();
+    assert_eq!(asked, COUNT + 2);
+
+    // As bad as before, both calls of each are made again; from then on, what came last is kept.
+    let expected = |more: &[&str]| {
+        let said = index(&cli, &server, &[&["--dry-run", "--json"], more].concat()).succeeded();
+        serde_json::from_str::<Value>(&said.stdout).unwrap()["stages"][0]["calls"].clone()
+    };
+    assert_eq!((expected(&[]), expected(&["--retry-failed"])), (json!(0), json!(2)));
+    let report = report_of(&cli, &server, &["--retry-failed"]);
+    assert_eq!((report["model"]["failed"].as_array().unwrap().len(), server.asked().len()), (2, asked + 4));
+    server.play([good()]);
+    assert_eq!(report_of(&cli, &server, &[])["model"]["written"], 0);
+    assert_eq!(server.asked().len(), asked + 4);
+    let report = report_of(&cli, &server, &["--retry-failed"]);
+    assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(2), asked + 6));
+    assert_eq!(status_of(&cli)["questions"], json!({ "written": 12, "failed": 0, "failures": [] }));
+
+    // What took the place of the bad replies is what an index is made of again.
+    let first = cli.canonical(".cairn");
+    for name in ["cairn.db", "cairn.db-wal", "cairn.db-shm"] {
+        let _gone = std::fs::remove_file(cli.folder().join(".cairn").join(name));
+    }
+    index(&cli, &server, &["--retry-failed"]).succeeded();
+    assert_eq!((cli.canonical(".cairn"), server.asked().len()), (first, asked + 6));
+}
+
+#[test]
 fn at_a_budget_the_run_ends_with_what_is_done_and_the_next_goes_on() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     let report = report_of(&cli, &server, &["--budget", "5calls"]);
@@ -349,7 +387,7 @@ fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
     assert_eq!((&first["documents"]["added"], &stage.get("cost")), (&json!(12), &None));
     assert!(!cli.folder().join(".cairn").exists() && server.asked().is_empty());
 
-    let name = first["model"].as_str().unwrap();
+    let name = stage["model"].as_str().unwrap();
     cli.write("prices.toml", format!("currency = \"USD\"\n[models]\n\"{name}\" = {{ input = 1, output = 10 }}"));
     cli.write("cairn.toml", "[model]\nprices = \"prices.toml\"\nindex = \"played\"");
     index(&cli, &server, &["--budget", "5calls"]).succeeded();
@@ -371,7 +409,8 @@ fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
     let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     assert!(said.stdout.contains(" USD"), "{said:#?}");
     assert_eq!(server.asked().len(), 5);
-    assert_eq!(cli.run(["index", "notes", "--dry-run"]).status, Some(2));
+    let said = cli.run(["index", "notes", "--dry-run"]).succeeded();
+    assert!(said.stdout.contains("no server would be asked"), "{said:#?}");
 }
 
 #[test]

@@ -45,10 +45,10 @@ fn questions(user: &str) -> String {
     json!({ "answered": answered, "raised": raised }).to_string()
 }
 
-/// A model that charges for all that it is sent and says, by the tokens of newer models of `OpenAI`.
+/// A model and an embedder that charge for all that they are sent and say, by the tokens of newer models of `OpenAI`.
 fn charging() -> Play {
     let tokens: &'static CoreBPE = o200k_base_singleton();
-    Play::Thinks(Thought::new(move |body| {
+    let thought = Thought::new(move |body| {
         let count = |text: &str| tokens.encode_ordinary(text).len();
         let said = body["messages"].as_array().unwrap();
         let said: usize = said.iter().map(|message| count(message["content"].as_str().unwrap()) + 3).sum();
@@ -56,7 +56,8 @@ fn charging() -> Play {
         let text = questions(body["messages"][1]["content"].as_str().unwrap());
         let written = count(&text);
         Reply { text, tokens: (said + schema + 3, written) }
-    }))
+    });
+    Play::Serves(thought, 16, |text| o200k_base_singleton().encode_ordinary(text).len())
 }
 
 #[test]
@@ -68,23 +69,35 @@ fn what_a_run_is_said_to_cost_is_what_a_model_then_charges() {
         let first: Vec<&str> = corpus.lines().take(DOCUMENTS).collect();
         cli.write("notes/corpus.jsonl", first.join("\n"));
         let server = ChatServer::start([charging()]);
-        let said = index(&cli, &server, &["--dry-run", "--json"]).succeeded();
+        let embedder = ["--embedder", "server:vectors"];
+        let said = index(&cli, &server, &[&embedder[..], &["--dry-run", "--json"]].concat()).succeeded();
         let estimate: Value = serde_json::from_str(&said.stdout).unwrap();
-        let charged = report_of(&cli, &server, &[])["model"].clone();
-        let (stage, spent) = (&estimate["stages"][0], &charged["spent"]);
-        assert_eq!(charged["failed"], json!([]));
-        assert_eq!(stage["calls"], spent["calls"]);
-        // Of the prices of most models, the reply's is four times the prompt's.
-        let money = |usage: &Value| {
-            let [read, written] = ["input_tokens", "output_tokens"].map(|it| usage[it].as_f64().unwrap());
-            [read, written, read + 4.0 * written]
-        };
-        let (expected, charged) = (money(&stage["usage"]), money(&spent["usage"]));
-        for (what, (expected, charged)) in ["read", "written", "money"].iter().zip(expected.into_iter().zip(charged)) {
-            let off = expected / charged - 1.0;
-            println!("{bundle}: {what}: {expected} said, {charged} charged, {off:+.3}");
-            assert!(off.abs() <= OFF_MAX, "{bundle}: {what}: {expected} said, {charged} charged, {off:+.3}");
+        let report = report_of(&cli, &server, &embedder);
+        assert_eq!(report["model"]["failed"], json!([]));
+        assert_eq!(estimate["stages"][0]["calls"], report["model"]["spent"]["calls"]);
+        for (place, part) in ["model", "vectors"].into_iter().enumerate() {
+            let (stage, spent) = (&estimate["stages"][place], &report[part]["spent"]);
+            assert_near(&format!("{bundle}: {part}"), &stage["usage"], &spent["usage"]);
+            let [expected, charged] = [stage, spent].map(|it| it["calls"].as_f64().unwrap());
+            assert!((expected / charged - 1.0).abs() <= OFF_MAX, "{bundle}: {part}: {expected} calls, {charged} made");
         }
+    }
+}
+
+/// Fails unless what was said is near what was charged.
+#[track_caller]
+fn assert_near(part: &str, expected: &Value, charged: &Value) {
+    // Of the prices of most models, the reply's is four times the prompt's.
+    let money = |usage: &Value| {
+        let [read, written] = ["input_tokens", "output_tokens"].map(|it| usage[it].as_f64().unwrap());
+        [read, written, read + 4.0 * written]
+    };
+    let (expected, charged) = (money(expected), money(charged));
+    for (what, (expected, charged)) in ["read", "written", "money"].iter().zip(expected.into_iter().zip(charged)) {
+        // An embedder writes nothing.
+        let off = if charged > 0.0 { expected / charged - 1.0 } else { expected };
+        println!("{part}: {what}: {expected} said, {charged} charged, {off:+.3}");
+        assert!(off.abs() <= OFF_MAX, "{part}: {what}: {expected} said, {charged} charged, {off:+.3}");
     }
 }
 
@@ -143,6 +156,9 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
         let asked = server.asked().len();
         assert!((12..=12 + own * AT_ONCE).contains(&asked), "{asked} calls after {own} kills");
         assert_eq!(canonical(&cli.folder().join(".cairn")), whole);
+        // What was spent is known but for calls that were under way.
+        let counted = cli.json(&["status"])["spent"][0]["calls"].as_u64().unwrap() as usize;
+        assert!((asked.saturating_sub(own * AT_ONCE)..=asked).contains(&counted), "{counted} of {asked}, {own} kills");
     }
 }
 

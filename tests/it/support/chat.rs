@@ -32,6 +32,8 @@ pub(crate) enum Play {
     Embeds(usize),
     /// A model says what comes of what it was told.
     Thinks(Thought),
+    /// The same, and where texts are sent, vectors of this many values, for so many tokens a text.
+    Serves(Thought, usize, fn(&str) -> usize),
 }
 
 /// What a model says to the body of a request, and what that takes.
@@ -47,6 +49,13 @@ pub(crate) struct Reply {
 impl Thought {
     pub(crate) fn new(think: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
         Self(Arc::new(think))
+    }
+
+    fn said(&self, body: &Value) -> String {
+        let Reply { text, tokens: (read, written) } = self.0(body);
+        let mut body: Value = serde_json::from_str(&said(&text)).unwrap();
+        body["usage"] = json!({ "prompt_tokens": read, "completion_tokens": written });
+        body.to_string()
     }
 }
 
@@ -148,13 +157,16 @@ fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Ve
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
         Play::Streams(pieces, ending) => stream_pieces(stream, &pieces, ending),
-        Play::Thinks(thought) => {
-            let Reply { text, tokens: (read, written) } = thought.0(&request.body);
-            let mut body: Value = serde_json::from_str(&said(&text)).unwrap();
-            body["usage"] = json!({ "prompt_tokens": read, "completion_tokens": written });
-            respond(stream, 200, "", &body.to_string())
+        Play::Serves(_, dimension, count) if request.body["input"].is_array() => {
+            let texts = request.body["input"].as_array().unwrap();
+            let tokens = texts.iter().map(|text| count(text.as_str().unwrap())).sum();
+            respond(stream, 200, "", &embedded(texts, dimension, tokens))
         }
-        Play::Embeds(dimension) => respond(stream, 200, "", &embedded(&request.body["input"], dimension)),
+        Play::Thinks(thought) | Play::Serves(thought, ..) => respond(stream, 200, "", &thought.said(&request.body)),
+        Play::Embeds(dimension) => {
+            let texts = request.body["input"].as_array().unwrap();
+            respond(stream, 200, "", &embedded(texts, dimension, 9))
+        }
     }
 }
 
@@ -180,7 +192,7 @@ fn stream_pieces(stream: &mut TcpStream, pieces: &[String], ending: Ending) -> O
 
 /// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number
 /// that words have.
-fn embedded(texts: &Value, dimension: usize) -> String {
+fn embedded(texts: &[Value], dimension: usize, tokens: usize) -> String {
     let vector = |text: &Value| {
         let mut values = vec![0.0; dimension];
         for word in text.as_str().unwrap().to_lowercase().split(|it: char| !it.is_alphanumeric()) {
@@ -189,11 +201,10 @@ fn embedded(texts: &Value, dimension: usize) -> String {
         }
         values
     };
-    let texts = texts.as_array().unwrap();
     let data: Vec<Value> =
         texts.iter().zip(0..).map(|(it, at)| json!({ "index": at, "embedding": vector(it) })).collect();
-    json!({ "object": "list", "data": data, "model": "played-1", "usage": { "prompt_tokens": 9, "total_tokens": 9 } })
-        .to_string()
+    let usage = json!({ "prompt_tokens": tokens, "total_tokens": tokens });
+    json!({ "object": "list", "data": data, "model": "played-1", "usage": usage }).to_string()
 }
 
 /// Reads a request to its end.

@@ -1,0 +1,179 @@
+//! What the calls of an embedder behind a server come to: beforehand, against a budget, and in the end.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashSet;
+
+use crate::domain::{ChatError, Spent, Usage};
+use crate::llm::{Meter, Reserved, SetAside, tokens_estimate};
+use crate::text::model_tokens;
+
+/// Texts of a call at most.
+pub(super) const TEXTS_MAX: usize = 64;
+/// Tokens of a call at most, as they are estimated; a text that has more goes alone.
+pub(super) const TOKENS_MAX: u64 = 16_384;
+
+/// What the calls of an embedder come to.
+#[derive(Debug)]
+pub struct Account {
+    model: String,
+    meter: Arc<Meter>,
+    spent: Mutex<Spent>,
+    /// What the model is still to be asked before anything else.
+    opening: &'static [&'static str],
+}
+
+/// Who makes a call, and so who pays for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Payer {
+    /// A run that fills an index.
+    Run,
+    /// A question.
+    Question,
+}
+
+impl Account {
+    pub(super) fn new(model: String, meter: Arc<Meter>) -> Self {
+        Self { model, meter, spent: Mutex::default(), opening: &[] }
+    }
+
+    /// Returns the account of a model that is still to be asked this before anything else.
+    pub(super) fn unopened(self, opening: &'static [&'static str]) -> Self {
+        Self { opening, ..self }
+    }
+
+    /// Returns the name that the model has in a table of prices.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns whether anything limits what may be spent.
+    #[must_use]
+    pub fn has_budget(&self) -> bool {
+        self.meter.budget().is_limit()
+    }
+
+    /// Returns about what the vectors of texts would come to, in one request for all of them: equal texts are sent
+    /// once, those without words not at all.
+    #[must_use]
+    pub fn expected(&self, texts: &[&str]) -> Spent {
+        let mut seen = FxHashSet::default();
+        let sent: Vec<&str> = texts.iter().filter(|it| is_sent(it) && seen.insert(**it)).copied().collect();
+        let input_tokens = sent.iter().map(|text| model_tokens(text)).sum();
+        let usage = Usage { input_tokens, output_tokens: 0, is_estimated: true };
+        let calls = batches(&sent).len() as u64;
+        Spent { calls, cached: 0, usage, cost: self.meter.cost(&self.model, usage) }
+    }
+
+    /// Returns about what opening the embedder would come to, where that is still to be done.
+    #[must_use]
+    pub fn expected_opening(&self) -> Spent {
+        self.expected(self.opening)
+    }
+
+    /// Keeps part of the budget for calls that are to come to about `expected`, until the value is dropped.
+    #[must_use]
+    pub fn set_aside(&self, expected: &Spent) -> SetAside {
+        self.meter.set_aside(&self.model, expected.calls, expected.usage)
+    }
+
+    /// Returns what opening the embedder and [`embed_partly`](super::Embedder::embed_partly) came to since this was
+    /// last asked. What was embedded for a question is not in it.
+    #[must_use]
+    pub fn take_spent(&self) -> Spent {
+        std::mem::take(&mut *self.spent())
+    }
+
+    /// Returns a call that fits into the budget.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Budget`] for one that does not, [`ChatError::NoPrice`] for a budget of money and a model without a
+    /// price.
+    pub(super) fn reserve(&self, most_tokens: u64) -> Result<Reserved, ChatError> {
+        let most = Usage { input_tokens: most_tokens, output_tokens: 0, is_estimated: true };
+        self.meter.reserve(&self.model, most)
+    }
+
+    /// Counts what a call came to.
+    pub(super) fn settle(&self, reserved: Reserved, usage: Usage, payer: Payer) {
+        let cost = reserved.settle(usage);
+        if payer == Payer::Run {
+            self.spent().add(&Spent { calls: 1, cached: 0, usage, cost });
+        }
+    }
+
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether a text is sent to a server: one without words has a vector of zeros.
+pub(super) fn is_sent(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+/// Parts texts into batches, each of as many as a call may have.
+pub(super) fn batches<'a, 'b>(texts: &'b [&'a str]) -> Vec<&'b [&'a str]> {
+    let mut batches = Vec::new();
+    let mut rest = texts;
+    while !rest.is_empty() {
+        let mut tokens = 0;
+        let fits = |text: &&&str| {
+            tokens += tokens_estimate(text);
+            tokens <= TOKENS_MAX
+        };
+        let (batch, after) = rest.split_at(rest.iter().take(TEXTS_MAX).take_while(fits).count().max(1));
+        batches.push(batch);
+        rest = after;
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{Budget, Price, Prices};
+
+    #[test]
+    fn batches_are_bounded_by_texts_and_by_tokens_and_lose_none() {
+        let long = "a".repeat(3 * TOKENS_MAX as usize / 2);
+        let mut texts = vec!["a"; TEXTS_MAX + 1];
+        texts.extend([long.as_str(); 3]);
+        let sizes: Vec<usize> = batches(&texts).iter().map(|batch| batch.len()).collect();
+        assert_eq!(sizes, [TEXTS_MAX, 2, 2]);
+        let longer = long.repeat(3);
+        assert_eq!(batches(&[longer.as_str(), "a"]).len(), 2);
+        assert!(batches(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_expected_is_of_distinct_texts_with_words_and_priced() {
+        let price = Price { input: 1e6, output: None };
+        let prices = Prices { currency: "EUR".to_owned(), models: [("a".to_owned(), price)].into() };
+        let account = |model: &str| {
+            let meter = Meter::new(Budget::default(), prices.clone());
+            Account::new(model.to_owned(), Arc::new(meter))
+        };
+        let expected = account("a").expected(&["a mill", "a mill", " \n", "a harbor"]);
+        assert_eq!((expected.calls, expected.usage.input_tokens), (1, 4));
+        assert_eq!(expected.cost.map(|cost| cost.amount), Some(4.0));
+        let nothing = account("a").expected(&[]);
+        assert_eq!((nothing.calls, nothing.cost.map(|cost| cost.amount)), (0, Some(0.0)));
+        let many: Vec<String> = (0..130).map(|number| format!("number {number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!((account("b").expected(&many).calls, account("b").expected(&many).cost), (3, None));
+    }
+
+    #[test]
+    fn what_is_spent_is_said_once_and_without_questions() {
+        let account = Account::new("a".to_owned(), Arc::default());
+        let usage = Usage { input_tokens: 7, ..Usage::default() };
+        for payer in [Payer::Run, Payer::Question] {
+            account.settle(account.reserve(9).unwrap(), usage, payer);
+        }
+        assert_eq!(account.take_spent(), Spent { calls: 1, usage, ..Spent::default() });
+        assert_eq!(account.take_spent(), Spent::default());
+    }
+}

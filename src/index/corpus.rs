@@ -1,0 +1,69 @@
+//! Everything that a version is made of, in the order of its ordinals.
+
+use super::vectors::Texts;
+use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
+use crate::graph::mentions::{NamedDocument, NamedPassage};
+use crate::workspace::DocumentUnit;
+
+/// Everything that the records hold, in the order of its ordinals.
+pub(super) struct Corpus<'a> {
+    pub(super) documents: Vec<&'a Document>,
+    pub(super) passages: Vec<&'a Passage>,
+    pub(super) incoming: Vec<&'a PseudoQuery>,
+    pub(super) outgoing: Vec<&'a PseudoQuery>,
+    /// The passage of each question.
+    pub(super) incoming_passage: Vec<u32>,
+    pub(super) outgoing_passage: Vec<u32>,
+}
+
+impl<'a> Corpus<'a> {
+    pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
+        let mut corpus = Self {
+            documents: Vec::with_capacity(units.len()),
+            passages: Vec::new(),
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            incoming_passage: Vec::new(),
+            outgoing_passage: Vec::new(),
+        };
+        for unit in units.iter().filter(|unit| !unit.passages.is_empty()) {
+            corpus.documents.push(&unit.document);
+            for passage in &unit.passages {
+                let number = corpus.passages.len() as u32;
+                corpus.passages.push(&passage.passage);
+                for question in &passage.questions {
+                    let (questions, passages) = match question.kind {
+                        QuestionKind::Incoming => (&mut corpus.incoming, &mut corpus.incoming_passage),
+                        QuestionKind::Outgoing => (&mut corpus.outgoing, &mut corpus.outgoing_passage),
+                    };
+                    questions.push(question);
+                    passages.push(number);
+                }
+            }
+        }
+        corpus
+    }
+
+    pub(super) fn named(&self) -> Vec<NamedDocument<'a>> {
+        let mut passages = self.passages.iter().peekable();
+        let named = |document: &&'a Document| {
+            let mut own = Vec::new();
+            while let Some(passage) = passages.next_if(|passage| passage.document == document.id) {
+                own.push(NamedPassage { text: &passage.text, sentences: &passage.sentences });
+            }
+            NamedDocument { title: document.title.as_deref(), passages: own }
+        };
+        self.documents.iter().map(named).collect()
+    }
+
+    /// Returns the texts that have vectors.
+    pub(super) fn texts(&self) -> Texts<'a> {
+        let mut documents = self.documents.iter().peekable();
+        let mut titles = Vec::with_capacity(self.passages.len());
+        for passage in &self.passages {
+            while documents.next_if(|document| document.id != passage.document).is_some() {}
+            titles.push(documents.peek().and_then(|document| document.title.as_deref()));
+        }
+        Texts::of(&self.passages, &titles, [&self.incoming, &self.outgoing])
+    }
+}
