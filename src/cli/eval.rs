@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::args::ModelCallArgs;
 use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
-use super::eval_args::{EvalCommand, EvalCompareArgs, EvalFitArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs};
-use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search};
+use super::eval_args::{
+    EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs,
+};
+use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search, writer};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
-use crate::eval::{self, Collection, FitOptions, NamedResult, StandIn, read_questions, read_recorded, read_run};
+use crate::eval::{
+    self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
+};
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
 
 /// What errors of simulated judges are drawn from.
@@ -26,6 +31,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Compare(args) => compare(&args, surroundings),
         EvalCommand::Sweep(args) => sweep(args, surroundings).await,
         EvalCommand::Fit(args) => fit(args, surroundings).await,
+        EvalCommand::Live(args) => live(args, surroundings).await,
         EvalCommand::Report(args) => report(&args, surroundings),
     }
 }
@@ -34,7 +40,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let stand_in = stand_in(&args)?;
-    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
+    let asked = of_all_questions(&args.call);
+    let (index, call) = (args.place.index.clone(), Some((&asked, ModelRole::Reason)));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
@@ -50,7 +57,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Answer)));
+    let asked = of_all_questions(&args.call);
+    let (index, call) = (args.place.index.clone(), Some((&asked, ModelRole::Answer)));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options, stand_in(&args)?).await?;
@@ -76,6 +84,11 @@ fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<Sear
     };
     options.check()?;
     Ok(options)
+}
+
+/// Returns how a model is asked for all questions together: the number of calls is one question's.
+fn of_all_questions(call: &ModelCallArgs) -> ModelCallArgs {
+    ModelCallArgs { max_calls: None, ..call.clone() }
 }
 
 /// Returns who stands in for a model, where somebody does.
@@ -155,6 +168,35 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&report);
     }
     show(surroundings, &report.to_string())
+}
+
+async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
+    let rows = live_rows(&args.rows)?;
+    let mut questions = read_questions(&args.questions)?;
+    questions.truncate(args.limit.unwrap_or(usize::MAX));
+    let index = surroundings.index(args.place.index.clone());
+    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &args.models, call: None };
+    let engine = open_to_search(place, surroundings, &mut SearchOptions::default()).await?;
+    let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
+    let model = writer::within_budget(&args.model, &args.budget, kept, surroundings)?;
+    let screen = surroundings.screen;
+    let tell = |row: &str, left: usize| screen.note(format!("{row}: {left} questions to ask"));
+    let report = eval::live(&engine, model, &questions, &rows, &args.output, &tell).await?;
+    if args.place.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+/// Returns the methods of these names; all where none is given.
+fn live_rows(names: &[String]) -> Result<Vec<LiveRow>> {
+    let all = eval::live_rows();
+    let known = || all.iter().map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
+    let unknown = names.iter().find(|name| all.iter().all(|row| row.name != **name));
+    if let Some(name) = unknown {
+        return Err(Error::Option { option: "row", value: name.clone(), reason: format!("there are {}", known()) });
+    }
+    Ok(all.into_iter().filter(|row| names.is_empty() || names.contains(&row.name)).collect())
 }
 
 fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {

@@ -19,6 +19,8 @@ pub(super) enum EvalCommand {
     Sweep(EvalSweepArgs),
     /// Fit the weights of `trail` to questions with known supporting documents.
     Fit(EvalFitArgs),
+    /// Put questions to a real model by every method of the `HopRAG` paper and by ours, within a budget.
+    Live(EvalLiveArgs),
     /// Write tables and plots of results that were printed with --json.
     Report(EvalReportArgs),
 }
@@ -31,6 +33,7 @@ impl EvalCommand {
             Self::Compare(args) => args.json,
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
+            Self::Live(args) => args.place.json,
             Self::Report(_) => false,
         }
     }
@@ -157,6 +160,39 @@ pub(super) struct EvalFitArgs {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `cairn eval live`.
+#[derive(Debug, Args)]
+pub(super) struct EvalLiveArgs {
+    /// Questions, one JSON object a line: id, question, supporting (ids of documents), answers.
+    #[arg(long, value_name = "FILE")]
+    pub(super) questions: PathBuf,
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// The language model to ask, as `cairn ask --model` takes it.
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: String,
+    /// What the run may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit it ends, and
+    /// the same command goes on.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) budget: Vec<String>,
+    /// Folder of the lines of every method; a run goes on with what is there.
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: PathBuf,
+    /// Methods to run [default: all].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) rows: Vec<String>,
+    /// Questions to ask, from the first on [default: all].
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Which models.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
+    /// Answer from Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
 }
 
 /// `cairn eval report`.

@@ -40,6 +40,18 @@ pub(super) fn model(
     ready(&call, index, surroundings).map(Some)
 }
 
+/// Returns a model that may spend so much in all; its replies are kept in the index at `index`.
+pub(super) fn within_budget(
+    asked: &str,
+    budget: &[String],
+    index: Option<&Path>,
+    surroundings: &Surroundings,
+) -> Result<Arc<dyn ChatModel>> {
+    let prices = prices(surroundings)?;
+    let meter = Arc::new(Meter::new(budget::parse(budget, &prices)?, prices));
+    ready(&Call { asked, role: ModelRole::Answer, meter, record: None, replay: None }, index, surroundings)
+}
+
 /// Returns the meter of a run that fills an index: its model and its embedder share one.
 pub(super) fn index_meter(args: &IndexModelArgs, surroundings: &Surroundings) -> Result<Arc<Meter>> {
     let prices = prices(surroundings)?;

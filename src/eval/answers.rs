@@ -14,7 +14,7 @@ use super::report::{Facts, TimePerQuestion, percent, time_per_question};
 use super::stand_in::StandIn;
 use super::table::{CELL_COLUMNS, counted, printable, shown};
 use super::work::WorkReport;
-use crate::domain::{Answer, AnswerKind, CorpusId, IndexVersion};
+use crate::domain::{Answer, AnswerKind, CorpusId, IndexVersion, Writing};
 use crate::error::{Error, Result};
 use crate::query::{AskOptions, QueryEngine, SearchOptions};
 
@@ -142,36 +142,30 @@ pub async fn answers(
 }
 
 fn line(question: &Question, answer: Answer, facts: &Facts) -> AnswerLine {
-    let long = (answer.kind == AnswerKind::Written).then_some(answer.text);
-    if let Some(writing) = answer.writing.filter(|writing| !writing.sentences.is_empty()) {
-        let first = || writing.sentences.first().map(|sentence| sentence.text.clone()).unwrap_or_default();
-        let form = if writing.short.is_some() { AnswerForm::Short } else { AnswerForm::Written };
-        return AnswerLine {
-            answer: writing.short.clone().unwrap_or_else(first),
-            form,
-            long,
-            ..empty_line(question, facts)
-        };
-    }
-    let first = answer.citations.into_iter().next();
-    let (form, answer, rule) = match (answer.guess, first) {
-        (Some(guess), _) => (AnswerForm::Guess, guess.text, Some(guess.rule)),
-        (None, Some(citation)) => (AnswerForm::Sentence, citation.quote, None),
-        (None, None) => (AnswerForm::Nothing, String::new(), None),
-    };
-    AnswerLine { answer, form, rule, ..empty_line(question, facts) }
-}
-
-fn empty_line(question: &Question, facts: &Facts) -> AnswerLine {
+    let long = (answer.kind == AnswerKind::Written).then(|| answer.text.clone());
+    let (answer, form, rule) = answered_by(answer);
     AnswerLine {
         question_id: question.id.clone(),
         strategy: facts.strategy.clone(),
         version: facts.version,
         corpus_id: facts.corpus_id,
-        answer: String::new(),
-        form: AnswerForm::Nothing,
-        long: None,
-        rule: None,
+        answer,
+        form,
+        long,
+        rule,
+    }
+}
+
+/// Returns the answer that is scored, what it is, and the rule that guessed it.
+pub(super) fn answered_by(answer: Answer) -> (String, AnswerForm, Option<String>) {
+    let written = answer.writing.filter(|writing| !writing.sentences.is_empty());
+    let first = answer.citations.into_iter().next();
+    match (written, answer.guess, first) {
+        (Some(Writing { short: Some(short), .. }), ..) => (short, AnswerForm::Short, None),
+        (Some(Writing { mut sentences, .. }), ..) => (sentences.swap_remove(0).text, AnswerForm::Written, None),
+        (None, Some(guess), _) => (guess.text, AnswerForm::Guess, Some(guess.rule)),
+        (None, None, Some(citation)) => (citation.quote, AnswerForm::Sentence, None),
+        (None, None, None) => (String::new(), AnswerForm::Nothing, None),
     }
 }
 

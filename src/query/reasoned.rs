@@ -16,6 +16,7 @@ use super::strategies::{Found, Query};
 use crate::domain::{Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
 use crate::error::{Error, Result};
 use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
+use crate::text::{one_line, tokens};
 
 /// Calls from which on `auto` takes a question apart before it lets the model pick.
 const CALLS_TO_DECOMPOSE: u32 = 3;
@@ -126,7 +127,7 @@ impl Asking<'_> {
             let ready: Vec<usize> = (0..parts.len()).filter(is_ready).collect();
             let mut tasks = JoinSet::new();
             for number in ready {
-                let forms = forms(&parts[number], &done);
+                let forms = forms(&parts[number], &done, self.options.preset);
                 let is_needed =
                     self.options.preset == Preset::Measured && parts.iter().any(|other| other.needs.contains(&number));
                 let part = PartToFind {
@@ -153,8 +154,12 @@ impl Asking<'_> {
 }
 
 /// Returns the texts that a part is put to the index as: one for each likely answer that it needs; none where there is
-/// no answer.
-fn forms(part: &Part, done: &[Option<Done>]) -> Vec<String> {
+/// no answer. With the settings of the paper nothing is answered, and the places of answers are left empty.
+fn forms(part: &Part, done: &[Option<Done>], preset: Preset) -> Vec<String> {
+    if preset == Preset::Paper {
+        let text = part.filled(|_| Some("")).map(|text| one_line(&text));
+        return text.filter(|text| !tokens(text).is_empty()).into_iter().collect();
+    }
     let answer = |place: usize, rank: usize| {
         let answers = &done.get(place)?.as_ref()?.part.answers;
         // A second guess at one answer goes with the best of another.

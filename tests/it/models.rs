@@ -9,6 +9,7 @@ mod embedders;
 mod faults;
 pub(crate) mod generating;
 mod hostile;
+mod live;
 mod parts;
 mod picking;
 mod probing;

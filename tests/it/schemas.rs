@@ -14,8 +14,9 @@ use cairn::domain::{
     Usage, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
-    RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, WorkReport, compare, score, score_answers,
+    AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, LiveFigures, LiveReport, Measured,
+    Question, RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, WorkReport, compare, score,
+    score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate, VectorReport};
@@ -25,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 22] = [
     "answer",
     "answer-line",
     "cache",
@@ -36,6 +37,7 @@ const NAMES: [&str; 21] = [
     "eval-answers",
     "eval-compare",
     "eval-fit",
+    "eval-live",
     "eval-retrieval",
     "eval-sweep",
     "export",
@@ -50,7 +52,7 @@ const NAMES: [&str; 21] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 19] = [
+const OPTIONAL: [(&str, &str); 20] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -62,6 +64,7 @@ const OPTIONAL: [(&str, &str); 19] = [
     ("eval-compare", "notes"),
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
+    ("eval-live", "stopped"),
     ("eval-retrieval", "notes"),
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
@@ -317,6 +320,26 @@ fn comparison() -> Value {
     json!(comparison)
 }
 
+fn live_report() -> LiveReport {
+    let row = LiveFigures {
+        row: "hop-paper".to_owned(),
+        tables: "1, 2, 5".to_owned(),
+        questions: 1,
+        recall_at_2: 50.0,
+        recall_at_5: 50.0,
+        retrieval_f1: 50.0,
+        exact_match: 0.0,
+        answer_f1: 50.0,
+        finding_calls: 20.5,
+        degraded: 1,
+        spent: writing().spent,
+        time_ms_p50: 1.5,
+    };
+    let Facts { version, embedder, corpus_id, corpus, .. } = facts();
+    let (model, stopped) = ("openai:m".to_owned(), Some("the budget allows 1 calls".to_owned()));
+    LiveReport { version, embedder, corpus_id, corpus, model, rows: vec![row], left: 2, stopped }
+}
+
 fn sweep() -> SweepReport {
     let cells = vec![SweepCell { top_k: 2, recall: 50.0, f1: 50.0 }];
     let row = SweepRow { n_hop: 1, cells, queue: vec![2.0], judged: 3.0, time_ms: 1.5 };
@@ -459,6 +482,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
+        ("eval-live", vec![json!(live_report())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),

@@ -215,3 +215,14 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     assert_eq!(refused.status, Some(3), "{refused:#?}");
     assert!(refused.stderr.contains("there is no language model"), "{refused:#?}");
 }
+
+#[test]
+fn with_the_settings_of_the_paper_parts_take_turns_and_nothing_is_answered() {
+    let cli = indexed();
+    let server = ChatServer::start([taken_apart()]);
+    let found = found(&cli, &server, &["--strategy", "hybrid", "--paper", "--decompose"]);
+    assert_eq!(skills(&server), ["decompose"]);
+    let asked = json!([QUESTION, "Who was born in Eaststead?", "Which mill did build?"]);
+    assert_eq!(found["ledger"]["asked"], asked);
+    assert_eq!(names(&found)[..2], ["Ada Lorne", "Harl Mill"]);
+}

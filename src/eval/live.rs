@@ -1,0 +1,260 @@
+//! A bundle of questions put to a real model by every method that `HopRAG` (section 4) compares, and by ours: what each
+//! finds, what the model answers from it, and what that comes to. Each question of each method is a line of a file; a
+//! run that ends early, at its budget or by force, goes on where it was.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::answers::answered_by;
+use super::live_report::{LiveReport, figures};
+use super::questions::Question;
+use crate::domain::{Answer, ChatError, CorpusId, Hit, Spent};
+use crate::error::{Error, Result};
+use crate::llm::{ChatModel, ChatRequest, Replying};
+use crate::query::{AskOptions, PICK_DEFAULT, Preset, QueryEngine, Reading, Reasoning, SearchOptions, StrategyKind};
+
+/// Passages that an answer is written from: the paper's.
+const TOP_K: usize = 20;
+/// Rounds of a walk: the paper's.
+const N_HOP: u32 = 4;
+
+/// A method: a row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveRow {
+    /// Its name, and that of its file.
+    pub name: String,
+    /// The tables of the paper that have it, or none where it is ours.
+    pub tables: &'static str,
+    /// How it finds passages; as many are shown to who answers.
+    pub search: SearchOptions,
+}
+
+/// Returns every method, in the order in which they are run: those that cost least first.
+#[must_use]
+pub fn live_rows() -> Vec<LiveRow> {
+    let search = |strategy| SearchOptions { strategy, top_k: TOP_K, ..SearchOptions::default() };
+    let row = |name: &str, tables, search: SearchOptions| LiveRow { name: name.to_owned(), tables, search };
+    let hop = |reasoning, top_k, n_hop| SearchOptions {
+        preset: Preset::Paper,
+        reasoning,
+        top_k,
+        n_hop: Some(n_hop),
+        ..search(StrategyKind::Hop)
+    };
+    let taken_apart =
+        SearchOptions { preset: Preset::Paper, decompose: Some(Reading::Rule), ..search(StrategyKind::Hybrid) };
+    let picked = SearchOptions { pick: Some(PICK_DEFAULT), ..search(StrategyKind::Trail) };
+    let mut rows = vec![
+        row("bm25", "1, 2, 5", search(StrategyKind::Lexical)),
+        row("dense", "1, 2, 5", search(StrategyKind::Dense)),
+        row("bm25-dense", "1, 2", search(StrategyKind::Hybrid)),
+        row("trail", "", search(StrategyKind::Trail)),
+        row("hop", "", search(StrategyKind::Hop)),
+        row("hop-paper-similarity", "5", hop(Reasoning::Similarity, TOP_K, N_HOP)),
+        row("decomposition", "1, 2", taken_apart),
+        row("trail-pick", "", picked.clone()),
+        row("trail-decompose-pick", "", SearchOptions { decompose: Some(Reading::Model), ..picked }),
+        row("hop-paper", "1, 2, 5", hop(Reasoning::Choose, TOP_K, N_HOP)),
+    ];
+    for top_k in [2, 4, 8, 12, 16] {
+        rows.push(row(&format!("hop-paper-top-{top_k}"), "3", hop(Reasoning::Choose, top_k, N_HOP)));
+    }
+    for n_hop in 1..N_HOP {
+        rows.push(row(&format!("hop-paper-hops-{n_hop}"), "4", hop(Reasoning::Choose, TOP_K, n_hop)));
+    }
+    rows
+}
+
+/// What one method came to for one question: a line of its file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveLine {
+    /// The id of the question.
+    pub question_id: String,
+    /// The corpus that was read.
+    pub corpus_id: CorpusId,
+    /// The model that was asked.
+    pub model: String,
+    /// Source ids of documents that were found, best first, none twice.
+    pub ranked: Vec<String>,
+    /// The answer that is scored.
+    pub answer: String,
+    /// Why the model wrote none, where it gave nothing that can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
+    /// Calls that found passages, kept replies among them.
+    pub finding_calls: u64,
+    /// What all calls came to.
+    pub spent: Spent,
+    /// How long it took, in milliseconds.
+    pub time_ms: f64,
+}
+
+/// Puts every question to every method of `rows`, as far as `folder` has no line of it yet, and returns what all lines
+/// say. `tell` is told when a method begins.
+///
+/// # Errors
+///
+/// [`Error::Option`] where lines in `folder` are of another collection or model; [`Error::Io`] and [`Error::Line`] where
+/// they cannot be read or written; [`Error::Chat`] if something about the model has to be corrected. What was asked
+/// before stays in the files.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the question that is being asked and nothing else.
+pub async fn live(
+    engine: &QueryEngine,
+    model: Arc<dyn ChatModel>,
+    questions: &[Question],
+    rows: &[LiveRow],
+    folder: &Path,
+    tell: &(dyn Fn(&str, usize) + Sync),
+) -> Result<LiveReport> {
+    fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+    let watched = Arc::new(Watched { inner: model, stopped: Mutex::default() });
+    let engine = engine.with_model(Arc::clone(&watched) as Arc<dyn ChatModel>);
+    let mut report = LiveReport {
+        version: engine.version(),
+        embedder: engine.embedder().to_owned(),
+        corpus_id: engine.corpus().await?,
+        corpus: engine.counts(),
+        model: watched.name().to_owned(),
+        rows: Vec::new(),
+        left: 0,
+        stopped: None,
+    };
+    for row in rows {
+        let mut file = LineFile::open(folder, row, &report)?;
+        let left = questions.iter().filter(|question| !file.lines.contains_key(&question.id)).count();
+        tell(&row.name, left);
+        for question in questions {
+            if report.stopped.is_some() || file.lines.contains_key(&question.id) {
+                continue;
+            }
+            let line = asked(&engine, question, row, &report).await?;
+            report.stopped = watched.stopped();
+            if report.stopped.is_none() {
+                file.add(line)?;
+            }
+        }
+        let lines: Vec<(&Question, &LiveLine)> =
+            questions.iter().filter_map(|question| Some((question, file.lines.get(&question.id)?))).collect();
+        report.left += (questions.len() - lines.len()) as u64;
+        report.rows.extend(figures(row, &lines));
+    }
+    Ok(report)
+}
+
+async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report: &LiveReport) -> Result<LiveLine> {
+    let began = Instant::now();
+    let options = AskOptions { search: row.search.clone(), passages_max: row.search.top_k, ..AskOptions::default() };
+    let answer = engine.ask(&question.question, &options).await?;
+    let time_ms = began.elapsed().as_secs_f64() * 1_000.0;
+    let Answer { hits, ledger, writing, .. } = &answer;
+    let mut spent = Spent::default();
+    spent.add(&ledger.work.as_ref().map(|work| work.spent.clone()).unwrap_or_default());
+    let finding_calls = spent.calls + spent.cached;
+    spent.add(&writing.as_ref().map(|writing| writing.spent.clone()).unwrap_or_default());
+    Ok(LiveLine {
+        question_id: question.id.clone(),
+        corpus_id: report.corpus_id,
+        model: report.model.clone(),
+        ranked: documents(hits),
+        degraded: writing.as_ref().and_then(|writing| writing.degraded.clone()),
+        answer: answered_by(answer.clone()).0,
+        finding_calls,
+        spent,
+        time_ms,
+    })
+}
+
+/// Returns the source ids of the documents found, best first, none twice.
+fn documents(hits: &[Hit]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for hit in hits {
+        if !found.contains(&hit.source_id) {
+            found.push(hit.source_id.clone());
+        }
+    }
+    found
+}
+
+/// The lines of one method, as they are and as they come.
+struct LineFile {
+    path: PathBuf,
+    file: File,
+    lines: BTreeMap<String, LiveLine>,
+}
+
+impl LineFile {
+    fn open(folder: &Path, row: &LiveRow, report: &LiveReport) -> Result<Self> {
+        let path = folder.join(format!("{}.jsonl", row.name));
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        let mut lines = BTreeMap::new();
+        // What was being written when a run was killed has no end, and is asked again.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        for (line, number) in text[..whole].lines().zip(1..) {
+            let line: LiveLine = serde_json::from_str(line).map_err(|error| Error::Line {
+                path: path.clone(),
+                line: number,
+                reason: error.to_string(),
+            })?;
+            if line.corpus_id != report.corpus_id || line.model != report.model {
+                return Err(Error::Option {
+                    option: "output",
+                    value: folder.display().to_string(),
+                    reason: format!("its lines are of another collection, or of `{}`; give another folder", line.model),
+                });
+            }
+            lines.insert(line.question_id.clone(), line);
+        }
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", &path))?;
+        file.set_len(whole as u64).map_err(Error::io("write", &path))?;
+        Ok(Self { path, file, lines })
+    }
+
+    fn add(&mut self, line: LiveLine) -> Result<()> {
+        let mut text = serde_json::to_string(&line).map_err(|error| Error::Internal(error.to_string()))?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).map_err(Error::io("write", &self.path))?;
+        self.lines.insert(line.question_id.clone(), line);
+        Ok(())
+    }
+}
+
+/// A model that remembers why it may be asked nothing more.
+struct Watched {
+    inner: Arc<dyn ChatModel>,
+    stopped: Mutex<Option<String>>,
+}
+
+impl Watched {
+    fn stopped(&self) -> Option<String> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl ChatModel for Watched {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        Box::pin(async move {
+            let replied = self.inner.reply(request).await;
+            if let Err(error @ (ChatError::Budget { .. } | ChatError::CircuitOpen { .. })) = &replied {
+                *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+            }
+            replied
+        })
+    }
+}

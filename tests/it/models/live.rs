@@ -1,0 +1,78 @@
+//! `cairn eval live`: methods side by side with a real model, within a budget, and on again where a run ended.
+
+use serde_json::{Value, json};
+
+use super::asking::indexed;
+use crate::support::chat::{ChatServer, Play, Reply, Thought};
+use crate::support::{Cli, Said, assert_valid};
+
+/// A model that performs every skill that it is asked for, and says so in a few words.
+fn thinks() -> Play {
+    Play::Thinks(Thought::new(|body: &Value| {
+        let text = match body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default() {
+            "answer" => json!({
+                "can_answer": true, "short": "Eaststead",
+                "sentences": [{ "text": "Ada Lorne was born in Eaststead.", "passages": [1] }],
+            }),
+            "pick" => json!({ "passages": [1] }),
+            "decompose" => json!({ "parts": ["Who built Harl Mill?", "Where was #1 born?"] }),
+            "read" => json!({ "answers": [] }),
+            _ => json!({}),
+        };
+        Reply { text: text.to_string(), tokens: (100, 10) }
+    }))
+}
+
+fn run(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
+    let rows = "--rows=bm25,trail-pick,decomposition";
+    let args = ["eval", "live", "--questions", "q.jsonl", "--output", "live", "--model", "played", rows];
+    Said::of(cli.command([&args, more].concat()).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+}
+
+fn asked() -> Cli {
+    let cli = indexed();
+    let question = |id: &str, question: &str| {
+        json!({ "id": id, "question": question, "answers": ["Eaststead"], "supporting": ["notes/mill.txt", "notes/ada.txt"] })
+            .to_string()
+    };
+    let questions = [
+        question("1", "Where was the builder of Harl Mill born?"),
+        question("2", "In which town was the engineer of Harl Mill born?"),
+    ];
+    cli.write("q.jsonl", questions.join("\n"));
+    cli
+}
+
+#[test]
+fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
+    let (cli, server) = (asked(), ChatServer::start([thinks()]));
+    let first = run(&cli, &server, &["--budget", "3calls"]).succeeded();
+    assert!(first.stdout.contains("ended early: the budget allows 3 calls"), "{first:#?}");
+    assert!(first.stdout.contains("questions are left: the same command goes on"), "{first:#?}");
+    assert_eq!(server.asked().len(), 3);
+    // What a killed run was writing is asked again.
+    let lines = std::fs::read_to_string(cli.folder().join("live/bm25.jsonl")).unwrap();
+    cli.write("live/bm25.jsonl", format!("{}\n{{\"question_id\":\"2\",\"corp", lines.lines().next().unwrap()));
+    let said = run(&cli, &server, &["--json"]).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("eval-live", &report);
+    // An answer for each question of three methods, a pick and parts for each of one: 2 · (3 + 1 + 1).
+    assert_eq!((server.asked().len(), &report["left"]), (10, &json!(0)));
+    let rows = report["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["row"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bm25", "decomposition", "trail-pick"]);
+    assert_eq!((&rows[2]["exact_match"], &rows[2]["finding_calls"]), (&json!(100.0), &json!(1.0)));
+    let again = run(&cli, &server, &["--budget", "0calls"]).succeeded();
+    assert!(again.stdout.contains("trail-pick") && !again.stdout.contains("ended early"), "{again:#?}");
+    assert_eq!(server.asked().len(), 10);
+}
+
+#[test]
+fn what_is_no_method_and_lines_of_another_model_are_refused() {
+    let (cli, server) = (asked(), ChatServer::start([thinks()]));
+    let refused = run(&cli, &server, &["--rows=best"]);
+    assert!(refused.status == Some(3) && refused.stderr.contains("there are bm25, dense"), "{refused:#?}");
+    run(&cli, &server, &["--limit", "1"]).succeeded();
+    let other = run(&cli, &ChatServer::start([thinks()]), &[]);
+    assert!(other.status == Some(3) && other.stderr.contains("give another folder"), "{other:#?}");
+}
