@@ -1,5 +1,6 @@
 //! Questions to an index: the engine, its strategies, and extractive answers.
 
+mod asking;
 mod caller;
 mod deadline;
 mod engine;

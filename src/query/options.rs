@@ -280,6 +280,11 @@ impl SearchOptions {
         self.top_k.max(self.pick.unwrap_or(0)).max(fused)
     }
 
+    /// Returns how many calls are kept for what a language model does after a strategy has found passages.
+    pub(super) fn calls_after(&self) -> u32 {
+        u32::from(self.decompose.is_some()) + u32::from(self.pick.is_some())
+    }
+
     /// Returns whether a language model is asked while passages are looked for.
     #[must_use]
     pub fn asks_model(&self) -> bool {

@@ -113,7 +113,7 @@ fn ledger() -> Ledger {
             by: "question".to_owned(),
             matched: Some("Who is A?".to_owned()),
         }],
-        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()] }],
+        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()], model: None }],
         arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,

@@ -20,7 +20,8 @@ use crate::domain::{EntryVertex, Ledger, Pruned, Step};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::trail::Evidence;
-use crate::store::{Follow, GraphReader};
+use crate::skill::FoundPassage;
+use crate::store::{Follow, GraphReader, PassageText};
 
 /// A question to one version of an index, with everything that strategies share.
 pub struct Query {
@@ -127,6 +128,26 @@ impl Query {
     fn pruned(&self, ranked: impl Iterator<Item = (u32, f32)>) -> Vec<Pruned> {
         let pruned = |(passage, score)| Pruned { passage: self.reader.passage_id(passage), score };
         ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
+    }
+
+    /// Makes ready what a language model is shown of passages.
+    fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
+        let mut passages = passages.to_vec();
+        passages.sort_unstable();
+        passages.dedup();
+        self.reader.prepare(&passages)
+    }
+
+    /// Returns what the document of a passage is called.
+    fn shown_name(&self, passage: u32) -> Result<String> {
+        let document = self.reader.document(self.reader.graph().passage_document[passage as usize])?;
+        Ok(document.caption().to_owned())
+    }
+
+    /// Returns a passage as a language model is shown it, once it was made ready.
+    fn shown(&self, passage: u32) -> Result<FoundPassage> {
+        let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
+        Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
     }
 
     fn new_ledger(&self) -> Ledger {

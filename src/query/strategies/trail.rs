@@ -222,7 +222,7 @@ fn ledger(query: &Query, walked: &TrailWalk, options: &TrailOptions, ranked: &[(
             round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
         let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect();
-        HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps }
+        HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model: None }
     });
     let reached = walked.rounds.last().map_or(0, |round| round.taken.len());
     let mut below: Vec<(u32, f32)> = walked.rounds.last().map_or_else(Vec::new, |round| {
