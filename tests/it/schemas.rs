@@ -8,9 +8,9 @@ use std::path::Path;
 use cairn::TrailRanker;
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document, DocumentId,
-    EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
-    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip,
-    Span, Spent, Step, StepKind, Usage, Writing, WrittenSentence,
+    EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Judgement, Keywords, Ledger,
+    Metadata, Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned, PseudoQuery, QuestionEdge,
+    QuestionKind, RoundReasoning, Skip, Span, Spent, Step, StepKind, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, RetrievalReport, Run, Scored,
@@ -113,18 +113,29 @@ fn ledger() -> Ledger {
             by: "question".to_owned(),
             matched: Some("Who is A?".to_owned()),
         }],
-        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()], model: None }],
+        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()], model: Some(reasoning()) }],
         arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,
         pick: Some(pick()),
         notes: vec!["a limit was hit".to_owned()],
+        ..Ledger::default()
     }
+}
+
+fn reasoning() -> RoundReasoning {
+    let judgement = |from, verdict| Judgement { from, passage: passage_id(), verdict };
+    let verdicts = vec![
+        judgement(Some(passage_id()), Verdict::Necessary),
+        judgement(None, Verdict::Related),
+        judgement(None, Verdict::Irrelevant),
+    ];
+    RoundReasoning { asked: 3, declined: 1, degraded: 1, verdicts }
 }
 
 fn pick() -> Pick {
     let degraded = Some("it was away".to_owned());
-    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded, spent: writing().spent }
+    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
 }
 
 fn writing() -> Writing {

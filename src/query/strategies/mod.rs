@@ -131,7 +131,7 @@ impl Query {
     }
 
     /// Makes ready what a language model is shown of passages.
-    fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
+    pub(in crate::query) fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
         let mut passages = passages.to_vec();
         passages.sort_unstable();
         passages.dedup();
@@ -145,12 +145,15 @@ impl Query {
     }
 
     /// Returns a passage as a language model is shown it, once it was made ready.
-    fn shown(&self, passage: u32) -> Result<FoundPassage> {
+    pub(in crate::query) fn shown(&self, passage: u32) -> Result<FoundPassage> {
         let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
         Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
     }
 
     fn new_ledger(&self) -> Ledger {
-        Ledger { asked: vec![self.question.text.clone()], ..Ledger::default() }
+        let told = self.question.told.join(", ");
+        let notes = if told.is_empty() { None } else { Some(format!("names by the language model: {told}")) };
+        let notes = notes.into_iter().collect();
+        Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
     }
 }

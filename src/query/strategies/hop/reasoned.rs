@@ -3,7 +3,8 @@
 //! more, similarity takes the step that it takes without a model, so that a model of no use changes nothing.
 //!
 //! - `choose`: from each passage the one step whose question helps most, or none (the paper's Algorithm 1).
-//! - `judge-edges`: from each passage all steps that help, of the best [`STEPS_JUDGED`] (`bfs_hop2` of the public code).
+//! - `judge-edges`: from each passage all steps that help, of the best [`STEPS_JUDGED`] (`bfs_hop2` of the public
+//!   code).
 //! - `judge-nodes`: all steps from the passages that help (`bfs_node`); those found needed come first in the end.
 
 use std::sync::Arc;
@@ -121,7 +122,7 @@ impl Asking<'_> {
             Ok((tasks, exits))
         });
         let (tasks, exits) = told.await?;
-        let asked = asked::<ChooseSkill>(self.caller, tasks, self.hopping.query.options.calls_after()).await?;
+        let asked = asked::<ChooseSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
         let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
         let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
         let mut outputs = asked.outputs.into_iter();
@@ -164,7 +165,7 @@ impl Asking<'_> {
             Ok((tasks, exits))
         });
         let (tasks, exits) = told.await?;
-        let asked = asked::<JudgeSkill>(self.caller, tasks, self.hopping.query.options.calls_after()).await?;
+        let asked = asked::<JudgeSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
         let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
         let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
         let mut outputs = asked.outputs.into_iter();
@@ -196,7 +197,7 @@ impl Asking<'_> {
             Ok((JudgeTask { question, round, items }, exits))
         });
         let (task, exits) = told.await?;
-        let kept = self.hopping.query.options.calls_after();
+        let kept = self.hopping.query.options.calls_after_strategy();
         let mut asked = asked::<JudgeSkill>(self.caller, vec![task], kept).await?;
         let verdicts = asked.outputs.pop().flatten();
         let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
