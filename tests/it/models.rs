@@ -10,6 +10,7 @@ pub(crate) mod generating;
 mod hostile;
 mod picking;
 mod probing;
+mod reasoning;
 mod secrets;
 mod spending;
 mod streaming;
