@@ -13,7 +13,7 @@ use cairn::domain::{
     QuestionKind, RoundReasoning, Skip, Span, Spent, Step, StepKind, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, RetrievalReport, Run, Scored,
+    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored,
     SweepCell, SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
@@ -417,7 +417,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-fit", vec![json!(fitted())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
-        ("eval-retrieval", vec![json!(RetrievalReport { spent: Some(writing().spent), ..score(&lines, facts()) })]),
+        ("eval-retrieval", vec![json!(score(&lines, facts()))]),
         ("export", export_lines()),
         ("index", vec![index]),
         ("path", vec![json!(paths_found())]),

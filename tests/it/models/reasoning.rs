@@ -7,7 +7,7 @@ use std::time::Duration;
 use cairn::domain::{StopReason, Verdict};
 use cairn::llm::{ChatModel, Layers, OpenAiModel, layered};
 use cairn::query::{Reasoning, RerankedBy};
-use cairn::{Hit, Performers, QueryEngine, SearchOptions, SearchResult, StrategyKind};
+use cairn::{Hit, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 use serde_json::{Value, json};
 
 use super::played;

@@ -24,8 +24,10 @@ use crate::skill::{ChooseSkill, ChooseTask, JudgeSkill, JudgeTask, JudgedItem, S
 const STEPS_JUDGED: usize = 8;
 /// Passages of a queue that many steps lead to: twice the width, as in the public code.
 const QUEUE_MAX: usize = 2 * WIDTH;
-/// What the model's word for a step adds to what it is worth.
-const HELP_WORTH: f32 = 1.0;
+/// What the model's word for the one step that it chooses adds to what that is worth.
+const CHOSEN_WORTH: f32 = 1.0;
+/// What its word for one of several steps adds: of many verdicts more are wrong than of one choice.
+const NEEDED_WORTH: f32 = 0.25;
 
 /// What a model said in a walk.
 #[derive(Debug, Default)]
@@ -228,8 +230,9 @@ impl Asking<'_> {
         }
         let word = match (self.hopping.query.options.reasoning, verdict) {
             (Reasoning::JudgeNodes, _) | (_, Verdict::Irrelevant) => 0.0,
-            (_, Verdict::Related) => HELP_WORTH / 2.0,
-            (_, Verdict::Necessary) => HELP_WORTH,
+            (Reasoning::Choose, _) => CHOSEN_WORTH,
+            (_, Verdict::Related) => NEEDED_WORTH / 2.0,
+            (_, Verdict::Necessary) => NEEDED_WORTH,
         };
         HopStep { worth: step.worth.max(0.0) + word, ..*step }
     }
