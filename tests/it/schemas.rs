@@ -13,8 +13,8 @@ use cairn::domain::{
     QuestionKind, RoundReasoning, Skip, Span, Spent, Step, StepKind, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored,
-    SweepCell, SweepReport, SweepRow, compare, score, score_answers,
+    AnswerForm, AnswerLine, Facts, FitReport, FittedCollection, Held, Measured, Question, Run, Scored, SweepCell,
+    SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};

@@ -46,9 +46,9 @@ fn plain(options: &SearchOptions) -> SearchOptions {
 fn harbor() -> (Cli, QueryEngine) {
     let cli = Cli::new();
     for (name, text) in harbor_files() {
-        cli.write(&format!("notes/{name}"), text);
+        let order = if name == "heron-bridge.md" { ORDER } else { "" };
+        cli.write(&format!("notes/{name}"), text.replace("\n\n", &format!(" {order}\n\n")));
     }
-    cli.write("notes/hostile.md", format!("# The engineer of Heron Bridge\n\nThe engineer taught. {ORDER}\n"));
     cli.run(["index", "notes"]).succeeded();
     let engine = engine(&cli.folder().join(".cairn"));
     (cli, engine)
@@ -112,18 +112,24 @@ fn every_fault_of_a_server_leaves_what_is_found_without_a_model() {
 #[test]
 fn a_server_that_says_nothing_takes_no_more_time_than_there_is() {
     let (_cli, engine) = harbor();
-    for (skill, options) in sites() {
-        let expected = search(&engine, &plain(&options)).hits;
-        for fault in [Play::Silent, Play::Drips] {
-            let server = ChatServer::start([fault]);
-            let options = SearchOptions { deadline: Some(Duration::from_secs(10)), ..options.clone() };
-            let (endpoint, _) = played(&server.url);
-            let endpoint = cairn::llm::Endpoint { timeout: Duration::from_mins(1), ..endpoint };
-            let found = search(&engine.with_model(Arc::new(OpenAiModel::new(endpoint).unwrap())), &options);
-            assert_eq!(found.hits, expected, "{skill}, {options:?}");
-            assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline, "{skill}, {options:?}");
+    let check = |skill: &str, options: &SearchOptions, fault: Play| {
+        let expected = search(&engine, &plain(options)).hits;
+        let server = ChatServer::start([fault]);
+        let options = SearchOptions { deadline: Some(Duration::from_secs(10)), ..options.clone() };
+        let (endpoint, _) = played(&server.url);
+        let endpoint = cairn::llm::Endpoint { timeout: Duration::from_mins(1), ..endpoint };
+        let found = search(&engine.with_model(Arc::new(OpenAiModel::new(endpoint).unwrap())), &options);
+        assert_eq!(found.hits, expected, "{skill}, {options:?}");
+        assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline, "{skill}, {options:?}");
+    };
+    std::thread::scope(|scope| {
+        for (skill, options) in &sites() {
+            for fault in [Play::Silent, Play::Drips] {
+                let check = &check;
+                scope.spawn(move || check(skill, options, fault));
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -126,8 +126,8 @@ async fn same_entry(engine: &QueryEngine, kept: &Arc<Snapshot>, question: &str, 
     SameEntry::new(Arc::clone(kept), held)
 }
 
-/// Asks `questions` by `hop` from the same entry, without a model and with one, all three ways, and returns how many of the answers by `trail` are the
-/// same in memory and in the database.
+/// Asks `questions` by `hop` from the same entry, without a model and with one, all three ways, and returns how many of
+/// the answers by `trail` are the same in memory and in the database.
 async fn compare(database: &Database, workspace: &Workspace, questions: &[String]) -> usize {
     let in_memory = engine(database, Traversal::Memory).await;
     let by_cypher = engine(database, Traversal::Cypher).await;
