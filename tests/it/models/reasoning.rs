@@ -122,8 +122,9 @@ fn a_server_that_says_nothing_takes_no_more_time_than_there_is() {
         assert_eq!(found.hits, expected, "{skill}, {options:?}");
         assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline, "{skill}, {options:?}");
     };
+    let sites = sites();
     std::thread::scope(|scope| {
-        for (skill, options) in &sites() {
+        for (skill, options) in &sites {
             for fault in [Play::Silent, Play::Drips] {
                 let check = &check;
                 scope.spawn(move || check(skill, options, fault));
