@@ -182,8 +182,8 @@ impl Walking {
         self.queue.retain(|passage| best.iter().any(|it| it.0 == *passage));
     }
 
-    /// Takes the steps of a round, each from a passage of the queue and in its order. A passage that was not seen before
-    /// joins the next queue.
+    /// Takes the steps of a round, each from a passage of the queue and in its order. A passage that was not seen
+    /// before joins the next queue.
     pub fn advance(&mut self, taken: WalkRound) {
         let round = self.walk.rounds.len() as u32 + 1;
         let mut next = Vec::new();
