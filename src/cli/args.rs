@@ -166,7 +166,8 @@ pub(super) struct SearchModelArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Judge again what was found, with the cross-encoder in a folder: `onnx:DIR`.
+    /// Judge again what was found: with the cross-encoder in a folder, `onnx:DIR`, or by one call of the language
+    /// model, `model`.
     #[arg(long, value_name = "NAME")]
     pub(super) reranker: Option<String>,
     /// Passages that it judges, at least those to return [default: 20].

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::screen::Screen;
 use super::show::Names;
-use crate::domain::{EntryVertex, HopRound, Ledger, PassageId, Step};
+use crate::domain::{EntryVertex, HopRound, Ledger, PassageId, RoundReasoning, Step, Verdict};
 
 /// Steps of a round and entries that are shown.
 const SHOWN_MAX: usize = 8;
@@ -45,6 +45,9 @@ fn steps(
 ) -> io::Result<()> {
     let heading = format!("Round {number}: {} passages in the queue, {} edges judged", round.queue, round.judged);
     screen.line(screen.strong(&heading))?;
+    if let Some(model) = round.model.as_ref().filter(|model| model.asked + model.degraded > 0) {
+        screen.line(screen.faint(&format!("         {}", reasoning(model))))?;
+    }
     let mut steps: Vec<&Step> = round.steps.iter().collect();
     steps.sort_by(|a, b| b.score.total_cmp(&a.score));
     let (new, old): (Vec<&Step>, Vec<&Step>) = steps.into_iter().partition(|it| !shown.contains(&(it.from, it.to)));
@@ -54,6 +57,21 @@ fn steps(
     }
     more(screen, new.len().saturating_sub(SHOWN_MAX), "more")?;
     more(screen, old.len(), "as before")
+}
+
+/// Says what a language model did in a round.
+fn reasoning(model: &RoundReasoning) -> String {
+    let count = |verdict| model.verdicts.iter().filter(|it| it.verdict == verdict).count();
+    let times = if model.asked == 1 { "once".to_owned() } else { format!("{} times", model.asked) };
+    let counted = [
+        (count(Verdict::Necessary), "found needed"),
+        (count(Verdict::Related), "found related"),
+        (count(Verdict::Irrelevant), "found of no use"),
+        (model.declined as usize, "not gone on from"),
+        (model.degraded as usize, "left to similarity"),
+    ];
+    let counted = counted.iter().filter(|it| it.0 > 0).map(|(number, what)| format!(", {number} {what}"));
+    format!("the language model was asked {times}{}", counted.collect::<String>())
 }
 
 fn more(screen: &Screen, count: usize, what: &str) -> io::Result<()> {

@@ -290,8 +290,8 @@ async fn open_to_search(
     surroundings: &Surroundings,
     options: &mut SearchOptions,
 ) -> Result<QueryEngine, Error> {
-    let (reranker, count) = models::reranker(place.models, surroundings)?;
-    options.rerank = count;
+    let (reranker, reranked_by, count) = models::reranker(place.models, surroundings)?;
+    (options.reranked_by, options.rerank) = (reranked_by, count);
     options.check()?;
     let models = &place.models.models;
     let model = |index: Option<&Path>| {

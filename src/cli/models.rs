@@ -14,6 +14,7 @@ use crate::embed::{
 };
 use crate::error::{Error, Result};
 use crate::llm::{Endpoint, Meter};
+use crate::query::RerankedBy;
 use crate::skill::Performers;
 use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
@@ -253,15 +254,18 @@ fn performers(
 }
 
 /// A reranker, and how many passages it is to judge.
-type Reranking = (Option<Arc<dyn Reranker>>, Option<usize>);
+type Reranking = (Option<Arc<dyn Reranker>>, RerankedBy, Option<usize>);
 
 /// Returns the reranker that was asked for, and how many passages it is to judge.
 pub(super) fn reranker(args: &SearchModelArgs, surroundings: &Surroundings) -> Result<Reranking> {
-    let Some(asked) = &args.reranker else { return Ok((None, args.rerank)) };
+    let Some(asked) = &args.reranker else { return Ok((None, RerankedBy::Reranker, args.rerank)) };
+    if asked == "model" {
+        return Ok((None, RerankedBy::Model, Some(args.rerank.unwrap_or(RERANK_DEFAULT))));
+    }
     let Some(folder) = asked.strip_prefix("onnx:").filter(|folder| !folder.is_empty()) else {
-        let reason = "there is onnx:DIR".to_owned();
+        let reason = "there are onnx:DIR, model".to_owned();
         return Err(Error::Option { option: "reranker", value: asked.clone(), reason });
     };
     let place = ModelPlace { folder: PathBuf::from(folder), runtime: runtime(&args.models, surroundings) };
-    Ok((Some(Arc::new(OnnxReranker::open(&place)?)), Some(args.rerank.unwrap_or(RERANK_DEFAULT))))
+    Ok((Some(Arc::new(OnnxReranker::open(&place)?)), RerankedBy::Reranker, Some(args.rerank.unwrap_or(RERANK_DEFAULT))))
 }

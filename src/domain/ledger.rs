@@ -63,8 +63,47 @@ pub struct Arrival {
     pub count: u32,
 }
 
+/// How much a passage, or a step to it, helps a question, as a language model judges it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is of no use.
+    #[default]
+    Irrelevant,
+    /// It has to do with the question and may lead on.
+    Related,
+    /// The answer needs it.
+    Necessary,
+}
+
+/// What a language model said of a passage, or of a step to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The passage that was left, where a step was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PassageId>,
+    /// The passage.
+    pub passage: PassageId,
+    /// What was said.
+    pub verdict: Verdict,
+}
+
+/// What a language model did in one round of a traversal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundReasoning {
+    /// How often it was asked.
+    pub asked: u32,
+    /// Passages from which it took no step, where it was asked about each.
+    pub declined: u32,
+    /// How often it gave nothing that can be used, or could not be asked, so that similarity went on.
+    pub degraded: u32,
+    /// What it said of passages, or of steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<Judgement>,
+}
+
 /// One round of a traversal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HopRound {
     /// Passages that were expanded in this round: the queue's length.
     pub queue: u32,
@@ -72,6 +111,9 @@ pub struct HopRound {
     pub judged: u32,
     /// Steps that were taken.
     pub steps: Vec<Step>,
+    /// What a language model did, where one was to reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<RoundReasoning>,
 }
 
 /// A passage that was reached and not kept.
@@ -223,6 +265,8 @@ impl Ledger {
         let steps = self.rounds.iter().flat_map(|round| &round.steps).flat_map(|step| [step.from, step.to]);
         let entered = self.entry.iter().map(|entry| entry.passage);
         let parts = self.parts.iter().flat_map(|part| part.found.iter().copied());
-        entered.chain(steps).chain(parts).chain(self.pruned.iter().map(|pruned| pruned.passage))
+        let judged = self.rounds.iter().filter_map(|round| round.model.as_ref()).flat_map(|model| &model.verdicts);
+        let judged = judged.flat_map(|it| it.from.into_iter().chain([it.passage]));
+        entered.chain(steps).chain(judged).chain(parts).chain(self.pruned.iter().map(|pruned| pruned.passage))
     }
 }

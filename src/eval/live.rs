@@ -17,7 +17,9 @@ use super::questions::Question;
 use crate::domain::{Answer, ChatError, CorpusId, Hit, Spent};
 use crate::error::{Error, Result};
 use crate::llm::{ChatModel, ChatRequest, Replying};
-use crate::query::{AskOptions, PICK_DEFAULT, Preset, QueryEngine, Reading, Reasoning, SearchOptions, StrategyKind};
+use crate::query::{
+    AskOptions, PICK_DEFAULT, Preset, QueryEngine, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
+};
 
 /// Passages that an answer is written from: the paper's.
 const TOP_K: usize = 20;
@@ -49,6 +51,8 @@ pub fn live_rows() -> Vec<LiveRow> {
     };
     let taken_apart =
         SearchOptions { preset: Preset::Paper, decompose: Some(Reading::Rule), ..search(StrategyKind::Hybrid) };
+    let reranked =
+        SearchOptions { rerank: Some(2 * TOP_K), reranked_by: RerankedBy::Model, ..search(StrategyKind::Hybrid) };
     let picked = SearchOptions { pick: Some(PICK_DEFAULT), ..search(StrategyKind::Trail) };
     let mut rows = vec![
         row("bm25", "1, 2, 5", search(StrategyKind::Lexical)),
@@ -58,6 +62,7 @@ pub fn live_rows() -> Vec<LiveRow> {
         row("hop", "", search(StrategyKind::Hop)),
         row("hop-paper-similarity", "5", hop(Reasoning::Similarity, TOP_K, N_HOP)),
         row("decomposition", "1, 2", taken_apart),
+        row("rerank", "1, 2", reranked),
         row("trail-pick", "", picked.clone()),
         row("trail-decompose-pick", "", SearchOptions { decompose: Some(Reading::Model), ..picked }),
         row("hop-paper", "1, 2, 5", hop(Reasoning::Choose, TOP_K, N_HOP)),

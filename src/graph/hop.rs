@@ -60,7 +60,7 @@ pub struct WalkRound {
     pub queue: u32,
     /// Edges that were judged.
     pub judged: u32,
-    /// The edge taken from each passage that has one, in the queue's order.
+    /// The edges taken, by the passages that they leave in the order of the queue.
     pub steps: Vec<HopStep>,
 }
 
@@ -110,67 +110,123 @@ struct Seen {
     carried: f32,
 }
 
+/// A walk between two of its rounds: who knows what the steps of a round are says so to [`Self::advance`].
+#[derive(Debug, Clone)]
+pub struct Walking {
+    options: HopOptions,
+    walk: HopWalk,
+    seen: FxHashMap<u32, Seen>,
+    queue: Vec<u32>,
+}
+
 /// Walks from `starts`: each round takes the best edge of every passage in the queue; a passage seen for the first time
 /// joins the next queue, one seen before counts an arrival more. Then Helpfulness keeps the best `top_k`.
 ///
 /// Complexity: each passage is expanded at most once.
 #[must_use]
 pub fn walk(graph: PassageGraph<'_>, starts: &[Start], reasoning: &Reasoning<'_>, options: &HopOptions) -> HopWalk {
-    let mut walk = HopWalk::default();
-    let mut seen: FxHashMap<u32, Seen> = FxHashMap::default();
-    let mut queue = Vec::new();
-    for start in starts {
-        let entry = seen.entry(start.passage).or_default();
-        entry.arrivals += 1;
-        if entry.arrivals == 1 {
-            entry.weight = start.weight;
-            queue.push(start.passage);
+    let mut walking = Walking::begin(starts, options);
+    while !walking.queue().is_empty() {
+        let mut taken = WalkRound::default();
+        for &from in walking.queue() {
+            let exits = exits(graph, from, reasoning);
+            taken.judged += exits.len() as u32;
+            taken.steps.extend(best_exit(&exits, options));
         }
+        walking.advance(taken);
     }
-    for round in 1..=options.n_hop {
-        if queue.is_empty() {
-            break;
-        }
-        let mut taken = WalkRound { queue: queue.len() as u32, ..WalkRound::default() };
-        let mut next = Vec::new();
-        for &from in &queue {
-            let edges = row(graph.passage_edges, from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
-            let judged: Vec<_> = edges.map(|edge| (edge as u32, (reasoning.edge_worth)(from, edge as u32))).collect();
-            taken.judged += judged.len() as u32;
-            let Some(&(edge, worth)) = top::best(judged, 1).first() else { continue };
-            if worth <= options.worth_min {
-                continue;
+    walking.finish(reasoning.passage_similarity)
+}
+
+/// Returns every step from a passage that may be taken, best first.
+#[must_use]
+pub fn exits(graph: PassageGraph<'_>, from: u32, reasoning: &Reasoning<'_>) -> Vec<HopStep> {
+    let edges = row(graph.passage_edges, from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
+    let judged = edges.map(|edge| (edge as u32, (reasoning.edge_worth)(from, edge as u32)));
+    let step = |(edge, worth): (u32, f32)| HopStep { from, to: graph.edge_target[edge as usize], edge, worth };
+    top::best(judged, usize::MAX).into_iter().map(step).collect()
+}
+
+/// Returns the step that similarity takes of those that [`exits`] returns.
+#[must_use]
+pub fn best_exit(exits: &[HopStep], options: &HopOptions) -> Option<HopStep> {
+    exits.first().copied().filter(|step| step.worth > options.worth_min)
+}
+
+impl Walking {
+    /// Begins a walk.
+    #[must_use]
+    pub fn begin(starts: &[Start], options: &HopOptions) -> Self {
+        let mut walking =
+            Self { options: *options, walk: HopWalk::default(), seen: FxHashMap::default(), queue: Vec::new() };
+        for start in starts {
+            let entry = walking.seen.entry(start.passage).or_default();
+            entry.arrivals += 1;
+            if entry.arrivals == 1 {
+                entry.weight = start.weight;
+                walking.queue.push(start.passage);
             }
-            let step = HopStep { from, to: graph.edge_target[edge as usize], edge, worth };
-            taken.steps.push(step);
-            let amount = seen.get(&from).map_or(0.0, |seen| seen.weight) * worth;
-            let target = seen.entry(step.to).or_default();
+        }
+        walking
+    }
+
+    /// Returns the passages to be left in the next round, in order; none at the end.
+    #[must_use]
+    pub fn queue(&self) -> &[u32] {
+        if self.walk.rounds.len() < self.options.n_hop as usize { &self.queue } else { &[] }
+    }
+
+    /// Keeps of the queue, in its order, only the `count` passages that `score` has highest.
+    pub fn narrow(&mut self, count: usize, score: impl Fn(u32) -> f32) {
+        let best = top::best(self.queue.iter().map(|passage| (*passage, score(*passage))), count);
+        self.queue.retain(|passage| best.iter().any(|it| it.0 == *passage));
+    }
+
+    /// Takes the steps of a round, each from a passage of the queue and in its order. A passage that was not seen
+    /// before joins the next queue.
+    pub fn advance(&mut self, taken: WalkRound) {
+        let round = self.walk.rounds.len() as u32 + 1;
+        let mut next = Vec::new();
+        for &step in &taken.steps {
+            let amount = self.seen.get(&step.from).map_or(0.0, |seen| seen.weight) * step.worth;
+            let target = self.seen.entry(step.to).or_default();
             target.arrivals += 1;
             if target.arrivals == 1 {
                 target.weight = amount;
                 next.push(step.to);
-                walk.reached.insert(step.to, (round, step));
+                self.walk.reached.insert(step.to, (round, step));
             }
-            if options.importance == Importance::Carried && amount > target.carried {
+            if self.options.importance == Importance::Carried && amount > target.carried {
                 target.carried = amount;
-                walk.carried.insert(step.to, (round, step));
+                self.walk.carried.insert(step.to, (round, step));
             }
         }
-        walk.rounds.push(taken);
-        queue = next;
+        self.walk.rounds.push(WalkRound { queue: self.queue.len() as u32, ..taken });
+        self.queue = next;
     }
-    prune(&mut walk, &seen, reasoning, options);
-    walk
+
+    /// Ends the walk and keeps the best, by their Helpfulness.
+    #[must_use]
+    pub fn finish(self, passage_similarity: &dyn Fn(u32) -> f32) -> HopWalk {
+        let Self { options, mut walk, seen, .. } = self;
+        prune(&mut walk, &seen, passage_similarity, &options);
+        walk
+    }
 }
 
-fn prune(walk: &mut HopWalk, seen: &FxHashMap<u32, Seen>, reasoning: &Reasoning<'_>, options: &HopOptions) {
+fn prune(
+    walk: &mut HopWalk,
+    seen: &FxHashMap<u32, Seen>,
+    passage_similarity: &dyn Fn(u32) -> f32,
+    options: &HopOptions,
+) {
     let all = seen.values().map(|seen| seen.arrivals).sum::<u32>() as f32;
     let helpfulness = |(&passage, seen): (&u32, &Seen)| {
         let importance = match options.importance {
             Importance::Counted => seen.arrivals as f32 / all,
             Importance::Carried => seen.carried,
         };
-        (passage, f32::midpoint((reasoning.passage_similarity)(passage), importance))
+        (passage, f32::midpoint(passage_similarity(passage), importance))
     };
     let ranked = top::best(seen.iter().map(helpfulness), usize::MAX);
     let visited = |(passage, helpfulness): (u32, f32)| Visited {
@@ -265,6 +321,22 @@ mod tests {
         let walk = walk(graph().view(), &starts(&[0]), &reasoning, &COUNTED);
         assert!(walk.kept.iter().all(|visited| visited.passage != 1));
         assert_eq!(walk.rounds[0].steps[0].to, 2);
+    }
+
+    #[test]
+    fn a_walk_takes_the_steps_that_it_is_told_and_leaves_no_passage_twice() {
+        let step = |from, to, edge| HopStep { from, to, edge, worth: 0.5 };
+        let mut walking = Walking::begin(&starts(&[0, 3]), &COUNTED);
+        let told = vec![step(0, 1, 0), step(0, 2, 1)];
+        walking.advance(WalkRound { judged: 2, steps: told.clone(), ..WalkRound::default() });
+        assert_eq!(walking.queue(), [1, 2], "several steps may leave a passage");
+        walking.narrow(1, |passage| passage as f32);
+        assert_eq!(walking.queue(), [2]);
+        walking.advance(WalkRound { judged: 1, steps: vec![step(2, 0, 3)], ..WalkRound::default() });
+        assert!(walking.queue().is_empty(), "a passage seen before is not left again");
+        let walk = walking.finish(&|_| 0.0);
+        assert_eq!(walk.rounds.iter().map(|it| it.queue).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!((walk.rounds[0].steps.clone(), walk.kept[0].arrivals), (told, 2));
     }
 
     #[test]

@@ -7,12 +7,18 @@ const PARTING: &str = "\n=====\n";
 
 /// What the skill `answer` says.
 pub const ANSWER: &str = include_str!("prompts/answer.md");
+/// What the skill `choose` says.
+pub const CHOOSE: &str = include_str!("prompts/choose.md");
 /// What the skill `citations` says.
 pub const CITATIONS: &str = include_str!("prompts/citations.md");
 /// What the skill `decompose` says.
 pub const DECOMPOSE: &str = include_str!("prompts/decompose.md");
+/// What the skill `entities` says.
+pub const ENTITIES: &str = include_str!("prompts/entities.md");
 /// What the skill `generate` says.
 pub const GENERATE: &str = include_str!("prompts/generate.md");
+/// What the skill `judge` says.
+pub const JUDGE: &str = include_str!("prompts/judge.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
 /// What the skill `read` says.
@@ -99,10 +105,10 @@ mod tests {
         let known: Vec<(&str, &str)> = known
             .into_iter()
             .chain(numbers)
-            .chain(["sentence_count", "picks_max", "parts_max", "answers_max"])
+            .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .map(|name| (name, ""))
             .collect();
-        for prompt in [ANSWER, CITATIONS, DECOMPOSE, GENERATE, PICK, PROBE, READ, REPAIR] {
+        for prompt in [ANSWER, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, GENERATE, JUDGE, PICK, PROBE, READ, REPAIR] {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

@@ -28,6 +28,8 @@ struct State {
     begun: u32,
     /// Calls that failed since the last reply.
     failures: u32,
+    /// Whether something was left out so that calls are left for later.
+    is_short: bool,
     work: ModelWork,
 }
 
@@ -44,13 +46,28 @@ impl Caller {
 
     /// Returns what it was asked so far, and what that came to.
     pub(super) fn work(&self) -> ModelWork {
-        self.state().work.clone()
+        let state = self.state();
+        let mut work = state.work.clone();
+        if state.is_short && work.stop == StopReason::Finished {
+            work.stop = StopReason::Calls;
+        }
+        work
     }
 
-    /// Returns whether it may be asked once more, with `kept` calls left for later.
-    pub(in crate::query) fn may_call(&self, kept: u32) -> bool {
+    /// Returns how many calls are left; none once it is asked nothing more.
+    pub(in crate::query) fn calls_left(&self) -> u32 {
         let state = self.state();
-        state.work.stop == StopReason::Finished && self.calls_max.is_none_or(|max| state.begun + kept < max)
+        let is_over = state.work.stop != StopReason::Finished;
+        if is_over { 0 } else { self.calls_max.map_or(u32::MAX, |max| max.saturating_sub(state.begun)) }
+    }
+
+    /// Returns whether it may be asked once more, with `kept` calls left for later. Where only the number of calls is
+    /// against it, that is why it stopped.
+    pub(in crate::query) fn may_call(&self, kept: u32) -> bool {
+        let mut state = self.state();
+        let has_room = self.calls_max.is_none_or(|max| state.begun.saturating_add(kept) < max);
+        state.is_short |= !has_room;
+        has_room && state.work.stop == StopReason::Finished
     }
 
     /// Performs a skill; nothing where the model gives nothing that can be used, or may not be asked.

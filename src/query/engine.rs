@@ -29,7 +29,7 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
 use crate::llm::ChatModel;
 use crate::neo4j::{DatabaseGraph, Target, TraversalOptions};
-use crate::skill::Performers;
+use crate::skill::{EntitiesSkill, EntitiesTask, Performers};
 use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted, documents, passage_ids};
 use crate::telemetry;
 use crate::text::is_stop_word;
@@ -328,6 +328,9 @@ impl QueryEngine {
                 &self.planned(&options.search, 1 + u32::from(options.citation_check == CitationCheck::Model))?;
             let caller = self.caller(search, ASK_TIME);
             let (_, _, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
+            if let Some(caller) = caller.as_ref().filter(|_| answer.kind == AnswerKind::Nothing) {
+                answer.ledger.work = Some(caller.work()).filter(|work| !work.skills.is_empty());
+            }
             if let Some(caller) = caller.filter(|_| answer.kind != AnswerKind::Nothing) {
                 let Answer { version, hits, ledger, .. } = &mut answer;
                 self.reasoned(&caller, *version, hits, ledger, search, &stage).await?;
@@ -381,7 +384,7 @@ impl QueryEngine {
         finish: impl FnOnce(&Query, &Found, Vec<Hit>) -> Result<T> + Send + 'static,
         stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
-        let reranker = rerank::requested(self.reranker.as_deref(), options)?;
+        let reranker = rerank::requested(self.reranker.as_deref(), caller, options)?;
         let query = self.prepare(question, options, caller, stage).await?;
         let kind = self.resolved(options.strategy);
         stage.enter("finding passages");
@@ -430,6 +433,7 @@ impl QueryEngine {
         check_embedder(current.as_ref(), self.embedder.as_ref())?;
         stage.enter("embedding the question");
         let asked = AskedQuestion::parse(question, self.asked_embedder(options.strategy)).await?;
+        let asked = named(asked, options, caller, stage).await?;
         stage.enter("fetching what the question needs");
         let reader = match &self.source {
             Source::Whole(reader) => Arc::clone(reader),
@@ -539,6 +543,21 @@ impl QueryEngine {
     pub fn resolved(&self, kind: StrategyKind) -> StrategyKind {
         strategy(kind).kind()
     }
+}
+
+/// Returns a question with what a language model says that it names, where one is to be asked.
+async fn named(
+    asked: AskedQuestion,
+    options: &SearchOptions,
+    caller: Option<&Arc<Caller>>,
+    stage: &Stage,
+) -> Result<AskedQuestion> {
+    let kept = options.calls_after_strategy();
+    let Some(caller) = caller.filter(|caller| options.entities && caller.may_call(kept)) else { return Ok(asked) };
+    stage.enter("waiting for the language model to name");
+    let task = EntitiesTask { question: asked.text.clone() };
+    let names = caller.perform::<EntitiesSkill>(&task).await?;
+    Ok(asked.with_told(names.unwrap_or_default()))
 }
 
 fn check_embedder(reader: &dyn GraphReader, embedder: &dyn Embedder) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Questions to an index: the engine, its strategies, and extractive answers.
 
+mod asking;
 mod caller;
 mod deadline;
 mod engine;
@@ -27,8 +28,8 @@ pub use caller::Caller;
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
 pub use filter::Filter;
 pub use options::{
-    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, SearchOptions, StrategyKind, TOP_K_MAX,
-    TrailRanker, parse_deadline,
+    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
+    TOP_K_MAX, TrailRanker, parse_deadline,
 };
 pub use paths::paths;
 pub use pick::{PICK_DEFAULT, PICK_MAX};

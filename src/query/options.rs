@@ -170,6 +170,17 @@ impl FromStr for Reasoning {
     }
 }
 
+/// Who judges again what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RerankedBy {
+    /// The reranker of the performers, with a score for each passage.
+    #[default]
+    Reranker,
+    /// The language model, by one call that says of each passage whether the answer needs it.
+    Model,
+}
+
 /// Who answers the parts that a question is taken apart into, where later parts need that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -211,6 +222,8 @@ pub struct SearchOptions {
     pub filters: Vec<Filter>,
     /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
     pub rerank: Option<usize>,
+    /// Who reranks, where anybody does.
+    pub reranked_by: RerankedBy,
     /// Passages that a language model is shown to pick from, in one call, after all else; none is asked where no number
     /// is given.
     pub pick: Option<usize>,
@@ -256,6 +269,7 @@ impl Default for SearchOptions {
             n_hop: None,
             filters: Vec::new(),
             rerank: None,
+            reranked_by: RerankedBy::Reranker,
             pick: None,
             reasoning: Reasoning::Similarity,
             decompose: None,
@@ -280,6 +294,21 @@ impl SearchOptions {
         self.top_k.max(self.pick.unwrap_or(0)).max(fused)
     }
 
+    /// Returns how many calls are kept for what a language model does after all of a question's passages are found.
+    pub(super) fn calls_after(&self) -> u32 {
+        u32::from(self.decompose.is_some()) + u32::from(self.pick.is_some())
+    }
+
+    /// Returns how many calls are kept while a strategy finds passages.
+    pub(super) fn calls_after_strategy(&self) -> u32 {
+        self.calls_after() + u32::from(self.is_reranked_by_model())
+    }
+
+    /// Returns whether a language model judges again what was found.
+    pub(super) fn is_reranked_by_model(&self) -> bool {
+        self.rerank.is_some() && self.reranked_by == RerankedBy::Model
+    }
+
     /// Returns whether a language model is asked while passages are looked for.
     #[must_use]
     pub fn asks_model(&self) -> bool {
@@ -292,6 +321,7 @@ impl SearchOptions {
             _ if self.decompose.is_some() => "decompose",
             _ if self.pick.is_some() => "pick",
             _ if self.entities => "entities",
+            _ if self.is_reranked_by_model() => "reranker",
             Self { reasoning: Reasoning::Similarity, .. } => "",
             Self { reasoning, .. } => reasoning.name(),
         }

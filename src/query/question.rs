@@ -28,6 +28,8 @@ pub struct AskedQuestion {
     pub names: Vec<NamedEntity>,
     /// Folded names of what it capitalizes, whether or not the index knows it.
     pub capitalized: Vec<String>,
+    /// Folded names in it that a language model gave, if one was asked.
+    pub told: Vec<String>,
     /// Its vector, one row; none without an embedder.
     pub vector: QuantizedVectors,
 }
@@ -80,14 +82,43 @@ impl AskedQuestion {
                 vector.push(embedding.values());
             }
         }
-        Ok(Self { terms: terms(&text), words: tokens(&text), names: Vec::new(), capitalized, vector, text })
+        Ok(Self {
+            terms: terms(&text),
+            words: tokens(&text),
+            names: Vec::new(),
+            capitalized,
+            told: Vec::new(),
+            vector,
+            text,
+        })
     }
 
     /// Returns it with the names in it that `graph` knows.
     #[must_use]
     pub fn put_to(self, graph: PassageGraph<'_>) -> Self {
         let runs = capitalized_runs(&self.text, &|_| false);
-        Self { names: known_names(&self.text, &runs, graph), ..self }
+        let mut names = known_names(&self.text, &runs, graph);
+        for name in &self.told {
+            names.extend(self.told_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
+        }
+        Self { names, ..self }
+    }
+
+    /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of
+    /// documents where the index knows them as such.
+    #[must_use]
+    pub(super) fn with_told(mut self, names: Vec<String>) -> Self {
+        self.capitalized
+            .extend(names.iter().filter(|name| !self.capitalized.contains(name)).cloned().collect::<Vec<_>>());
+        Self { told: names, ..self }
+    }
+
+    /// Returns a name that a language model gave where documents of the index bear it.
+    fn told_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
+        let entity = graph.entity(name).filter(|entity| !row(graph.entity_bearers, *entity).is_empty())?;
+        let words: Vec<&str> = name.split(' ').collect();
+        let start = self.words.windows(words.len()).position(|window| window == words)?;
+        Some(NamedEntity { entity, words: start..start + words.len(), share: 1.0 })
     }
 
     /// Returns every text in it that an index may know as a name or keyword: each row of its words up to the longest

@@ -2,9 +2,12 @@
 //! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
 
 mod answer;
+mod choose;
 mod citations;
 mod decompose;
+mod entities;
 mod generate;
+mod judge;
 mod model;
 mod performers;
 mod pick;
@@ -14,9 +17,12 @@ pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
     best_sentence, is_supported,
 };
+pub use choose::{ChooseReply, ChooseSkill, ChooseTask, STEPS_MAX, StepShown};
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
 pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, Part};
+pub use entities::{EntitiesReply, EntitiesSkill, EntitiesTask, NAMES_MAX};
 pub use generate::{GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, generate_by_rule};
+pub use judge::{JUDGED_MAX, JudgeReply, JudgeSkill, JudgeTask, JudgedItem};
 pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask};

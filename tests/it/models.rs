@@ -13,6 +13,7 @@ mod live;
 mod parts;
 mod picking;
 mod probing;
+mod reasoning;
 mod secrets;
 mod spending;
 mod streaming;

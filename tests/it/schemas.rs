@@ -8,10 +8,10 @@ use std::path::Path;
 use cairn::TrailRanker;
 use cairn::domain::{
     Answer, AnswerKind, AnsweredBy, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document,
-    DocumentId, EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger,
-    Metadata, ModelWork, PartAnswer, Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned,
-    PseudoQuery, QuestionEdge, QuestionKind, QuestionPart, SkillCalls, Skip, Span, Spent, Step, StepKind, StopReason,
-    Usage, Writing, WrittenSentence,
+    DocumentId, EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Judgement, Keywords,
+    Ledger, Metadata, ModelWork, PartAnswer, Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned,
+    PseudoQuery, QuestionEdge, QuestionKind, QuestionPart, RoundReasoning, SkillCalls, Skip, Span, Spent, Step,
+    StepKind, StopReason, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, LiveFigures, LiveReport, Measured,
@@ -121,7 +121,7 @@ fn ledger() -> Ledger {
             by: "question".to_owned(),
             matched: Some("Who is A?".to_owned()),
         }],
-        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()] }],
+        rounds: vec![HopRound { queue: 1, judged: 2, steps: vec![step()], model: Some(reasoning()) }],
         arrivals: vec![Arrival { passage: passage_id(), count: 1 }],
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,
@@ -130,6 +130,16 @@ fn ledger() -> Ledger {
         work: Some(work()),
         notes: vec!["a limit was hit".to_owned()],
     }
+}
+
+fn reasoning() -> RoundReasoning {
+    let judgement = |from, verdict| Judgement { from, passage: passage_id(), verdict };
+    let verdicts = vec![
+        judgement(Some(passage_id()), Verdict::Necessary),
+        judgement(None, Verdict::Related),
+        judgement(None, Verdict::Irrelevant),
+    ];
+    RoundReasoning { asked: 3, declined: 1, degraded: 1, verdicts }
 }
 
 fn pick() -> Pick {

@@ -93,33 +93,104 @@ pub const LENDING_RANK: usize = 50;
 /// Complexity: rounds · expanded · edges of a passage, beside a pass over all passages a round.
 #[must_use]
 pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights, options: &TrailOptions) -> TrailWalk {
-    let seeds = evidence.passage_scores(&weights.seed);
-    let base = evidence.passage_scores(&weights.base);
-    let pool = pool(evidence, options.pool);
-    let judge = Judge { graph, evidence, weights: &weights.edge, pool: &pool };
-    let mut expansions: FxHashMap<u32, (Vec<TrailEdge>, u32)> = FxHashMap::default();
-    let mut scores = seeds.clone();
-    let mut rounds = Vec::new();
-    for _ in 0..options.rounds {
-        let leaders = top::best_of(&scores, LENDING_RANK);
-        let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { break };
-        let mut round = TrailRound::default();
-        for &(from, score) in leaders.iter().take(options.expanded) {
-            let lent = lent(score, low, high);
-            let (edges, judged) = expansions.entry(from).or_insert_with(|| judge.edges(from));
-            round.expanded.push(from);
-            round.judged += *judged;
-            for edge in edges.iter() {
-                round.offer(Taken { from, edge: *edge, gain: lent * edge.worth });
+    let mut walking = TrailWalking::begin(evidence, weights, options);
+    while let Some(offers) = walking.offers(graph, evidence, weights) {
+        walking.advance(offers, |_| 1.0);
+    }
+    walking.finish()
+}
+
+/// A walk between two of its rounds: who knows better what an edge is worth says so to [`Self::advance`]. Each call has
+/// to be given the same graph, evidence and weights.
+#[derive(Debug, Clone)]
+pub struct TrailWalking {
+    options: TrailOptions,
+    base: Vec<f32>,
+    pool: Vec<bool>,
+    expansions: FxHashMap<u32, (Vec<TrailEdge>, u32)>,
+    walk: TrailWalk,
+}
+
+/// What may be taken in one round.
+#[derive(Debug, Clone, Default)]
+pub struct TrailOffers {
+    expanded: Vec<u32>,
+    judged: u32,
+    offered: Vec<Taken>,
+}
+
+impl TrailOffers {
+    /// Returns the best edge into each passage, where gains are multiplied by `factor`.
+    #[must_use]
+    pub fn taken(&self, factor: impl Fn(&Taken) -> f32) -> FxHashMap<u32, Taken> {
+        let mut best: FxHashMap<u32, Taken> = FxHashMap::default();
+        for offered in &self.offered {
+            let taken = Taken { gain: offered.gain * factor(offered), ..*offered };
+            if taken.gain > 0.0 {
+                let best = best.entry(taken.edge.to).or_insert(taken);
+                if taken.gain > best.gain {
+                    *best = taken;
+                }
             }
         }
-        scores.clone_from(&base);
-        for (to, taken) in &round.taken {
-            scores[*to as usize] += taken.gain;
-        }
-        rounds.push(round);
+        best
     }
-    TrailWalk { seeds, scores, rounds }
+}
+
+impl TrailWalking {
+    /// Begins a walk.
+    #[must_use]
+    pub fn begin(evidence: &Evidence, weights: &TrailWeights, options: &TrailOptions) -> Self {
+        let seeds = evidence.passage_scores(&weights.seed);
+        Self {
+            options: *options,
+            base: evidence.passage_scores(&weights.base),
+            pool: pool(evidence, options.pool),
+            expansions: FxHashMap::default(),
+            walk: TrailWalk { scores: seeds.clone(), seeds, rounds: Vec::new() },
+        }
+    }
+
+    /// Returns what may be taken in the next round; none at the end.
+    pub fn offers(
+        &mut self,
+        graph: PassageGraph<'_>,
+        evidence: &Evidence,
+        weights: &TrailWeights,
+    ) -> Option<TrailOffers> {
+        if self.walk.rounds.len() >= self.options.rounds as usize {
+            return None;
+        }
+        let judge = Judge { graph, evidence, weights: &weights.edge, pool: &self.pool };
+        let leaders = top::best_of(&self.walk.scores, LENDING_RANK);
+        let (&(_, high), &(_, low)) = (leaders.first()?, leaders.last()?);
+        let mut offers = TrailOffers::default();
+        for &(from, score) in leaders.iter().take(self.options.expanded) {
+            let lent = lent(score, low, high);
+            let (edges, judged) = self.expansions.entry(from).or_insert_with(|| judge.edges(from));
+            offers.expanded.push(from);
+            offers.judged += *judged;
+            offers.offered.extend(edges.iter().map(|edge| Taken { from, edge: *edge, gain: lent * edge.worth }));
+        }
+        Some(offers)
+    }
+
+    /// Takes the best edge into each passage, where gains are multiplied by `factor`.
+    pub fn advance(&mut self, offers: TrailOffers, factor: impl Fn(&Taken) -> f32) {
+        let taken = offers.taken(factor);
+        self.walk.scores.clone_from(&self.base);
+        for (to, taken) in &taken {
+            self.walk.scores[*to as usize] += taken.gain;
+        }
+        let TrailOffers { expanded, judged, .. } = offers;
+        self.walk.rounds.push(TrailRound { expanded, judged, taken });
+    }
+
+    /// Ends the walk.
+    #[must_use]
+    pub fn finish(self) -> TrailWalk {
+        self.walk
+    }
 }
 
 /// Returns p(A) for a passage of this score, between the score at [`LENDING_RANK`] and the best.
@@ -141,18 +212,6 @@ pub fn edge_candidates(
     let weights = EdgeWeights::from(EdgeFeatures::default());
     let judge = Judge { graph, evidence, weights: &weights, pool: &pool };
     sources.iter().map(|source| judge.candidates(*source)).collect()
-}
-
-impl TrailRound {
-    fn offer(&mut self, taken: Taken) {
-        if taken.gain <= 0.0 {
-            return;
-        }
-        let best = self.taken.entry(taken.edge.to).or_insert(taken);
-        if taken.gain > best.gain {
-            *best = taken;
-        }
-    }
 }
 
 /// Returns whether each passage is among the question's best, by a plain sum of what is known before the first round.

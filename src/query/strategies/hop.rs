@@ -1,4 +1,5 @@
-//! `hop`: `HopRAG`'s walk over question edges with similarity reasoning (its Algorithm 1, "non-LLM").
+//! `hop`: `HopRAG`'s walk over question edges (its Algorithm 1) with similarity reasoning (its "non-LLM"), or with a
+//! language model's, see [`reasoned`].
 //!
 //! The `paper` preset is the paper's: SIM(q, ·) = (Jaccard of keywords + cosine) / 2, of an edge by the keywords of
 //! both its questions and the vector of the in-coming one, of a passage by its own; entry by the best edges, four
@@ -36,18 +37,22 @@
 //! left out, the price was chosen anew.
 //! Entry by passages alone is as good (0.0), BM25 over in-coming questions as a third way in was worse (1.3 points).
 
+mod reasoned;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, computed};
+use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{Arrival, EntryVertex, HopRound, Ledger, Step, StepKind};
-use crate::graph::hop::{HopOptions, HopStep, HopWalk, Importance, Reasoning, Start, walk};
+use crate::error::Result;
+use crate::graph::hop::{self, HopOptions, HopStep, HopWalk, Importance, Start, Visited, Walking, walk};
 use crate::graph::matching::jaccard;
 use crate::graph::packed::{PassageGraph, row};
 use crate::graph::top;
+use crate::query::caller::Caller;
 use crate::query::lexical::distinct;
-use crate::query::options::{Preset, StrategyKind};
+use crate::query::options::{Preset, Reasoning, StrategyKind};
 use crate::query::strategies::flat::hybrid_scores;
 use crate::store::{Follow, VectorField};
 use crate::text::terms;
@@ -83,14 +88,44 @@ impl Strategy for Hop {
     }
 
     fn find(&self, query: Arc<Query>) -> Finding {
-        computed(query, |query| Ok(Hopping::of(query).find()))
+        Box::pin(async move {
+            match query.caller.clone().filter(|_| query.options.reasoning != Reasoning::Similarity) {
+                None => with(&query, |query| Ok(Hopping::of(query).find())).await,
+                Some(caller) => find_reasoned(&query, &caller).await,
+            }
+        })
     }
 }
 
+/// Runs what only computes where it does not hold up other tasks.
+async fn with<T: Send + 'static>(
+    query: &Arc<Query>,
+    compute: impl FnOnce(Arc<Query>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let own = Arc::clone(query);
+    on_cpu(query, move |_| compute(own)).await
+}
+
+/// Finds with a language model that reasons.
+async fn find_reasoned(query: &Arc<Query>, caller: &Arc<Caller>) -> Result<Found> {
+    let begun = with(query, |query| {
+        let hopping = Hopping::of(query);
+        let entry = hopping.entry();
+        let walking = Walking::begin(&hopping.starts(&entry), &hopping.options);
+        Ok((Arc::new(hopping), entry, walking))
+    });
+    let (hopping, entry, walking) = begun.await?;
+    let (walking, said) = reasoned::walked(&hopping, caller, walking).await?;
+    on_cpu(query, move |_| {
+        let walked = walking.finish(&|passage| hopping.passage_similarity(passage));
+        Ok(hopping.found(&entry, &walked, &said))
+    })
+    .await
+}
+
 /// A query with what its walk compares.
-struct Hopping<'a> {
-    query: &'a Query,
-    graph: PassageGraph<'a>,
+struct Hopping {
+    query: Arc<Query>,
     keywords: Vec<u32>,
     /// Cosine of each in-coming question; empty without an embedder.
     incoming_cosine: Vec<f32>,
@@ -101,8 +136,8 @@ struct Hopping<'a> {
     options: HopOptions,
 }
 
-impl<'a> Hopping<'a> {
-    fn of(query: &'a Query) -> Self {
+impl Hopping {
+    fn of(query: Arc<Query>) -> Self {
         let graph = query.reader.graph();
         let keywords = query.question.keywords(graph);
         let incoming_cosine = query.reader.vectors(VectorField::Incoming).cosines(&query.question.vector.view());
@@ -116,37 +151,58 @@ impl<'a> Hopping<'a> {
                     importance: Importance::Counted,
                     worth_min: f32::NEG_INFINITY,
                 },
-                passage_similarities(query, graph, &keywords),
+                passage_similarities(&query, graph, &keywords),
             ),
             Preset::Measured => (
                 HopOptions { n_hop: hops(HOPS), top_k, importance: Importance::Carried, worth_min: 0.0 },
-                over_the_best(query, hybrid_scores(query)),
+                over_the_best(&query, hybrid_scores(&query)),
             ),
         };
         let terms = distinct(&query.question.terms).into_iter().zip(0..).map(|((term, _), bit)| (term, 1 << bit));
-        Self { query, graph, keywords, incoming_cosine, passage_scores, terms: terms.collect(), options }
+        let terms = terms.collect();
+        Self { query, keywords, incoming_cosine, passage_scores, terms, options }
+    }
+
+    fn graph(&self) -> PassageGraph<'_> {
+        self.query.reader.graph()
     }
 
     fn find(&self) -> Found {
-        let entry = match self.query.options.preset {
-            Preset::Paper => self.entry_by_edges(),
-            Preset::Measured => self.entry_by_fusion(),
-        };
-        let starts = self.starts(&entry);
+        let entry = self.entry();
+        let walked = self.compared(|compared| walk(self.graph(), &self.starts(&entry), compared, &self.options));
+        self.found(&entry, &walked, &reasoned::Said::default())
+    }
+
+    /// Calls `walk` with what similarity says.
+    fn compared<T>(&self, walk: impl FnOnce(&hop::Reasoning<'_>) -> T) -> T {
         let edge_worth: &dyn Fn(u32, u32) -> f32 = match self.query.options.preset {
             Preset::Paper => &|_, edge| self.edge_similarity(edge),
             Preset::Measured => &|from, edge| self.edge_worth(from, edge),
         };
-        let reasoning = Reasoning {
+        walk(&hop::Reasoning {
             is_allowed: &|passage| self.query.evidence.is_allowed(passage),
             edge_worth,
-            passage_similarity: &|passage| self.passage_scores[passage as usize],
-        };
-        let walked = walk(self.graph, &starts, &reasoning, &self.options);
-        let mut ranked: Vec<(u32, f32)> = walked.kept.iter().map(|it| (it.passage, it.helpfulness)).collect();
-        ranked.truncate(self.query.options.top_k);
-        let paths = ranked.iter().map(|(passage, _)| (*passage, self.path(&walked, *passage))).collect();
-        Found { ledger: self.ledger(&entry, &walked), ranked, paths }
+            passage_similarity: &|passage| self.passage_similarity(passage),
+        })
+    }
+
+    fn passage_similarity(&self, passage: u32) -> f32 {
+        self.passage_scores[passage as usize]
+    }
+
+    fn found(&self, entry: &[Entry], walked: &HopWalk, said: &reasoned::Said) -> Found {
+        let mut ranked: Vec<(u32, f32)> =
+            said.ranked(&walked.kept, &walked.pruned).iter().map(|it| (it.passage, it.helpfulness)).collect();
+        let dropped = ranked.split_off(self.query.options.top_k.min(ranked.len()));
+        let paths = ranked.iter().map(|(passage, _)| (*passage, self.path(walked, *passage))).collect();
+        Found { ledger: self.ledger(entry, walked, &dropped, said), ranked, paths }
+    }
+
+    fn entry(&self) -> Vec<Entry> {
+        match self.query.options.preset {
+            Preset::Paper => self.entry_by_edges(),
+            Preset::Measured => self.entry_by_fusion(),
+        }
     }
 
     /// Returns the entry with what each passage carries: how far it stands out among the best.
@@ -167,15 +223,15 @@ impl<'a> Hopping<'a> {
     /// What an edge is worth to one who stands in `from`: see the top of this file.
     fn edge_worth(&self, from: u32, edge: u32) -> f32 {
         let (evidence, edge_index) = (&self.query.evidence, edge as usize);
-        let keywords = &self.graph.edge_keyword[row(self.graph.edge_keywords, edge)];
-        let outgoing = self.query.reader.outgoing(self.graph.edge_outgoing[edge_index]);
+        let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
+        let outgoing = self.query.reader.outgoing(self.graph().edge_outgoing[edge_index]);
         let asked = terms(outgoing).iter().filter_map(|term| self.terms.get(term)).fold(0, |bits, bit| bits | bit);
-        let target = self.graph.edge_target[edge_index] as usize;
+        let target = self.graph().edge_target[edge_index] as usize;
         let missing = evidence.all_terms() & !evidence.passage_terms[from as usize];
         let whole = evidence.weight(evidence.all_terms()).max(1e-9);
         let residual = evidence.weight(missing & evidence.passage_terms[target])
             / evidence.weight(missing).max(RESIDUAL_SHARE_MIN * whole);
-        MATCH_WORTH * self.graph.edge_similarity[edge_index]
+        MATCH_WORTH * self.graph().edge_similarity[edge_index]
             + jaccard(&self.keywords, keywords)
             + evidence.weight(asked) / whole
             + residual
@@ -183,42 +239,42 @@ impl<'a> Hopping<'a> {
     }
 
     fn edge_similarity(&self, edge: u32) -> f32 {
-        let keywords = &self.graph.edge_keyword[row(self.graph.edge_keywords, edge)];
-        let incoming = self.graph.edge_incoming[edge as usize] as usize;
+        let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
+        let incoming = self.graph().edge_incoming[edge as usize] as usize;
         f32::midpoint(jaccard(&self.keywords, keywords), self.incoming_cosine.get(incoming).copied().unwrap_or(0.0))
     }
 
     fn incoming_similarity(&self, incoming: u32) -> f32 {
-        let keywords = &self.graph.incoming_keyword[row(self.graph.incoming_keywords, incoming)];
+        let keywords = &self.graph().incoming_keyword[row(self.graph().incoming_keywords, incoming)];
         let cosine = self.incoming_cosine.get(incoming as usize).copied().unwrap_or(0.0);
         f32::midpoint(jaccard(&self.keywords, keywords), cosine)
     }
 
     /// The paper's entry: the best edges, each by the passage it leads to; a passage counts once an edge.
     fn entry_by_edges(&self) -> Vec<Entry> {
-        let edges = (0..self.graph.edge_target.len() as u32)
-            .filter(|edge| self.query.evidence.is_allowed(self.graph.edge_target[*edge as usize]))
+        let edges = (0..self.graph().edge_target.len() as u32)
+            .filter(|edge| self.query.evidence.is_allowed(self.graph().edge_target[*edge as usize]))
             .map(|edge| (edge, self.edge_similarity(edge)));
         let best = top::best(edges, WIDTH).into_iter();
         let entry = |(edge, score): (u32, f32)| Entry {
-            passage: self.graph.edge_target[edge as usize],
+            passage: self.graph().edge_target[edge as usize],
             score,
             by: "edge",
-            question: Some(self.graph.edge_incoming[edge as usize]),
+            question: Some(self.graph().edge_incoming[edge as usize]),
         };
         best.map(entry).collect()
     }
 
     /// Ours: in-coming questions and passages, each ranked, fused by reciprocal rank.
     fn entry_by_fusion(&self) -> Vec<Entry> {
-        let questions = (0..self.graph.incoming_passage.len() as u32)
-            .filter(|question| self.query.evidence.is_allowed(self.graph.incoming_passage[*question as usize]))
+        let questions = (0..self.graph().incoming_passage.len() as u32)
+            .filter(|question| self.query.evidence.is_allowed(self.graph().incoming_passage[*question as usize]))
             .map(|question| (question, self.incoming_similarity(question)))
             .filter(|(_, similarity)| *similarity > 0.0);
         let mut fused: FxHashMap<u32, Entry> = FxHashMap::default();
         let mut rank = 0.0;
         for (question, _) in top::best(questions, 4 * WIDTH) {
-            let passage = self.graph.incoming_passage[question as usize];
+            let passage = self.graph().incoming_passage[question as usize];
             fused.entry(passage).or_insert_with(|| {
                 rank += 1.0;
                 Entry { passage, score: 1.0 / (FUSION + rank), by: "question", question: Some(question) }
@@ -238,7 +294,7 @@ impl<'a> Hopping<'a> {
     }
 
     fn step(&self, round: u32, step: &HopStep) -> Step {
-        let incoming = self.graph.edge_incoming[step.edge as usize];
+        let incoming = self.graph().edge_incoming[step.edge as usize];
         Step {
             from: self.query.reader.passage_id(step.from),
             to: self.query.reader.passage_id(step.to),
@@ -250,7 +306,7 @@ impl<'a> Hopping<'a> {
         }
     }
 
-    fn ledger(&self, entry: &[Entry], walked: &HopWalk) -> Ledger {
+    fn ledger(&self, entry: &[Entry], walked: &HopWalk, dropped: &[(u32, f32)], said: &reasoned::Said) -> Ledger {
         let reader = &self.query.reader;
         let vertex = |entry: &Entry| EntryVertex {
             passage: reader.passage_id(entry.passage),
@@ -262,17 +318,16 @@ impl<'a> Hopping<'a> {
             queue: round.queue,
             judged: round.judged,
             steps: round.steps.iter().map(|step| self.step(number, step)).collect(),
+            model: said.rounds.get(number as usize - 1).cloned(),
         });
         let visited = walked.kept.iter().chain(&walked.pruned);
         let arrivals = visited.map(|it| Arrival { passage: reader.passage_id(it.passage), count: it.arrivals });
-        let dropped = walked.kept.iter().skip(self.query.options.top_k).chain(&walked.pruned);
-        let dropped: Vec<(u32, f32)> = dropped.map(|it| (it.passage, it.helpfulness)).collect();
         Ledger {
             entry: entry.iter().take(ENTRY_SHOWN_MAX).map(vertex).collect(),
             rounds: rounds.collect(),
             arrivals: arrivals.collect(),
             pruned_count: dropped.len() as u32,
-            pruned: self.query.pruned(dropped.into_iter()),
+            pruned: self.query.pruned(dropped.iter().copied()),
             ..self.query.new_ledger()
         }
     }

@@ -20,7 +20,8 @@ use crate::domain::{EntryVertex, Ledger, Pruned, Step};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::trail::Evidence;
-use crate::store::{Follow, GraphReader};
+use crate::skill::FoundPassage;
+use crate::store::{Follow, GraphReader, PassageText};
 
 /// A question to one version of an index, with everything that strategies share.
 pub struct Query {
@@ -129,7 +130,30 @@ impl Query {
         ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
     }
 
+    /// Makes ready what a language model is shown of passages.
+    pub(in crate::query) fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
+        let mut passages = passages.to_vec();
+        passages.sort_unstable();
+        passages.dedup();
+        self.reader.prepare(&passages)
+    }
+
+    /// Returns what the document of a passage is called.
+    fn shown_name(&self, passage: u32) -> Result<String> {
+        let document = self.reader.document(self.reader.graph().passage_document[passage as usize])?;
+        Ok(document.caption().to_owned())
+    }
+
+    /// Returns a passage as a language model is shown it, once it was made ready.
+    pub(in crate::query) fn shown(&self, passage: u32) -> Result<FoundPassage> {
+        let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
+        Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
+    }
+
     fn new_ledger(&self) -> Ledger {
-        Ledger { asked: vec![self.question.text.clone()], ..Ledger::default() }
+        let told = self.question.told.join(", ");
+        let notes = if told.is_empty() { None } else { Some(format!("names by the language model: {told}")) };
+        let notes = notes.into_iter().collect();
+        Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
     }
 }

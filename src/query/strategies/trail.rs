@@ -1,4 +1,7 @@
-//! `trail`: question-guided propagation over names and shared entities, without any model call.
+//! `trail`: question-guided propagation over names and shared entities, without any model call unless a language model
+//! judges its steps, see [`judged`].
+
+mod judged;
 
 use std::sync::Arc;
 
@@ -10,7 +13,7 @@ use crate::graph::top;
 use crate::graph::trail::{
     CANDIDATES, CandidateFeatures, Candidates, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, walk,
 };
-use crate::query::options::{StrategyKind, TrailRanker};
+use crate::query::options::{Reasoning, StrategyKind, TrailRanker};
 use crate::query::substitute;
 use crate::query::text_fit::text_fits;
 use crate::query::weights::shipped_weights;
@@ -38,17 +41,20 @@ async fn find(query: Arc<Query>) -> Result<Found> {
     let is_boosted = ranker(&query, &weights)? == TrailRanker::Boosted;
     let mut options = TrailOptions::default();
     options.rounds = query.options.n_hop.unwrap_or(options.rounds);
-    let walked = walked(&query, &weights, options).await?;
+    let (walked, said) = match query.caller.clone().filter(|_| query.options.reasoning != Reasoning::Similarity) {
+        None => (walked(&query, &weights, options).await?, judged::Said::default()),
+        Some(caller) => judged::walked(&query, &caller, &weights, options).await?,
+    };
     let top_k = query.options.top_k;
     let ranked = if is_boosted {
         let candidates = candidates(&query, &weights, options, &walked).await?;
-        boosted(&weights, &walked, &candidates, top_k)
+        said.ranked(boosted(&weights, &walked, &candidates, top_k.max(CANDIDATES)), top_k)
     } else {
-        top::best_of(&walked.scores, top_k)
+        said.ranked(top::best_of(&walked.scores, top_k.max(CANDIDATES)), top_k)
     };
     on_cpu(&query, move |query| {
         let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
-        let ledger = ledger(query, &walked, &options, &ranked);
+        let ledger = ledger(query, &walked, &options, &ranked, &said);
         Ok(Found { ranked, paths, ledger })
     })
     .await
@@ -215,14 +221,21 @@ fn capitalized(folded: &str) -> String {
     folded.split(' ').map(capitalize).collect::<Vec<String>>().join(" ")
 }
 
-fn ledger(query: &Query, walked: &TrailWalk, options: &TrailOptions, ranked: &[(u32, f32)]) -> Ledger {
+fn ledger(
+    query: &Query,
+    walked: &TrailWalk,
+    options: &TrailOptions,
+    ranked: &[(u32, f32)],
+    said: &judged::Said,
+) -> Ledger {
     let seeds = top::best_of(&walked.seeds, options.expanded);
     let rounds = walked.rounds.iter().zip(1..).map(|(round, number)| {
         let mut taken: Vec<_> =
             round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
         let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect();
-        HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps }
+        let model = said.rounds.get(number as usize - 1).cloned();
+        HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model }
     });
     let reached = walked.rounds.last().map_or(0, |round| round.taken.len());
     let mut below: Vec<(u32, f32)> = walked.rounds.last().map_or_else(Vec::new, |round| {

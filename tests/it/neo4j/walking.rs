@@ -5,12 +5,14 @@ use std::sync::Arc;
 use cairn::domain::{Counts, IndexVersion, PassageId};
 use cairn::graph::packed::PassageGraph;
 use cairn::neo4j::{DatabaseGraph, PublishOptions, Traversal, TraversalOptions, publish};
+use cairn::query::Reasoning;
 use cairn::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 use cairn::workspace::Snapshot;
 use cairn::{Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
 
 use crate::support::corpus::bundles;
 use crate::support::neo4j::{Database, database};
+use crate::support::thinker::{Habit, Thinker};
 use crate::support::{Cli, block_on, index, shared_data};
 
 use super::{published, write_harbor};
@@ -118,8 +120,14 @@ async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) ->
     found.hits.iter().map(|hit| (hit.passage, format!("{:.4}", hit.score), way(hit))).collect()
 }
 
-/// Asks `questions` by `hop` from the same entry all three ways, and returns how many of the answers by `trail` are the
-/// same in memory and in the database.
+/// Returns the workspace with the entry that the database chose for a question.
+async fn same_entry(engine: &QueryEngine, kept: &Arc<Snapshot>, question: &str, options: &SearchOptions) -> SameEntry {
+    let held = Arc::clone(&engine.query(question, options).await.unwrap().reader);
+    SameEntry::new(Arc::clone(kept), held)
+}
+
+/// Asks `questions` by `hop` from the same entry, without a model and with one, all three ways, and returns how many of
+/// the answers by `trail` are the same in memory and in the database.
 async fn compare(database: &Database, workspace: &Workspace, questions: &[String]) -> usize {
     let in_memory = engine(database, Traversal::Memory).await;
     let by_cypher = engine(database, Traversal::Cypher).await;
@@ -130,9 +138,22 @@ async fn compare(database: &Database, workspace: &Workspace, questions: &[String
         let options = SearchOptions { strategy: StrategyKind::Hop, top_k: 20, ..SearchOptions::default() };
         let held = found(&in_memory, question, &options).await;
         assert_eq!(held, found(&by_cypher, question, &options).await, "{question}");
-        let reader = Arc::clone(&in_memory.query(question, &options).await.unwrap().reader);
-        let entered = QueryEngine::over(Arc::new(SameEntry::new(Arc::clone(&kept), reader)), Performers::built_in());
+        let entered = same_entry(&in_memory, &kept, question, &options).await;
+        let entered = QueryEngine::over(Arc::new(entered), Performers::built_in());
         assert_eq!(held, found(&entered.unwrap(), question, &options).await, "{question}");
+        for reasoning in [Reasoning::Choose, Reasoning::JudgeEdges, Reasoning::JudgeNodes] {
+            let options = SearchOptions { reasoning, ..options.clone() };
+            let entered = QueryEngine::over(
+                Arc::new(same_entry(&in_memory, &kept, question, &options).await),
+                Performers::built_in(),
+            );
+            let mut reasoned = Vec::new();
+            for engine in [&in_memory, &by_cypher, &entered.unwrap()] {
+                let engine = engine.with_model(Arc::new(Thinker::new(Habit::Some, 0)));
+                reasoned.push(found(&engine, question, &options).await);
+            }
+            assert!(reasoned.iter().all(|it| *it == reasoned[0]), "{question}, {reasoning:?}");
+        }
         let options = SearchOptions { strategy: StrategyKind::Trail, ..options };
         let (held, walked) = (found(&in_memory, question, &options).await, found(&by_cypher, question, &options).await);
         let passages = |found: &[(PassageId, String, Vec<String>)]| found.iter().map(|it| it.0).collect::<Vec<_>>();

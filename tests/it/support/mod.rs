@@ -10,6 +10,7 @@ pub(crate) mod neo4j;
 pub(crate) mod onnx;
 mod random;
 mod schema;
+pub(crate) mod thinker;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,0 +1,270 @@
+//! The hop walk with a language model that reasons. Each passage is left once, so that there is at most one call a
+//! passage; `judge-nodes` makes one a round. Where the model gives nothing that can be used, or may not be asked any
+//! more, similarity takes the step that it takes without a model, so that a model of no use changes nothing.
+//!
+//! - `choose`: from each passage the one step whose question helps most, or none (the paper's Algorithm 1).
+//! - `judge-edges`: from each passage all steps that help, of the best [`STEPS_JUDGED`] (`bfs_hop2` of the public
+//!   code).
+//! - `judge-nodes`: all steps from the passages that help (`bfs_node`); those found needed come first in the end.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Hopping, Visited, WIDTH, with};
+use crate::domain::{Judgement, RoundReasoning, Verdict};
+use crate::error::Result;
+use crate::graph::hop::{HopStep, WalkRound, Walking, best_exit, exits};
+use crate::query::asking::asked;
+use crate::query::caller::Caller;
+use crate::query::options::{Preset, Reasoning};
+use crate::skill::{ChooseSkill, ChooseTask, JudgeSkill, JudgeTask, JudgedItem, STEPS_MAX, StepShown};
+
+/// Steps from a passage that are judged, as many as the public code looks at.
+const STEPS_JUDGED: usize = 8;
+/// Passages of a queue that many steps lead to: twice the width, as in the public code.
+const QUEUE_MAX: usize = 2 * WIDTH;
+/// What the model's word for the one step that it chooses adds to what that is worth.
+const CHOSEN_WORTH: f32 = 1.0;
+/// What its word for one of several steps adds: of many verdicts more are wrong than of one choice.
+const NEEDED_WORTH: f32 = 0.25;
+
+/// What a model said in a walk.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// What it did in each round, as long as it was asked.
+    pub(super) rounds: Vec<RoundReasoning>,
+    /// What it said of passages.
+    verdicts: FxHashMap<u32, Verdict>,
+}
+
+/// What comes of one round.
+struct Round {
+    /// What leaves each passage of the queue.
+    exits: Vec<Vec<HopStep>>,
+    steps: Vec<HopStep>,
+    said: RoundReasoning,
+    /// Whether the model was of no use, though there was something to ask.
+    is_useless: bool,
+}
+
+/// Walks to the end of the last round.
+///
+/// # Errors
+///
+/// [`Error::Chat`](crate::Error::Chat) if something about the model has to be corrected, and whatever the store fails
+/// with.
+pub(super) async fn walked(
+    hopping: &Arc<Hopping>,
+    caller: &Arc<Caller>,
+    mut walking: Walking,
+) -> Result<(Walking, Said)> {
+    let mut said = Said::default();
+    let mut is_asked = true;
+    while !walking.queue().is_empty() {
+        let reasoning = if is_asked { hopping.query.options.reasoning } else { Reasoning::Similarity };
+        let asking = Asking { hopping, caller, round: said.rounds.len() as u32 };
+        let round = match reasoning {
+            Reasoning::Similarity => asking.by_similarity(walking.queue()).await?,
+            Reasoning::Choose => asking.chosen(walking.queue()).await?,
+            Reasoning::JudgeEdges => asking.judged_edges(walking.queue()).await?,
+            Reasoning::JudgeNodes => asking.judged_nodes(walking.queue(), &mut said.verdicts).await?,
+        };
+        let judged = round.exits.iter().map(Vec::len).sum::<usize>() as u32;
+        walking.advance(WalkRound { judged, steps: round.steps, ..WalkRound::default() });
+        if is_asked {
+            is_asked = !round.is_useless;
+            said.rounds.push(round.said);
+            walking.narrow(QUEUE_MAX, |passage| hopping.passage_similarity(passage));
+        }
+    }
+    Ok((walking, said))
+}
+
+/// One round of a walk.
+struct Asking<'a> {
+    hopping: &'a Arc<Hopping>,
+    caller: &'a Arc<Caller>,
+    /// From 0.
+    round: u32,
+}
+
+impl Asking<'_> {
+    /// Computes where it does not hold up other tasks, with what leaves each passage of `queue`.
+    async fn with<T: Send + 'static>(
+        &self,
+        queue: &[u32],
+        compute: impl FnOnce(&Hopping, Vec<Vec<HopStep>>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (hopping, queue) = (Arc::clone(self.hopping), queue.to_vec());
+        with(&self.hopping.query, move |_| compute(&hopping, hopping.exits(&queue))).await
+    }
+
+    async fn by_similarity(&self, queue: &[u32]) -> Result<Round> {
+        let exits = self.with(queue, |_, exits| Ok(exits)).await?;
+        Ok(self.round(exits, |_, exits| Vec::from_iter(best_exit(exits, &self.hopping.options))))
+    }
+
+    /// Returns a round in which `steps` says which steps are taken from each passage, by its place in the queue.
+    fn round(&self, exits: Vec<Vec<HopStep>>, mut steps: impl FnMut(usize, &[HopStep]) -> Vec<HopStep>) -> Round {
+        let steps = exits.iter().enumerate().flat_map(|(place, exits)| steps(place, exits)).collect();
+        Round { exits, steps, said: RoundReasoning::default(), is_useless: false }
+    }
+
+    async fn chosen(&self, queue: &[u32]) -> Result<Round> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
+        let told = self.with(queue, move |hopping, exits| {
+            let query = &hopping.query;
+            query.prepare_shown(&own)?;
+            let mut tasks = Vec::new();
+            for (here, exits) in own.iter().zip(&exits).filter(|it| !it.1.is_empty()) {
+                let steps = exits.iter().take(STEPS_MAX).map(|step| hopping.shown_step(step)).collect::<Result<_>>()?;
+                tasks.push(ChooseTask { question: question.clone(), round, here: query.shown(*here)?, steps });
+            }
+            Ok((tasks, exits))
+        });
+        let (tasks, exits) = told.await?;
+        let asked = asked::<ChooseSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
+        let mut outputs = asked.outputs.into_iter();
+        let taken = self.round(exits, |_, exits| {
+            if exits.is_empty() {
+                return Vec::new();
+            }
+            match outputs.next().flatten() {
+                Some(Some(place)) => {
+                    exits.get(place).map(|step| self.helpful(step, Verdict::Necessary)).into_iter().collect()
+                }
+                Some(None) => {
+                    said.declined += 1;
+                    Vec::new()
+                }
+                None => {
+                    said.degraded += 1;
+                    Vec::from_iter(best_exit(exits, &self.hopping.options))
+                }
+            }
+        });
+        Ok(Round { said, is_useless, ..taken })
+    }
+
+    async fn judged_edges(&self, queue: &[u32]) -> Result<Round> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
+        let told = self.with(queue, move |hopping, exits| {
+            let query = &hopping.query;
+            let targets = exits.iter().flat_map(|exits| exits.iter().take(STEPS_JUDGED)).map(|step| step.to);
+            query.prepare_shown(&targets.chain(own.iter().copied()).collect::<Vec<u32>>())?;
+            let mut tasks = Vec::new();
+            for exits in exits.iter().filter(|exits| !exits.is_empty()) {
+                let item = |step: &HopStep| {
+                    let StepShown { question, .. } = hopping.shown_step(step)?;
+                    Ok(JudgedItem::Step { from: query.shown_name(step.from)?, question, to: query.shown(step.to)? })
+                };
+                let items = exits.iter().take(STEPS_JUDGED).map(item).collect::<Result<_>>()?;
+                tasks.push(JudgeTask { question: question.clone(), round, items });
+            }
+            Ok((tasks, exits))
+        });
+        let (tasks, exits) = told.await?;
+        let asked = asked::<JudgeSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
+        let mut outputs = asked.outputs.into_iter();
+        let taken = self.round(exits, |_, exits| {
+            if exits.is_empty() {
+                return Vec::new();
+            }
+            let Some(verdicts) = outputs.next().flatten() else {
+                said.degraded += 1;
+                return Vec::from_iter(best_exit(exits, &self.hopping.options));
+            };
+            let judged = || exits.iter().zip(&verdicts);
+            said.verdicts.extend(judged().map(|(step, verdict)| self.judgement(Some(step.from), step.to, *verdict)));
+            let helpful = judged().filter(|it| *it.1 != Verdict::Irrelevant);
+            let steps: Vec<HopStep> = helpful.map(|(step, verdict)| self.helpful(step, *verdict)).collect();
+            said.declined += u32::from(steps.is_empty());
+            steps
+        });
+        Ok(Round { said, is_useless, ..taken })
+    }
+
+    async fn judged_nodes(&self, queue: &[u32], known: &mut FxHashMap<u32, Verdict>) -> Result<Round> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
+        let told = self.with(queue, move |hopping, exits| {
+            let query = &hopping.query;
+            query.prepare_shown(&own)?;
+            let item = |passage: &u32| Ok(JudgedItem::Passage(query.shown(*passage)?));
+            let items = own.iter().map(item).collect::<Result<_>>()?;
+            Ok((JudgeTask { question, round, items }, exits))
+        });
+        let (task, exits) = told.await?;
+        let kept = self.hopping.query.options.calls_after_strategy();
+        let mut asked = asked::<JudgeSkill>(self.caller, vec![task], kept).await?;
+        let verdicts = asked.outputs.pop().flatten();
+        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let Some(verdicts) = verdicts else {
+            said.degraded = 1;
+            let taken = self.round(exits, |_, exits| Vec::from_iter(best_exit(exits, &self.hopping.options)));
+            return Ok(Round { said, is_useless: true, ..taken });
+        };
+        known.extend(queue.iter().copied().zip(verdicts.iter().copied()));
+        said.verdicts = queue.iter().zip(&verdicts).map(|(it, verdict)| self.judgement(None, *it, *verdict)).collect();
+        said.declined = verdicts.iter().filter(|verdict| **verdict == Verdict::Irrelevant).count() as u32;
+        let taken = self.round(exits, |place, exits| match verdicts[place] {
+            Verdict::Irrelevant => Vec::new(),
+            verdict => exits.iter().map(|step| self.helpful(step, verdict)).collect(),
+        });
+        Ok(Round { said, ..taken })
+    }
+
+    fn judgement(&self, from: Option<u32>, to: u32, verdict: Verdict) -> Judgement {
+        let id = |passage: u32| self.hopping.query.reader.passage_id(passage);
+        Judgement { from: from.map(id), passage: id(to), verdict }
+    }
+
+    /// Returns a step that the model is for, with what it is worth then.
+    fn helpful(&self, step: &HopStep, verdict: Verdict) -> HopStep {
+        if self.hopping.query.options.preset == Preset::Paper {
+            return *step;
+        }
+        let word = match (self.hopping.query.options.reasoning, verdict) {
+            (Reasoning::JudgeNodes, _) | (_, Verdict::Irrelevant) => 0.0,
+            (Reasoning::Choose, _) => CHOSEN_WORTH,
+            (_, Verdict::Related) => NEEDED_WORTH / 2.0,
+            (_, Verdict::Necessary) => NEEDED_WORTH,
+        };
+        HopStep { worth: step.worth.max(0.0) + word, ..*step }
+    }
+}
+
+impl Hopping {
+    /// Returns what leaves each passage of `queue`, best first.
+    fn exits(&self, queue: &[u32]) -> Vec<Vec<HopStep>> {
+        self.compared(|compared| queue.iter().map(|from| exits(self.graph(), *from, compared)).collect())
+    }
+
+    fn shown_step(&self, step: &HopStep) -> Result<StepShown> {
+        let incoming = self.graph().edge_incoming[step.edge as usize];
+        Ok(StepShown {
+            to: self.query.reader.passage_id(step.to),
+            name: self.query.shown_name(step.to)?,
+            question: self.query.reader.incoming(incoming).to_owned(),
+        })
+    }
+}
+
+impl Said {
+    /// Returns the passages of a walk, best first: those found needed, those that have to do with the question, the
+    /// others, each as similarity has them; scores stay in order.
+    pub(super) fn ranked(&self, kept: &[Visited], pruned: &[Visited]) -> Vec<Visited> {
+        let verdict = |it: &Visited| self.verdicts.get(&it.passage).copied().unwrap_or_default();
+        let mut all: Vec<Visited> = kept.iter().chain(pruned).copied().collect();
+        let best = all.first().map_or(0.0, |best| best.helpfulness);
+        all.sort_by_key(|it| std::cmp::Reverse(verdict(it)));
+        for visited in &mut all {
+            visited.helpfulness += best * f32::from(verdict(visited) as u8);
+        }
+        all
+    }
+}
