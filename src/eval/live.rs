@@ -105,9 +105,9 @@ pub struct LiveLine {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] where lines in `folder` are of another collection or model; [`Error::Io`] and [`Error::Line`] where
-/// they cannot be read or written; [`Error::Chat`] if something about the model has to be corrected. What was asked
-/// before stays in the files.
+/// [`Error::Option`] where lines in `folder` are of another collection or model; [`Error::Io`] and [`Error::Line`]
+/// where they cannot be read or written; [`Error::Chat`] if something about the model has to be corrected. What was
+/// asked before stays in the files.
 ///
 /// # Cancel safety
 ///

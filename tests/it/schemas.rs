@@ -1,30 +1,31 @@
 //! The published schemas against the values that are printed: every field that a value has is in its schema, and every
 //! field of a schema is in a value.
 
+mod models;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use cairn::TrailRanker;
 use cairn::domain::{
-    Answer, AnswerKind, AnsweredBy, Arrival, Citation, CitationCheck, CorpusId, Cost, Counts, Direction, Document,
-    DocumentId, EdgeId, EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Judgement, Keywords,
-    Ledger, Metadata, ModelWork, PartAnswer, Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pick, Pruned,
-    PseudoQuery, QuestionEdge, QuestionKind, QuestionPart, RoundReasoning, SkillCalls, Skip, Span, Spent, Step,
-    StepKind, StopReason, Usage, Verdict, Writing, WrittenSentence,
+    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
+    EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
+    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spent, Step,
+    StepKind, Writing,
 };
 use cairn::eval::{
-    AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, LiveFigures, LiveReport, Measured,
-    Question, RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, WorkReport, compare, score,
-    score_answers,
+    AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
+    RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
-use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate, VectorReport};
+use cairn::index::VectorReport;
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
+use models::{estimate, live_report, model_report, part, pick, reasoning, spent_on_model, work, work_report, writing};
 
 const NAMES: [&str; 22] = [
     "answer",
@@ -132,53 +133,6 @@ fn ledger() -> Ledger {
     }
 }
 
-fn reasoning() -> RoundReasoning {
-    let judgement = |from, verdict| Judgement { from, passage: passage_id(), verdict };
-    let verdicts = vec![
-        judgement(Some(passage_id()), Verdict::Necessary),
-        judgement(None, Verdict::Related),
-        judgement(None, Verdict::Irrelevant),
-    ];
-    RoundReasoning { asked: 3, declined: 1, degraded: 1, verdicts }
-}
-
-fn pick() -> Pick {
-    let degraded = Some("it was away".to_owned());
-    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
-}
-
-fn part() -> QuestionPart {
-    let answer = |by| PartAnswer { text: "A".to_owned(), by, passage: passage_id() };
-    let answers = [AnsweredBy::Model, AnsweredBy::Rule].map(answer).into();
-    QuestionPart { text: "Who?".to_owned(), asked: vec!["Who?".to_owned()], answers, found: vec![passage_id()] }
-}
-
-fn work() -> ModelWork {
-    let calls = SkillCalls { asked: 2, unusable: 1, last: Some("it was away".to_owned()) };
-    let (model, skills) = ("openai:m".to_owned(), [("read".to_owned(), calls)].into());
-    ModelWork { model, skills, stop: StopReason::Deadline, spent: writing().spent }
-}
-
-fn work_report() -> WorkReport {
-    let mut report = WorkReport::default();
-    report.add(Some(&work()), Some(&writing()));
-    report
-}
-
-fn writing() -> Writing {
-    let sentence = WrittenSentence { text: "A.".to_owned(), citations: vec![0], is_supported: true };
-    let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
-    let usage = Usage { input_tokens: 2, output_tokens: 1, is_estimated: true };
-    Writing {
-        model: "openai:m".to_owned(),
-        short: Some("A".to_owned()),
-        sentences: vec![sentence],
-        checked_by: CitationCheck::Model,
-        degraded: Some("it was away".to_owned()),
-        spent: Spent { calls: 1, cached: 1, usage, cost },
-    }
-}
-
 fn answer() -> Answer {
     let citation = Citation {
         document: "A".to_owned(),
@@ -282,13 +236,6 @@ fn answer_lines() -> [AnswerLine; 5] {
     })
 }
 
-/// What came of asking a model for questions, stopped by a budget.
-fn model_report() -> ModelReport {
-    let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
-    let stopped = Some("the budget allows 1 calls".to_owned());
-    ModelReport { model: "openai:m".to_owned(), written: 1, failed, left: 2, stopped, spent: writing().spent }
-}
-
 fn vector_report() -> VectorReport {
     let stopped = Some("the budget allows 1 calls".to_owned());
     VectorReport { embedder: "openai:e".to_owned(), made: 1, left: 2, stopped, spent: writing().spent }
@@ -299,28 +246,6 @@ fn counts() -> Counts {
     Counts { without_vectors: 1, ..Counts::default() }
 }
 
-/// What was spent on one model, as the status shows it.
-fn spent_on_model() -> Value {
-    let mut value = json!(writing().spent);
-    value["model"] = json!("openai:m");
-    value
-}
-
-fn estimate() -> Estimate {
-    let Spent { usage, cost, .. } = writing().spent;
-    let stage = StageEstimate {
-        stage: "vectors".to_owned(),
-        model: "openai:m".to_owned(),
-        calls: 2,
-        cached: 1,
-        texts: Some(3),
-        usage,
-        cost,
-    };
-    let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
-    Estimate { documents: DocumentCounts::default(), stages: vec![stage], skips }
-}
-
 fn comparison() -> Value {
     let question = question();
     let line = Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }.line(&facts());
@@ -328,26 +253,6 @@ fn comparison() -> Value {
     let mut comparison = compare(&run, &run, &[question]).unwrap();
     comparison.notes = vec!["a note".to_owned()];
     json!(comparison)
-}
-
-fn live_report() -> LiveReport {
-    let row = LiveFigures {
-        row: "hop-paper".to_owned(),
-        tables: "1, 2, 5".to_owned(),
-        questions: 1,
-        recall_at_2: 50.0,
-        recall_at_5: 50.0,
-        retrieval_f1: 50.0,
-        exact_match: 0.0,
-        answer_f1: 50.0,
-        finding_calls: 20.5,
-        degraded: 1,
-        spent: writing().spent,
-        time_ms_p50: 1.5,
-    };
-    let Facts { version, embedder, corpus_id, corpus, .. } = facts();
-    let (model, stopped) = ("openai:m".to_owned(), Some("the budget allows 1 calls".to_owned()));
-    LiveReport { version, embedder, corpus_id, corpus, model, rows: vec![row], left: 2, stopped }
 }
 
 fn sweep() -> SweepReport {

@@ -1,5 +1,7 @@
 //! `cairn eval live`: methods side by side with a real model, within a budget, and on again where a run ended.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::asking::indexed;
@@ -31,9 +33,9 @@ fn run(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
 
 fn asked() -> Cli {
     let cli = indexed();
+    let supporting = ["notes/mill.txt", "notes/ada.txt"];
     let question = |id: &str, question: &str| {
-        json!({ "id": id, "question": question, "answers": ["Eaststead"], "supporting": ["notes/mill.txt", "notes/ada.txt"] })
-            .to_string()
+        json!({ "id": id, "question": question, "answers": ["Eaststead"], "supporting": supporting }).to_string()
     };
     let questions = [
         question("1", "Where was the builder of Harl Mill born?"),
@@ -56,15 +58,17 @@ fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
     let said = run(&cli, &server, &["--json"]).succeeded();
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("eval-live", &report);
-    // An answer for each question of three methods, a pick and parts for each of one: 2 · (3 + 1 + 1).
-    assert_eq!((server.asked().len(), &report["left"]), (10, &json!(0)));
+    assert_eq!(report["left"], 0);
+    let asked = server.asked();
+    let distinct: BTreeSet<String> = asked.iter().map(|it| it.body.to_string()).collect();
+    assert_eq!(distinct.len(), asked.len(), "what another method asked too is not asked again");
     let rows = report["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["row"].as_str().unwrap()).collect();
     assert_eq!(names, ["bm25", "decomposition", "trail-pick"]);
     assert_eq!((&rows[2]["exact_match"], &rows[2]["finding_calls"]), (&json!(100.0), &json!(1.0)));
     let again = run(&cli, &server, &["--budget", "0calls"]).succeeded();
     assert!(again.stdout.contains("trail-pick") && !again.stdout.contains("ended early"), "{again:#?}");
-    assert_eq!(server.asked().len(), 10);
+    assert_eq!(server.asked().len(), asked.len());
 }
 
 #[test]

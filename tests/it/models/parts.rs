@@ -84,9 +84,7 @@ fn each_part_is_looked_for_with_the_answer_that_it_needs() {
 #[test]
 fn a_rule_reads_where_no_model_is_to_and_where_the_calls_are_made() {
     let cli = indexed();
-    for (more, stop) in
-        [(["--decompose=rule", "--top-k=3"], "finished"), (["--decompose", "--max-calls=1"], "finished")]
-    {
+    for (more, stop) in [(["--decompose=rule", "--top-k=3"], "finished"), (["--decompose", "--max-calls=1"], "calls")] {
         cli.run(["cache", "clear"]).succeeded();
         let server = ChatServer::start([taken_apart()]);
         let found = found(&cli, &server, &more);
@@ -172,6 +170,8 @@ fn calls_end_where_they_may_and_the_trace_says_why() {
     let found = found(&cli, &server, &["--decompose", "--max-calls", "2"]);
     assert_eq!(server.asked().len(), 2);
     assert_eq!(found["ledger"]["work"]["stop"], "calls");
+    cli.run(["cache", "clear"]).succeeded();
+    server.play([taken_apart(), Play::Says("Ada".to_owned())]);
     let said = run(&cli, &server, &["search", QUESTION, "--decompose", "--max-calls", "2"]).succeeded();
     assert!(said.stderr.contains("asked nothing more: the calls of the question were made"), "{said:#?}");
 }
@@ -199,7 +199,7 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
         ],
     });
     cli.write("questions.jsonl", question.to_string());
-    let eval = ["eval", "retrieval", "--questions", "questions.jsonl", "--json", "--decompose", "--pick"];
+    let eval = ["eval", "retrieval", "--questions", "questions.jsonl", "--decompose", "--pick"];
     let recorded = ["--recorded", "questions.jsonl", "--simulate", "1"];
     let report = cli.json(&[&eval[..], &recorded].concat());
     assert_valid("eval-retrieval", &report);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cairn::domain::{Counts, IndexVersion, PassageId};
 use cairn::graph::packed::PassageGraph;
 use cairn::neo4j::{DatabaseGraph, PublishOptions, Traversal, TraversalOptions, publish};
-use cairn::query::Reasoning;
+use cairn::query::{Reading, Reasoning};
 use cairn::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 use cairn::workspace::Snapshot;
 use cairn::{Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
@@ -126,6 +126,9 @@ async fn same_entry(engine: &QueryEngine, kept: &Arc<Snapshot>, question: &str, 
     SameEntry::new(Arc::clone(kept), held)
 }
 
+/// Questions that a model is asked about.
+const REASONED: usize = 4;
+
 /// Asks `questions` by `hop` from the same entry, without a model and with one, all three ways, and returns how many of
 /// the answers by `trail` are the same in memory and in the database.
 async fn compare(database: &Database, workspace: &Workspace, questions: &[String]) -> usize {
@@ -134,14 +137,15 @@ async fn compare(database: &Database, workspace: &Workspace, questions: &[String
     let kept = Arc::new(workspace.snapshot().unwrap());
     assert_eq!(in_memory.corpus().await.unwrap(), by_cypher.corpus().await.unwrap());
     let mut same = 0;
-    for question in questions {
+    for (question, place) in questions.iter().zip(0..) {
         let options = SearchOptions { strategy: StrategyKind::Hop, top_k: 20, ..SearchOptions::default() };
         let held = found(&in_memory, question, &options).await;
         assert_eq!(held, found(&by_cypher, question, &options).await, "{question}");
         let entered = same_entry(&in_memory, &kept, question, &options).await;
         let entered = QueryEngine::over(Arc::new(entered), Performers::built_in());
         assert_eq!(held, found(&entered.unwrap(), question, &options).await, "{question}");
-        for reasoning in [Reasoning::Choose, Reasoning::JudgeEdges, Reasoning::JudgeNodes] {
+        let reasonings = [Reasoning::Choose, Reasoning::JudgeEdges, Reasoning::JudgeNodes];
+        for reasoning in reasonings.into_iter().filter(|_| place < REASONED) {
             let options = SearchOptions { reasoning, ..options.clone() };
             let entered = QueryEngine::over(
                 Arc::new(same_entry(&in_memory, &kept, question, &options).await),
@@ -172,6 +176,37 @@ fn three_ways_to_walk_the_demo_find_the_same() {
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let questions = super::answering::QUESTIONS.map(str::to_owned);
     assert_eq!(block_on(compare(&database, &workspace, &questions)), questions.len());
+}
+
+#[test]
+fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_database() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
+    let on_disk = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
+    let asked = [
+        SearchOptions { reasoning: Reasoning::JudgeEdges, ..SearchOptions::default() },
+        SearchOptions { decompose: Some(Reading::Model), pick: Some(20), ..SearchOptions::default() },
+        SearchOptions { decompose: Some(Reading::Rule), entities: true, ..SearchOptions::default() },
+    ];
+    block_on(async {
+        let engines = [on_disk, engine(&database, Traversal::Memory).await, engine(&database, Traversal::Cypher).await];
+        for question in super::answering::QUESTIONS {
+            for options in &asked {
+                let mut all = Vec::new();
+                for engine in &engines {
+                    let engine = engine.with_model(Arc::new(Thinker::new(Habit::Some, 0)));
+                    let found = engine.search(question, options).await.unwrap();
+                    let passages: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
+                    all.push((passages, found.ledger.parts, found.ledger.work.unwrap().skills));
+                }
+                assert!(all.iter().all(|it| *it == all[0]), "{question}, {options:?}: {all:#?}");
+            }
+        }
+    });
 }
 
 #[test]

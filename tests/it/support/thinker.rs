@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// How it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Habit {
-    /// It chooses the first step, judges every third passage needed and every fourth related, and names two words.
+    /// It chooses the first step, judges every third passage needed and every fourth related, names two words at a
+    /// time, picks every fifth, and reads the name of the first.
     Some,
     /// It declines every step, finds no passage of use, names nothing.
     None,
@@ -49,6 +50,12 @@ impl Thinker {
                 let (third, fourth) = (every(3), every(4));
                 let fourth: Vec<_> = fourth.into_iter().filter(|it| !third.contains(it)).collect();
                 json!({ "necessary": third, "related": fourth })
+            }
+            ("pick", _) => json!({ "passages": every(5) }),
+            ("decompose", _) => json!({ "parts": [words.join(" "), "Who built #1?"] }),
+            ("read", _) => {
+                let title = request.messages[1].text.lines().find_map(|line| line.strip_prefix("[1] "));
+                json!({ "answers": [{ "text": title, "passage": 1 }] })
             }
             ("entities", Habit::None) => json!({ "entities": [] }),
             ("entities", _) => json!({ "entities": words.rchunks(2).map(|it| it.join(" ")).collect::<Vec<_>>() }),

@@ -1,0 +1,107 @@
+//! What language models have to do with what is printed.
+
+use cairn::domain::{
+    AnsweredBy, CitationCheck, Cost, Judgement, ModelWork, PartAnswer, Pick, QuestionPart, RoundReasoning, SkillCalls,
+    Skip, Spent, StopReason, Usage, Verdict, Writing, WrittenSentence,
+};
+use cairn::eval::{Facts, LiveFigures, LiveReport, WorkReport};
+use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
+use serde_json::{Value, json};
+
+use super::{facts, passage_id};
+
+pub(super) fn reasoning() -> RoundReasoning {
+    let judgement = |from, verdict| Judgement { from, passage: passage_id(), verdict };
+    let verdicts = vec![
+        judgement(Some(passage_id()), Verdict::Necessary),
+        judgement(None, Verdict::Related),
+        judgement(None, Verdict::Irrelevant),
+    ];
+    RoundReasoning { asked: 3, declined: 1, degraded: 1, verdicts }
+}
+
+pub(super) fn pick() -> Pick {
+    let degraded = Some("it was away".to_owned());
+    Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
+}
+
+pub(super) fn part() -> QuestionPart {
+    let answer = |by| PartAnswer { text: "A".to_owned(), by, passage: passage_id() };
+    let answers = [AnsweredBy::Model, AnsweredBy::Rule].map(answer).into();
+    QuestionPart { text: "Who?".to_owned(), asked: vec!["Who?".to_owned()], answers, found: vec![passage_id()] }
+}
+
+pub(super) fn work() -> ModelWork {
+    let calls = SkillCalls { asked: 2, unusable: 1, last: Some("it was away".to_owned()) };
+    let (model, skills) = ("openai:m".to_owned(), [("read".to_owned(), calls)].into());
+    ModelWork { model, skills, stop: StopReason::Deadline, spent: writing().spent }
+}
+
+pub(super) fn work_report() -> WorkReport {
+    let mut report = WorkReport::default();
+    report.add(Some(&work()), Some(&writing()));
+    report
+}
+
+pub(super) fn writing() -> Writing {
+    let sentence = WrittenSentence { text: "A.".to_owned(), citations: vec![0], is_supported: true };
+    let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
+    let usage = Usage { input_tokens: 2, output_tokens: 1, is_estimated: true };
+    Writing {
+        model: "openai:m".to_owned(),
+        short: Some("A".to_owned()),
+        sentences: vec![sentence],
+        checked_by: CitationCheck::Model,
+        degraded: Some("it was away".to_owned()),
+        spent: Spent { calls: 1, cached: 1, usage, cost },
+    }
+}
+
+pub(super) fn live_report() -> LiveReport {
+    let row = LiveFigures {
+        row: "hop-paper".to_owned(),
+        tables: "1, 2, 5".to_owned(),
+        questions: 1,
+        recall_at_2: 50.0,
+        recall_at_5: 50.0,
+        retrieval_f1: 50.0,
+        exact_match: 0.0,
+        answer_f1: 50.0,
+        finding_calls: 20.5,
+        degraded: 1,
+        spent: writing().spent,
+        time_ms_p50: 1.5,
+    };
+    let Facts { version, embedder, corpus_id, corpus, .. } = facts();
+    let (model, stopped) = ("openai:m".to_owned(), Some("the budget allows 1 calls".to_owned()));
+    LiveReport { version, embedder, corpus_id, corpus, model, rows: vec![row], left: 2, stopped }
+}
+
+/// What came of asking a model for questions, stopped by a budget.
+pub(super) fn model_report() -> ModelReport {
+    let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
+    let stopped = Some("the budget allows 1 calls".to_owned());
+    ModelReport { model: "openai:m".to_owned(), written: 1, failed, left: 2, stopped, spent: writing().spent }
+}
+
+/// What was spent on one model, as the status shows it.
+pub(super) fn spent_on_model() -> Value {
+    let mut value = json!(writing().spent);
+    value["model"] = json!("openai:m");
+    value
+}
+
+pub(super) fn estimate() -> Estimate {
+    let Spent { usage, cost, .. } = writing().spent;
+    let stage = StageEstimate {
+        stage: "vectors".to_owned(),
+        model: "openai:m".to_owned(),
+        calls: 2,
+        cached: 1,
+        texts: Some(3),
+        usage,
+        cost,
+    };
+    let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
+    Estimate { documents: DocumentCounts::default(), stages: vec![stage], skips }
+}
