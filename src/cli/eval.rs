@@ -34,8 +34,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let stand_in = stand_in(&args)?;
-    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
+    let (index, role) = (args.place.index.clone(), ModelRole::Reason);
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &args.call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
     if let Some(path) = &args.output {
@@ -50,8 +50,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Answer)));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
+    let (index, role) = (args.place.index.clone(), ModelRole::Answer);
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &args.call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options, stand_in(&args)?).await?;
     if let Some(path) = &args.output {

@@ -12,6 +12,7 @@ mod hostile;
 mod parts;
 mod picking;
 mod probing;
+mod recordings;
 mod secrets;
 mod spending;
 mod streaming;
