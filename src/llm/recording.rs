@@ -1,7 +1,7 @@
 //! Recordings: files that say what calls to servers came to, one JSON object a line.
 //!
-//! A chat call is found again by the key of its request, a vector by its text. Neither prompts nor texts nor keys are in
-//! the file.
+//! A chat call is found again by the key of its request, a vector by its text. Neither prompts nor texts nor keys are
+//! in the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
