@@ -418,7 +418,8 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
         | ChatError::Request { .. }
         | ChatError::Budget { .. }
         | ChatError::NoPrice { .. }
-        | ChatError::NotRecorded { .. } => ErrorKind::Input,
+        | ChatError::NotRecorded { .. }
+        | ChatError::VectorNotRecorded { .. } => ErrorKind::Input,
         ChatError::Store { .. } => ErrorKind::Io,
         ChatError::RateLimited { .. }
         | ChatError::Server { .. }

@@ -138,11 +138,19 @@ pub(super) struct IndexModelArgs {
     /// Say what the model, and an embedder behind a server, would be asked and what that would cost, and do nothing.
     #[arg(long, conflicts_with_all = ["record", "replay", "budget", "neo4j"])]
     pub(super) dry_run: bool,
-    /// Write the model's calls into a new file, to be replayed.
-    #[arg(long, value_name = "FILE", requires = "model", conflicts_with = "replay")]
+    /// Whether calls are written down or taken from a file.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
+}
+
+/// Whether calls to servers are written down or taken from a file.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct RecordingArgs {
+    /// Write the calls to the model, and to an embedder behind a server, into a new file, to be replayed.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
-    /// Take the model's calls from a file, and ask nobody.
-    #[arg(long, value_name = "FILE", requires = "model")]
+    /// Take these calls from such a file, and ask nobody.
+    #[arg(long, value_name = "FILE")]
     pub(super) replay: Option<PathBuf>,
 }
 
@@ -266,7 +274,7 @@ pub(super) struct SearchArgs {
 }
 
 /// Which language model is asked, and what it may spend.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct ModelCallArgs {
     /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model of the server
     /// that is set; or `default`, the one that is set [default: none is asked].
@@ -279,12 +287,9 @@ pub(super) struct ModelCallArgs {
     /// Tokens at most, read and written; a call that might take more is not made.
     #[arg(long, value_name = "N", requires = "model")]
     pub(super) max_tokens: Option<u64>,
-    /// Write the model's calls into a new file, to be replayed.
-    #[arg(long, value_name = "FILE", requires = "model", conflicts_with = "replay")]
-    pub(super) record: Option<PathBuf>,
-    /// Take the model's calls from a file, and ask nobody.
-    #[arg(long, value_name = "FILE", requires = "model")]
-    pub(super) replay: Option<PathBuf>,
+    /// Whether calls are written down or taken from a file.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
 }
 
 /// `cairn ask`.

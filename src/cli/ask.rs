@@ -21,8 +21,8 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args.find, &args.call, surroundings)?;
-    let (index, call) = (args.place.index.clone(), Some((&args.call, ModelRole::Reason)));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
+    let (index, role) = (args.place.index.clone(), ModelRole::Reason);
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &args.call, role };
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -45,7 +45,8 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         index: args.place.index.clone(),
         graph: &args.graph,
         models: &args.models,
-        call: Some((&args.call, ModelRole::Answer)),
+        call: &args.call,
+        role: ModelRole::Answer,
     };
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(place, surroundings, &mut search).await?;

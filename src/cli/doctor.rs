@@ -2,12 +2,12 @@
 //! `--probe` finds out about a server.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
 
 use super::args::DoctorArgs;
+use super::calls::Calls;
 use super::{Done, Surroundings, models, probe, said};
 use crate::embed::{EmbedderChoice, EmbedderPlace, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
@@ -130,8 +130,8 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
 /// Embeds a word with the embedder of the index, or with that of a new one.
 async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
     let performers = match workspace {
-        Some(workspace) => models::for_index(workspace, &args.models, surroundings),
-        None => models::for_new_index(&args.models, Arc::default(), surroundings),
+        Some(workspace) => models::for_index(workspace, &args.models, &Calls::default(), surroundings),
+        None => models::for_new_index(&args.models, &Calls::default(), surroundings),
     };
     let worked: Result<String> = async {
         let embedder = performers?.embedder;

@@ -40,9 +40,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let stand_in = stand_in(&args)?;
-    let asked = of_all_questions(&args.call);
-    let (index, call) = (args.place.index.clone(), Some((&asked, ModelRole::Reason)));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
+    let (index, role, call) = (args.place.index.clone(), ModelRole::Reason, of_all_questions(&args.call));
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
     if let Some(path) = &args.output {
@@ -57,9 +56,8 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let asked = of_all_questions(&args.call);
-    let (index, call) = (args.place.index.clone(), Some((&asked, ModelRole::Answer)));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call };
+    let (index, role, call) = (args.place.index.clone(), ModelRole::Answer, of_all_questions(&args.call));
+    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options, stand_in(&args)?).await?;
     if let Some(path) = &args.output {
@@ -175,7 +173,8 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     let mut questions = read_questions(&args.questions)?;
     questions.truncate(args.limit.unwrap_or(usize::MAX));
     let index = surroundings.index(args.place.index.clone());
-    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &args.models, call: None };
+    let (none, role) = (ModelCallArgs::default(), ModelRole::Answer);
+    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &args.models, call: &none, role };
     let engine = open_to_search(place, surroundings, &mut SearchOptions::default()).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
     let model = writer::within_budget(&args.model, &args.budget, kept, surroundings)?;

@@ -1,9 +1,9 @@
 //! `cairn index`.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use super::args::{IndexArgs, ModelArgs};
+use super::args::IndexArgs;
+use super::calls::{CallLog, Calls};
 use super::publish::{self, publish_from};
 use super::{Done, Surroundings, endpoint, index_model, models, progress, writer};
 use crate::chunk::{ChunkOptions, PassageUnit};
@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{FailedReplies, IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
-use crate::llm::Meter;
 use crate::neo4j::OtherVectors;
 use crate::skill::Performers;
 use crate::workspace::{Workspace, WorkspaceOptions};
@@ -43,10 +42,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
         drop(bar);
         return index_model::dry_run(&args, &path, &sources, &options, surroundings);
     }
-    let meter = writer::index_meter(&args.language_model, surroundings)?;
-    let (mut workspace, performers) = open(&path, options.other_embedder, &args.models, &meter, surroundings)?;
-    let model = writer::index_model(&args.language_model, workspace.path(), meter, surroundings)?;
-    let performers = Performers { model, ..performers };
+    let (mut workspace, performers) = open(&path, options.other_embedder, &args, surroundings)?;
     let report = if names_none {
         re_embed(&mut workspace, &performers, &options).await
     } else {
@@ -76,29 +72,34 @@ const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     }
 }
 
-/// Opens the index, or makes it, with the embedder that was asked for or else its own.
+/// Opens the index, or makes it, with the embedder that was asked for or else its own, and with the model.
 fn open(
     path: &Path,
     other: OtherEmbedder,
-    args: &ModelArgs,
-    meter: &Arc<Meter>,
+    args: &IndexArgs,
     surroundings: &Surroundings,
 ) -> Result<(Workspace, Performers)> {
-    let performers = match Workspace::open(path) {
-        Ok(workspace) => {
-            let performers = models::for_metered_index(&workspace, args, Arc::clone(meter), surroundings)?;
-            if other == OtherEmbedder::ReEmbed {
-                return Ok((workspace, performers));
-            }
-            performers
-        }
+    let found = match Workspace::open(path) {
+        Ok(workspace) => Some(workspace),
         // Records that are gone are made anew; records that are damaged are refused below, as they were here.
-        Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => {
-            models::for_new_index(args, Arc::clone(meter), surroundings)?
-        }
+        Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => None,
         Err(error) => return Err(error),
     };
-    Ok((Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?, performers))
+    let language_model = &args.language_model;
+    let meter = writer::index_meter(language_model, surroundings)?;
+    let calls = Calls { meter, log: CallLog::open(&language_model.recording)? };
+    let performers = match &found {
+        Some(workspace) => models::for_index(workspace, &args.models, &calls, surroundings)?,
+        None => models::for_new_index(&args.models, &calls, surroundings)?,
+    };
+    let workspace = match found {
+        Some(workspace) if other == OtherEmbedder::ReEmbed => workspace,
+        _ => Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?,
+    };
+    let model = writer::index_model(language_model, workspace.path(), &calls, surroundings)?;
+    let performers = Performers { model, ..performers };
+    calls.log.say_if_idle(&performers, surroundings);
+    Ok((workspace, performers))
 }
 
 fn options(args: &IndexArgs) -> Result<IndexOptions> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::args::IndexArgs;
+use super::calls::Calls;
 use super::screen::Screen;
 use super::{Done, Surroundings, models, writer};
 use crate::domain::{Cost, Spent, Usage};
@@ -56,7 +57,8 @@ fn estimated(
         Err(error) => return Err(error),
     };
     let meter = writer::index_meter(&args.language_model, surroundings)?;
-    let performers = models::for_dry_run(workspace.as_ref(), &args.models, meter, surroundings)?;
+    let calls = Calls { meter, ..Calls::default() };
+    let performers = models::for_dry_run(workspace.as_ref(), &args.models, &calls, surroundings)?;
     let asked = writer::asked_model(&args.language_model, workspace.as_ref(), surroundings)?;
     estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), asked.as_ref(), options)
 }

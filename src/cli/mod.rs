@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod budget;
 mod cache;
+mod calls;
 mod check;
 mod clone;
 mod database;
@@ -46,6 +47,7 @@ use crate::skill::Performers;
 use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
 use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
+use calls::{CallLog, Calls};
 use models::Remembered;
 use next::Next;
 use screen::Screen;
@@ -272,7 +274,7 @@ impl Surroundings {
 /// Opens an index with the embedder that was asked for or else its own.
 fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
     let workspace = Workspace::open(path)?;
-    QueryEngine::open(&workspace, models::for_index(&workspace, models, surroundings)?)
+    QueryEngine::open(&workspace, models::for_index(&workspace, models, &Calls::default(), surroundings)?)
 }
 
 /// Where a search reads, and with which models.
@@ -280,8 +282,10 @@ struct SearchPlace<'a> {
     index: Option<PathBuf>,
     graph: &'a GraphArgs,
     models: &'a SearchModelArgs,
-    /// Which language model, for a command that may ask one.
-    call: Option<(&'a ModelCallArgs, ModelRole)>,
+    /// Which language model, and whether calls are written down.
+    call: &'a ModelCallArgs,
+    /// What the language model is for.
+    role: ModelRole,
 }
 
 /// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
@@ -294,19 +298,24 @@ async fn open_to_search(
     (options.reranked_by, options.rerank) = (reranked_by, count);
     options.check()?;
     let models = &place.models.models;
-    let model = |index: Option<&Path>| {
-        place.call.map_or(Ok(None), |(call, role)| writer::model(call, role, index, surroundings))
-    };
+    let model = |index: Option<&Path>, log: &CallLog| writer::model(place.call, place.role, index, log, surroundings);
+    let log = || CallLog::open(&place.call.recording);
     // A database that is only set is for publishing: a search reads the index here unless one is named.
     if place.graph.database.neo4j.is_some() {
         let source = database::open(place.graph, surroundings).await?;
         let reader = source.reader();
-        let remembered = Remembered::of_graph(reader.as_ref());
+        let calls = Calls { log: log()?, ..Calls::default() };
+        let remembered = Remembered::of_graph(reader.as_ref(), calls.clone());
         let performers = models::for_embedder(reader.embedder(), remembered, models, surroundings)?;
-        return QueryEngine::over_source(Arc::new(source), Performers { reranker, model: model(None)?, ..performers });
+        let performers = Performers { reranker, model: model(None, &calls.log)?, ..performers };
+        calls.log.say_if_idle(&performers, surroundings);
+        return QueryEngine::over_source(Arc::new(source), performers);
     }
     let workspace = Workspace::open(surroundings.index(place.index))?;
-    let performers = models::for_index(&workspace, models, surroundings)?;
-    let model = model(Some(workspace.path()))?;
-    QueryEngine::open(&workspace, Performers { reranker, model, ..performers })
+    let calls = Calls { log: log()?, ..Calls::default() };
+    let performers = models::for_index(&workspace, models, &calls, surroundings)?;
+    let model = model(Some(workspace.path()), &calls.log)?;
+    let performers = Performers { reranker, model, ..performers };
+    calls.log.say_if_idle(&performers, surroundings);
+    QueryEngine::open(&workspace, performers)
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::args::{ModelArgs, SearchModelArgs};
+use super::calls::{CallLog, Calls};
 use super::{Surroundings, endpoint};
 use crate::domain::Secret;
 use crate::embed::{
-    Embedder as _, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, Reranker,
-    ServerEmbedder, ServerOptions, ServerPlace, StaticTable,
+    Embedder as _, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, ReplayedEmbedder,
+    Reranker, ServerEmbedder, ServerOptions, ServerPlace, StaticTable,
 };
 use crate::error::{Error, Result};
-use crate::llm::{Endpoint, Meter};
+use crate::llm::Endpoint;
 use crate::query::RerankedBy;
 use crate::skill::Performers;
 use crate::store::{GraphReader, VectorField};
@@ -22,9 +23,9 @@ use crate::workspace::Workspace;
 /// Passages that are judged where nobody says how many.
 const RERANK_DEFAULT: usize = 20;
 
-/// Returns the performers for a new index, whose calls are counted on `meter`.
-pub(super) fn for_new_index(args: &ModelArgs, meter: Arc<Meter>, surroundings: &Surroundings) -> Result<Performers> {
-    performers(&new_choice(args, surroundings)?, &Opening::Asked(meter), args, surroundings)
+/// Returns the performers for a new index.
+pub(super) fn for_new_index(args: &ModelArgs, calls: &Calls, surroundings: &Surroundings) -> Result<Performers> {
+    performers(&new_choice(args, surroundings)?, &Opening { values: Values::Asked, calls }, args, surroundings)
 }
 
 fn new_choice(args: &ModelArgs, surroundings: &Surroundings) -> Result<EmbedderChoice> {
@@ -37,35 +38,32 @@ fn new_choice(args: &ModelArgs, surroundings: &Surroundings) -> Result<EmbedderC
 pub(super) fn for_dry_run(
     workspace: Option<&Workspace>,
     args: &ModelArgs,
-    meter: Arc<Meter>,
+    calls: &Calls,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
+    let reckoned = |values| Opening { values: Values::Reckoned(values), calls };
     let Some(workspace) = workspace else {
-        return performers(&new_choice(args, surroundings)?, &Opening::Reckoned(1, meter), args, surroundings);
+        return performers(&new_choice(args, surroundings)?, &reckoned(1), args, surroundings);
     };
     match &args.embedder {
         Some(asked) => {
             let dimension = workspace.records()?.manifest()?.dimension;
-            performers(&asked.parse()?, &Opening::Reckoned(dimension, meter), args, surroundings)
+            performers(&asked.parse()?, &reckoned(dimension), args, surroundings)
         }
-        None => for_metered_index(workspace, args, meter, surroundings),
+        None => for_index(workspace, args, calls, surroundings),
     }
 }
 
 /// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
-pub(super) fn for_index(workspace: &Workspace, args: &ModelArgs, surroundings: &Surroundings) -> Result<Performers> {
-    for_metered_index(workspace, args, Arc::default(), surroundings)
-}
-
-/// Does the same, with calls that are counted on `meter`.
-pub(super) fn for_metered_index(
+pub(super) fn for_index(
     workspace: &Workspace,
     args: &ModelArgs,
-    meter: Arc<Meter>,
+    calls: &Calls,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
     let manifest = workspace.records()?.manifest()?;
-    let remembered = Remembered { place: workspace.model_place()?, dimension: Some(manifest.dimension), meter };
+    let (place, dimension) = (workspace.model_place()?, Some(manifest.dimension));
+    let remembered = Remembered { place, dimension, calls: calls.clone() };
     for_embedder(&manifest.embedder, remembered, args, surroundings)
 }
 
@@ -76,25 +74,32 @@ pub(super) struct Remembered {
     place: Option<EmbedderPlace>,
     /// Values of a vector.
     dimension: Option<usize>,
-    /// Where its calls are counted.
-    meter: Arc<Meter>,
+    /// How it is called.
+    calls: Calls,
 }
 
-/// How an embedder behind a server is opened.
-enum Opening {
-    /// It is asked how long its vectors are.
-    Asked(Arc<Meter>),
+/// How an embedder behind a server is opened, and called.
+struct Opening<'a> {
+    values: Values,
+    calls: &'a Calls,
+}
+
+/// How it is known how many values the vectors of an embedder behind a server have.
+#[derive(Debug, Clone, Copy)]
+enum Values {
+    /// It is asked.
+    Asked,
     /// That is known.
-    Known(usize, Arc<Meter>),
+    Known(usize),
     /// It is never asked anything: this is taken for the length of its vectors.
-    Reckoned(usize, Arc<Meter>),
+    Reckoned(usize),
 }
 
 impl Remembered {
     /// Returns what a graph in a database knows: how long its vectors are, where it has any.
-    pub(super) fn of_graph(reader: &dyn GraphReader) -> Self {
+    pub(super) fn of_graph(reader: &dyn GraphReader, calls: Calls) -> Self {
         let dimension = reader.vectors(VectorField::Passage).dimension;
-        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), meter: Arc::default() }
+        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), calls }
     }
 }
 
@@ -106,8 +111,9 @@ pub(super) fn for_embedder(
     args: &ModelArgs,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
+    let calls = &remembered.calls;
     if let Some(asked) = &args.embedder {
-        return performers(&asked.parse()?, &Opening::Asked(remembered.meter), args, surroundings);
+        return performers(&asked.parse()?, &Opening { values: Values::Asked, calls }, args, surroundings);
     }
     match pinned {
         StaticTable::NAME => Ok(Performers::built_in()),
@@ -119,14 +125,10 @@ pub(super) fn for_embedder(
             };
             local_model(name, place, args, surroundings)
         }
-        name => match pinned_endpoint(name, remembered.place, surroundings)? {
+        name => match pinned_endpoint(name, remembered.place, &calls.log, surroundings)? {
             Some(endpoint) => {
-                let meter = remembered.meter;
-                let opening = match remembered.dimension {
-                    Some(dimension) => Opening::Known(dimension, meter),
-                    None => Opening::Asked(meter),
-                };
-                server_model(endpoint, &opening, surroundings)
+                let values = remembered.dimension.map_or(Values::Asked, Values::Known);
+                server_model(endpoint, &Opening { values, calls }, surroundings)
             }
             // One that this program does not have: the index says so when it is opened with ours.
             None => Ok(Performers::built_in()),
@@ -139,6 +141,7 @@ pub(super) fn for_embedder(
 fn pinned_endpoint(
     pinned: &str,
     place: Option<EmbedderPlace>,
+    log: &CallLog,
     surroundings: &Surroundings,
 ) -> Result<Option<Endpoint>> {
     let settings = &surroundings.settings.model;
@@ -149,26 +152,26 @@ fn pinned_endpoint(
     if let Some(Ok(endpoint)) = surroundings.settings.embedder.as_deref().and_then(named)
         && endpoint.name() == pinned
     {
-        return endpoint::with_key(endpoint, settings).map(Some);
+        return log.with_key(endpoint, settings).map(Some);
     }
     match place {
         Some(EmbedderPlace::Server(place)) if place.endpoint().name() == pinned => {
-            remembered_endpoint(&place, surroundings).map(Some)
+            remembered_endpoint(&place, log, surroundings).map(Some)
         }
-        _ => named(pinned).transpose()?.map(|endpoint| endpoint::with_key(endpoint, settings)).transpose(),
+        _ => named(pinned).transpose()?.map(|endpoint| log.with_key(endpoint, settings)).transpose(),
     }
 }
 
 /// Returns an endpoint that an index remembers. The index may come from somebody else: what is secret goes only where
 /// the settings, or the server's own name, lead too.
-fn remembered_endpoint(place: &ServerPlace, surroundings: &Surroundings) -> Result<Endpoint> {
+fn remembered_endpoint(place: &ServerPlace, log: &CallLog, surroundings: &Surroundings) -> Result<Endpoint> {
     let settings = &surroundings.settings.model;
     let endpoint = place.endpoint();
     let usual = endpoint.preset.map(|preset| preset.url().to_owned());
     let set = [&settings.url, &settings.embedder_url].map(|url| url.as_deref().map(|url| url.trim_end_matches('/')));
     let is_known = usual.as_deref() == Some(endpoint.url.as_str()) || set.contains(&Some(endpoint.url.as_str()));
-    let endpoint = endpoint::with_key(endpoint::with_settings(endpoint, settings)?, settings)?;
-    if is_known {
+    let endpoint = log.with_key(endpoint::with_settings(endpoint, settings)?, settings)?;
+    if is_known || log.is_replayed() {
         return Ok(endpoint);
     }
     surroundings.screen.note(format!(
@@ -180,15 +183,25 @@ fn remembered_endpoint(place: &ServerPlace, surroundings: &Surroundings) -> Resu
 }
 
 /// Returns the performers with an embedder behind a server.
-fn server_model(endpoint: Endpoint, opening: &Opening, surroundings: &Surroundings) -> Result<Performers> {
-    let (Opening::Asked(meter) | Opening::Known(_, meter) | Opening::Reckoned(_, meter)) = opening;
+fn server_model(endpoint: Endpoint, opening: &Opening<'_>, surroundings: &Surroundings) -> Result<Performers> {
+    let Opening { values, calls: Calls { meter, log } } = opening;
+    if let CallLog::Replayed(recorded) = log {
+        let embedder = match values {
+            Values::Asked => ReplayedEmbedder::open(&endpoint, recorded)?,
+            Values::Known(dimension) | Values::Reckoned(dimension) => {
+                ReplayedEmbedder::pinned(&endpoint, *dimension, recorded)
+            }
+        };
+        return Ok(Performers::with_embedder(Arc::new(embedder)));
+    }
     let limits = endpoint::limits(&surroundings.settings.model);
-    let options = ServerOptions { limits, meter: Arc::clone(meter), ..ServerOptions::default() };
-    let embedder = match opening {
-        Opening::Known(dimension, _) => ServerEmbedder::pinned(endpoint, *dimension, options)?,
-        Opening::Reckoned(dimension, _) => ServerEmbedder::unopened(endpoint, *dimension, options)?,
+    let (meter, recording) = (Arc::clone(meter), log.recording());
+    let options = ServerOptions { limits, meter, recording, ..ServerOptions::default() };
+    let embedder = match values {
+        Values::Known(dimension) => ServerEmbedder::pinned(endpoint, *dimension, options)?,
+        Values::Reckoned(dimension) => ServerEmbedder::unopened(endpoint, *dimension, options)?,
         // Commands open what they work with before they wait for anything, on a thread that may be held.
-        Opening::Asked(_) => {
+        Values::Asked => {
             tokio::task::block_in_place(|| Handle::current().block_on(ServerEmbedder::open(endpoint, options)))?
         }
     };
@@ -231,7 +244,7 @@ fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
 /// Returns the performers with an embedder.
 fn performers(
     choice: &EmbedderChoice,
-    opening: &Opening,
+    opening: &Opening<'_>,
     args: &ModelArgs,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
@@ -243,7 +256,8 @@ fn performers(
         EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder: folder.clone(), runtime: runtime() }),
         EmbedderChoice::Server { preset, model } => {
             let settings = &surroundings.settings.model;
-            let endpoint = endpoint::with_key(endpoint::of_embedder(*preset, model, settings)?, settings)?;
+            let endpoint = endpoint::of_embedder(*preset, model, settings)?;
+            let endpoint = opening.calls.log.with_key(endpoint, settings)?;
             server_model(endpoint, opening, surroundings)
         }
         #[cfg(feature = "hub")]

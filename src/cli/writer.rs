@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{IndexModelArgs, ModelCallArgs};
+use super::calls::{CallLog, Calls};
 use super::{Surroundings, budget, endpoint, probe};
 use crate::config::ModelRole;
 use crate::error::Result;
@@ -16,9 +17,7 @@ use crate::workspace::{Replies, Workspace};
 struct Call<'a> {
     asked: &'a str,
     role: ModelRole,
-    meter: Arc<Meter>,
-    record: Option<&'a Path>,
-    replay: Option<&'a Path>,
+    calls: &'a Calls,
 }
 
 /// Returns the model that a question is put to, if one was asked for; its replies are kept in the index at `index`.
@@ -26,18 +25,13 @@ pub(super) fn model(
     args: &ModelCallArgs,
     role: ModelRole,
     index: Option<&Path>,
+    log: &CallLog,
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
     let budget = Budget { calls: args.max_calls, tokens: args.max_tokens, cost: None };
-    let call = Call {
-        asked,
-        role,
-        meter: Arc::new(Meter::new(budget, prices(surroundings)?)),
-        record: args.record.as_deref(),
-        replay: args.replay.as_deref(),
-    };
-    ready(&call, index, surroundings).map(Some)
+    let calls = Calls { meter: Arc::new(Meter::new(budget, prices(surroundings)?)), log: log.clone() };
+    ready(&Call { asked, role, calls: &calls }, index, surroundings).map(Some)
 }
 
 /// Returns a model that may spend so much in all; its replies are kept in the index at `index`.
@@ -49,7 +43,7 @@ pub(super) fn within_budget(
 ) -> Result<Arc<dyn ChatModel>> {
     let prices = prices(surroundings)?;
     let meter = Arc::new(Meter::new(budget::parse(budget, &prices)?, prices));
-    ready(&Call { asked, role: ModelRole::Answer, meter, record: None, replay: None }, index, surroundings)
+    ready(&Call { asked, role: ModelRole::Answer, calls: &Calls { meter, log: CallLog::None } }, index, surroundings)
 }
 
 /// Returns the meter of a run that fills an index: its model and its embedder share one.
@@ -62,12 +56,11 @@ pub(super) fn index_meter(args: &IndexModelArgs, surroundings: &Surroundings) ->
 pub(super) fn index_model(
     args: &IndexModelArgs,
     index: &Path,
-    meter: Arc<Meter>,
+    calls: &Calls,
     surroundings: &Surroundings,
 ) -> Result<Option<Arc<dyn ChatModel>>> {
     let Some(asked) = args.model.as_deref() else { return Ok(None) };
-    let call =
-        Call { asked, role: ModelRole::Index, meter, record: args.record.as_deref(), replay: args.replay.as_deref() };
+    let call = Call { asked, role: ModelRole::Index, calls };
     ready(&call, Some(index), surroundings).map(Some)
 }
 
@@ -96,21 +89,21 @@ pub(super) fn prices(surroundings: &Surroundings) -> Result<Prices> {
 fn ready(call: &Call<'_>, index: Option<&Path>, surroundings: &Surroundings) -> Result<Arc<dyn ChatModel>> {
     let settings = &surroundings.settings.model;
     let endpoint = endpoint::of_model(call.asked, call.role, settings)?;
-    if let Some(path) = call.replay {
-        return Ok(Arc::new(Replayed::open(&endpoint.name(), path)?));
+    if let CallLog::Replayed(recorded) = &call.calls.log {
+        return Ok(Arc::new(Replayed::of(&endpoint.name(), recorded)));
     }
     let endpoint = probe::with_abilities(endpoint::with_key(endpoint, settings)?, surroundings);
     let layers = Layers {
         limits: endpoint::limits(settings),
-        meter: Arc::clone(&call.meter),
+        meter: Arc::clone(&call.calls.meter),
         replies: index.and_then(|index| replies(index, surroundings)),
         ..Layers::default()
     };
     let model = layered(Arc::new(OpenAiModel::new(endpoint)?), layers);
-    match call.record {
-        Some(path) => Ok(Arc::new(Recorded::create(model, path)?)),
-        None => Ok(model),
-    }
+    Ok(match call.calls.log.recording() {
+        Some(recording) => Arc::new(Recorded::new(model, recording)),
+        None => model,
+    })
 }
 
 /// Returns where replies are kept; nowhere, and says so, where that place cannot be written.

@@ -29,7 +29,8 @@ impl fmt::Display for BudgetKind {
     }
 }
 
-/// Why a language model gave nothing that can be used. No variant holds a prompt or a key.
+/// Why a language model gave nothing that can be used. No variant holds a prompt or a key; one holds
+/// the beginning of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -160,6 +161,14 @@ pub enum ChatError {
         /// Its key.
         key: String,
     },
+    /// A recording does not have the vector of a text.
+    #[error("the vector of text {number} (`{beginning}`) is not in the recording")]
+    VectorNotRecorded {
+        /// The text, from 1, in the order in which they were asked for.
+        number: u64,
+        /// How it begins, in one line.
+        beginning: String,
+    },
     /// Kept replies, or a recording, cannot be read.
     #[error("cannot {action} replies: {reason}")]
     Store {
@@ -213,6 +222,7 @@ impl ChatError {
                 | Self::Request { .. }
                 | Self::NoPrice { .. }
                 | Self::NotRecorded { .. }
+                | Self::VectorNotRecorded { .. }
                 | Self::Store { .. }
         )
     }
@@ -249,6 +259,7 @@ impl ChatError {
             Self::NoPrice { .. } => "no_price",
             Self::CircuitOpen { .. } => "circuit_open",
             Self::NotRecorded { .. } => "not_recorded",
+            Self::VectorNotRecorded { .. } => "vector_not_recorded",
             Self::Store { .. } => "store",
         }
     }
@@ -264,6 +275,9 @@ impl ChatError {
             Self::Budget { .. } => "allow more, or ask without a model",
             Self::NotRecorded { .. } => {
                 "replay with the question, index, options and model of the recording, or record again"
+            }
+            Self::VectorNotRecorded { .. } => {
+                "replay with the documents or question, index, options and embedder of the recording, or record again"
             }
             Self::Store { .. } => "check the file, its permissions and free space",
             Self::RateLimited { .. }

@@ -96,11 +96,17 @@ impl Account {
         self.meter.reserve(&self.model, most)
     }
 
-    /// Counts what a call came to.
-    pub(super) fn settle(&self, reserved: Reserved, usage: Usage, payer: Payer) {
-        let cost = reserved.settle(usage);
+    /// Counts what a call came to, and returns it.
+    pub(super) fn settle(&self, reserved: Reserved, usage: Usage, payer: Payer) -> Spent {
+        let spent = Spent { calls: 1, cached: 0, usage, cost: reserved.settle(usage) };
+        self.count(&spent, payer);
+        spent
+    }
+
+    /// Counts what a call came to for who pays for it, and against no budget.
+    pub(super) fn count(&self, spent: &Spent, payer: Payer) {
         if payer == Payer::Run {
-            self.spent().add(&Spent { calls: 1, cached: 0, usage, cost });
+            self.spent().add(spent);
         }
     }
 

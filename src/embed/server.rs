@@ -14,15 +14,17 @@ use tokio::task::JoinSet;
 use super::account::{Account, Payer, batches, is_sent};
 use super::place::{EmbedderPlace, ServerPlace};
 use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
-use crate::domain::{ChatError, Embedding, EmbeddingError, Usage};
+use crate::domain::{ChatError, Embedding, EmbeddingError, Spent, Usage};
 use crate::error::{Error, Result};
-use crate::llm::{Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Retries, tokens_estimate};
+use crate::llm::{
+    Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Recording, Retries, tokens_estimate,
+};
 use crate::telemetry;
 
 /// Word pieces that a passage may have: most models of servers take 512 tokens or more.
-const PIECES_MAX: usize = 512;
+pub(super) const PIECES_MAX: usize = 512;
 /// What a model is tried with, to learn the length of its vectors.
-const PROBE: &[&str] = &["Which river flows through the city?"];
+pub(super) const PROBE: &[&str] = &["Which river flows through the city?"];
 
 /// How a server of embeddings is asked.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +37,8 @@ pub struct ServerOptions {
     pub circuit: CircuitOptions,
     /// What may be spent, and what calls cost: on a meter that others may share.
     pub meter: Arc<Meter>,
+    /// Where its calls are written down; none for nowhere.
+    pub recording: Option<Arc<Recording>>,
 }
 
 /// An embedder behind a server that speaks as `OpenAI`'s.
@@ -54,6 +58,7 @@ struct Caller {
     breaker: Breaker,
     retries: Retries,
     pace: Pace,
+    recording: Option<Arc<Recording>>,
 }
 
 impl ServerEmbedder {
@@ -116,6 +121,7 @@ impl ServerEmbedder {
             breaker: Breaker::new(options.circuit),
             retries: options.retries,
             pace: Pace::new(options.limits),
+            recording: options.recording,
         };
         Ok(Self { dimension, calls_max, place, caller: Arc::new(caller) })
     }
@@ -201,12 +207,21 @@ fn placed(texts: &[&str]) -> VecDeque<(usize, Vec<String>)> {
 }
 
 impl Caller {
-    /// Returns the values of texts, one list a text.
+    /// Returns the values of texts, one list a text; what the call came to is written down where that is asked for.
     async fn ask(&self, texts: Vec<String>, payer: Payer) -> Result<Vec<Vec<f32>>, ChatError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let came = self.call(&texts, payer).await;
+        if let Some(recording) = &self.recording {
+            let came = came.as_ref().map(|(vectors, spent)| (vectors.as_slice(), spent));
+            recording.write_vectors(&self.name, &texts, came)?;
+        }
+        came.map(|(vectors, _)| vectors)
+    }
+
+    async fn call(&self, texts: &[&str], payer: Payer) -> Result<(Vec<Vec<f32>>, Spent), ChatError> {
         let tokens = texts.iter().map(|text| tokens_estimate(text)).sum();
         let reserved = self.account.reserve(tokens)?;
-        let call = || self.pace.keep(tokens, Box::pin(self.server.vectors(&texts)));
+        let call = || self.pace.keep(tokens, Box::pin(self.server.vectors(texts)));
         match self.breaker.guard(self.retries.again(call)).await {
             Ok(came) => {
                 let is_estimated = came.tokens.is_none();
@@ -217,8 +232,7 @@ impl Caller {
                     tokens = usage.input_tokens,
                     "replied"
                 );
-                self.account.settle(reserved, usage, payer);
-                Ok(came.vectors)
+                Ok((came.vectors, self.account.settle(reserved, usage, payer)))
             }
             Err(error) => {
                 tracing::warn!(operation = telemetry::EMBEDDINGS, kind = error.kind_name(), "no reply");
@@ -234,7 +248,7 @@ impl Caller {
 }
 
 /// Returns values at unit length.
-fn embedding(mut values: Vec<f32>, dimension: usize) -> Result<Embedding, ChatError> {
+pub(super) fn embedding(mut values: Vec<f32>, dimension: usize) -> Result<Embedding, ChatError> {
     let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     if values.iter().all(|value| *value == 0.0) {
         return Err(unusable(EmbeddingError::Zero));
@@ -248,7 +262,7 @@ fn embedding(mut values: Vec<f32>, dimension: usize) -> Result<Embedding, ChatEr
     Embedding::try_new(values, dimension).map_err(unusable)
 }
 
-const fn unusable(fault: EmbeddingError) -> ChatError {
+pub(super) const fn unusable(fault: EmbeddingError) -> ChatError {
     ChatError::Vectors { fault }
 }
 

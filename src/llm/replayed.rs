@@ -1,22 +1,24 @@
 //! A model that says what was recorded, and asks nobody.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::recorded::{Line, Outcome};
+use super::recording::{Outcome, RecordedCalls};
+use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
 use crate::domain::ChatError;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+/// What came of the calls of one key, in order.
+type Outcomes = VecDeque<Outcome<ChatReply>>;
 
 /// A model that says what was recorded. Equal calls get what they got then, in order, and after that the last again.
 pub struct Replayed {
     name: String,
-    outcomes: Mutex<BTreeMap<String, VecDeque<Outcome>>>,
+    outcomes: Mutex<BTreeMap<String, Outcomes>>,
     calls: AtomicU64,
 }
 
@@ -25,28 +27,27 @@ impl Replayed {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be read, [`Error::Line`] for a line that is none of a recording.
+    /// As [`RecordedCalls::read`].
     pub fn open(name: &str, path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let mut outcomes: BTreeMap<String, VecDeque<Outcome>> = BTreeMap::new();
-        for (line, number) in BufReader::new(file).lines().zip(1..) {
-            let line = line.map_err(Error::io("read", path))?;
-            let line: Line = serde_json::from_str(&line).map_err(|error| Error::Line {
-                path: path.to_owned(),
-                line: number,
-                reason: format!("it is no recorded call: {error}"),
-            })?;
-            let due = outcomes.entry(line.key).or_default();
+        Ok(Self::of(name, &RecordedCalls::read(path)?))
+    }
+
+    /// Returns the model called `name` as it was recorded.
+    #[must_use]
+    pub fn of(name: &str, recorded: &RecordedCalls) -> Self {
+        let mut outcomes: BTreeMap<String, Outcomes> = BTreeMap::new();
+        for line in &recorded.chat {
+            let due = outcomes.entry(line.key.clone()).or_default();
             // A call that did not go out and was made later has an outcome; when it did not was a matter of time.
             if due.back().is_some_and(Outcome::is_not_made) {
                 due.pop_back();
             }
-            due.push_back(line.outcome);
+            due.push_back(line.outcome.clone());
         }
-        Ok(Self { name: name.to_owned(), outcomes: Mutex::new(outcomes), calls: AtomicU64::new(0) })
+        Self { name: name.to_owned(), outcomes: Mutex::new(outcomes), calls: AtomicU64::new(0) }
     }
 
-    fn outcome(&self, request: &ChatRequest) -> Result<Outcome, ChatError> {
+    fn outcome(&self, request: &ChatRequest) -> Result<Outcome<ChatReply>, ChatError> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let key = request.key(&self.name).to_string();
         let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,6 +79,7 @@ mod tests {
     use super::super::Recorded;
     use super::super::scripted::{Scripted, overloaded, reply, request};
     use super::*;
+    use crate::error::Error;
 
     #[tokio::test]
     async fn a_replay_says_what_was_recorded_and_names_the_call_that_it_does_not_have() {

@@ -14,6 +14,7 @@ mod parts;
 mod picking;
 mod probing;
 mod reasoning;
+mod recordings;
 mod secrets;
 mod spending;
 mod streaming;

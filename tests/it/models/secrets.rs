@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::asking::{good, indexed};
+use super::recordings::{lines, notes};
 use crate::support::chat::{ChatServer, Play};
 use crate::support::{Cli, Said};
 
@@ -81,4 +82,27 @@ fn a_key_is_read_from_a_file_and_an_address_with_one_is_refused() {
     let said = Said::of(command.env("CAIRN_MODEL_URL", format!("http://ann:{OTHER}@127.0.0.1/v1")).output().unwrap());
     assert_eq!(said.status, Some(3), "{said:#?}");
     assert!(!said.stderr.contains(OTHER), "{said:#?}");
+}
+
+#[test]
+fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
+    let echo = |status| Play::Responds(status, "Retry-After: 3000\r\n", format!("{{\"error\": \"no {CANARY}\"}}"));
+    for (play, name) in [(Play::Embeds(32), "good"), (echo(401), "key"), (echo(400), "request"), (echo(429), "busy")] {
+        let server = ChatServer::start([play]);
+        let cli = notes(&server);
+        let file = format!("{name}.jsonl");
+        let args = ["index", "notes", "--embedder", "vllm:played", "-vvv"];
+        let run = |more: &[&str], key: &str| {
+            let mut command = cli.command([&args[..], more].concat());
+            Said::of(command.env("CAIRN_MODEL_KEY", key).output().unwrap())
+        };
+        let said = run(&["--record", &file], CANARY);
+        assert!(server.asked()[0].head.contains(CANARY), "{said:#?}");
+        assert!(!lines(&cli, &file).is_empty(), "{name}");
+        assert_nowhere(&cli, &said, CANARY);
+        // What failed then fails again, and in the same way.
+        let asked = server.asked().len();
+        let again = run(&["--replay", &file, "--index", "again"], "");
+        assert_eq!((again.status, server.asked().len()), (said.status, asked), "{name}: {again:#?}");
+    }
 }

@@ -1,0 +1,71 @@
+//! Calls to servers of models as a command makes them: where they are counted, and whether they are written down or
+//! taken from a file.
+
+use std::sync::Arc;
+
+use super::Surroundings;
+use super::args::RecordingArgs;
+use crate::config::LanguageModel;
+use crate::error::Result;
+use crate::llm::{Endpoint, Meter, RecordedCalls, Recording};
+use crate::skill::Performers;
+
+/// How a command makes calls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    /// Where they are counted.
+    pub(super) meter: Arc<Meter>,
+    /// Whether they are written down, or made at all.
+    pub(super) log: CallLog,
+}
+
+/// Whether calls are written down, or made at all.
+#[derive(Debug, Clone, Default)]
+pub(super) enum CallLog {
+    /// They are made, and not written down.
+    #[default]
+    None,
+    /// They are written down.
+    Recorded(Arc<Recording>),
+    /// None is made: what came of them is taken from a file.
+    Replayed(Arc<RecordedCalls>),
+}
+
+impl CallLog {
+    /// Makes, or reads, the file that was named, if one was.
+    pub(super) fn open(args: &RecordingArgs) -> Result<Self> {
+        Ok(match (&args.record, &args.replay) {
+            (_, Some(path)) => Self::Replayed(Arc::new(RecordedCalls::read(path)?)),
+            (Some(path), None) => Self::Recorded(Arc::new(Recording::create(path)?)),
+            (None, None) => Self::None,
+        })
+    }
+
+    /// Returns an endpoint with its key, unless nobody is asked.
+    pub(super) fn with_key(&self, endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
+        if self.is_replayed() { Ok(endpoint) } else { super::endpoint::with_key(endpoint, settings) }
+    }
+
+    /// Returns whether nobody is asked.
+    pub(super) const fn is_replayed(&self) -> bool {
+        matches!(self, Self::Replayed(_))
+    }
+
+    /// Returns where calls are written down.
+    pub(super) fn recording(&self) -> Option<Arc<Recording>> {
+        match self {
+            Self::Recorded(recording) => Some(Arc::clone(recording)),
+            Self::None | Self::Replayed(_) => None,
+        }
+    }
+
+    /// Says so where calls are to be written down and none can be made.
+    pub(super) fn say_if_idle(&self, performers: &Performers, surroundings: &Surroundings) {
+        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none();
+        if asks_nobody && matches!(self, Self::Recorded(_)) {
+            surroundings
+                .screen
+                .note("note: nothing is recorded: no model is named, and no server makes the vectors of the index");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Recordings: files that say what calls to servers came to, one JSON object a line.
+//!
+//! A chat call is found again by the key of its request, a vector by its text. Neither prompts nor texts nor keys are
+//! in the file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::recorded::ChatLine;
+use super::recorded_vectors::{RecordedVectors, VectorsLine};
+use crate::domain::ChatError;
+use crate::error::{Error, Result};
+
+/// The field by which a line about vectors is told from one about a chat.
+const EMBEDDER: &str = "embedder";
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome<T> {
+    Reply(T),
+    Fault(ChatError),
+}
+
+impl<T> Outcome<T> {
+    /// Returns whether no call went out, because of what others took or came to.
+    pub(super) const fn is_not_made(&self) -> bool {
+        matches!(self, Self::Fault(ChatError::Budget { .. } | ChatError::CircuitOpen { .. }))
+    }
+}
+
+/// A file into which calls are written, each as it ends. A chat model and an embedder may share one.
+#[derive(Debug)]
+pub struct Recording {
+    file: Mutex<File>,
+}
+
+impl Recording {
+    /// Makes a new file, which only its owner may read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file is there already or cannot be made.
+    pub fn create(path: &Path) -> Result<Self> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(Error::io("make", path))?;
+        Ok(Self { file: Mutex::new(file) })
+    }
+
+    pub(super) fn write(&self, line: &impl Serialize) -> Result<(), ChatError> {
+        let failed = |reason: String| ChatError::Store { action: "record".to_owned(), reason };
+        let mut text = serde_json::to_string(line).map_err(|error| failed(error.to_string()))?;
+        text.push('\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(text.as_bytes()).map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// What was recorded.
+#[derive(Debug, Default)]
+pub struct RecordedCalls {
+    pub(super) chat: Vec<ChatLine>,
+    vectors: BTreeMap<String, Arc<RecordedVectors>>,
+}
+
+impl RecordedCalls {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read, [`Error::Line`] for a line that is none of a recording.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let (mut chat, mut vectors) = (Vec::new(), BTreeMap::<String, RecordedVectors>::new());
+        for (line, number) in BufReader::new(file).lines().zip(1..) {
+            let line = line.map_err(Error::io("read", path))?;
+            let refused =
+                |reason: String| Error::Line { path: path.to_owned(), line: number, reason: no_call(&reason) };
+            match Line::read(&line).map_err(|error| refused(error.to_string()))? {
+                Line::Chat(line) => chat.push(line),
+                Line::Vectors(line) => {
+                    vectors.entry(line.embedder.clone()).or_default().add(line).map_err(refused)?;
+                }
+            }
+        }
+        Ok(Self { chat, vectors: vectors.into_iter().map(|(name, it)| (name, Arc::new(it))).collect() })
+    }
+
+    /// Returns what was recorded of the embedder called `name`, which may be nothing.
+    pub(crate) fn vectors(&self, name: &str) -> Arc<RecordedVectors> {
+        self.vectors.get(name).map(Arc::clone).unwrap_or_default()
+    }
+}
+
+fn no_call(reason: &str) -> String {
+    format!("it is no recorded call: {reason}")
+}
+
+/// A line, by what it is about.
+enum Line {
+    Chat(ChatLine),
+    Vectors(VectorsLine),
+}
+
+impl Line {
+    fn read(text: &str) -> serde_json::Result<Self> {
+        let value: Value = serde_json::from_str(text)?;
+        if value.get(EMBEDDER).is_some() {
+            return serde_json::from_value(value).map(Self::Vectors);
+        }
+        serde_json::from_value(value).map(Self::Chat)
+    }
+}
