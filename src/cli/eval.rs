@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::ModelCallArgs;
+use super::args::{ModelCallArgs, SearchModelArgs};
 use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{
@@ -54,12 +54,17 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 }
 
 async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
+    if let Some(stand_in) = stand_in(&args)? {
+        let value = stand_in.accuracy.map_or_else(|| "recorded".to_owned(), |accuracy| accuracy.to_string());
+        let reason = "nobody stands in for a model that writes; `cairn eval retrieval` takes it".to_owned();
+        return Err(Failure::Library(Error::Option { option: "stand-in", value, reason }));
+    }
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let (index, role, call) = (args.place.index.clone(), ModelRole::Answer, of_all_questions(&args.call));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
-    let (lines, report) = eval::answers(&engine, &questions, &options, stand_in(&args)?).await?;
+    let (lines, report) = eval::answers(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
     }
@@ -174,7 +179,8 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     questions.truncate(args.limit.unwrap_or(usize::MAX));
     let index = surroundings.index(args.place.index.clone());
     let (none, role) = (ModelCallArgs::default(), ModelRole::Answer);
-    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &args.models, call: &none, role };
+    let models = SearchModelArgs { models: args.models, reranker: None, rerank: None };
+    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &models, call: &none, role };
     let engine = open_to_search(place, surroundings, &mut SearchOptions::default()).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
     let model = writer::within_budget(&args.model, &args.budget, kept, surroundings)?;

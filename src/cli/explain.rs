@@ -6,7 +6,9 @@ use rustc_hash::FxHashSet;
 
 use super::screen::Screen;
 use super::show::Names;
-use crate::domain::{EntryVertex, HopRound, Ledger, PassageId, RoundReasoning, Step, Verdict};
+use crate::domain::{
+    AnsweredBy, EntryVertex, HopRound, Ledger, PassageId, QuestionPart, RoundReasoning, Step, Verdict,
+};
 
 /// Steps of a round and entries that are shown.
 const SHOWN_MAX: usize = 8;
@@ -17,6 +19,7 @@ const SHOWN_MAX: usize = 8;
 ///
 /// If stdout is closed.
 pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Result<()> {
+    parts(screen, &ledger.parts)?;
     entries(screen, &ledger.entry, names)?;
     let mut shown = FxHashSet::default();
     for (round, number) in ledger.rounds.iter().zip(1..) {
@@ -25,6 +28,24 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
     let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
     screen.line(screen.strong(&format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
+}
+
+fn parts(screen: &Screen, parts: &[QuestionPart]) -> io::Result<()> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    screen.line(screen.strong("Taken apart into"))?;
+    for part in parts {
+        let asked =
+            if part.asked.is_empty() { "not asked: an answer is missing".to_owned() } else { part.asked.join(" ") };
+        let answers: Vec<&str> = part.answers.iter().map(|answer| answer.text.as_str()).collect();
+        let by = part.answers.first().map_or("", |answer| match answer.by {
+            AnsweredBy::Model => "  read by the model: ",
+            AnsweredBy::Rule => "  guessed by rule: ",
+        });
+        screen.clipped(&format!("         {asked}{by}{}", answers.join(", ")))?;
+    }
+    Ok(())
 }
 
 fn entries(screen: &Screen, entries: &[EntryVertex], names: &Names) -> io::Result<()> {

@@ -11,7 +11,6 @@ use super::bootstrap::Interval;
 use super::exact::{AnswerScores, answer_scores};
 use super::questions::Question;
 use super::report::{Facts, TimePerQuestion, percent, time_per_question};
-use super::stand_in::StandIn;
 use super::table::{CELL_COLUMNS, counted, printable, shown};
 use super::work::WorkReport;
 use crate::domain::{Answer, AnswerKind, CorpusId, IndexVersion, Writing};
@@ -97,7 +96,7 @@ pub struct AnswersReport {
 }
 
 /// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says. Where the
-/// engine has a language model, that writes; `stand_in` finds in its place, and writes nothing.
+/// engine has a language model, that writes.
 ///
 /// # Errors
 ///
@@ -110,9 +109,7 @@ pub async fn answers(
     engine: &QueryEngine,
     questions: &[Question],
     search: &SearchOptions,
-    stand_in: Option<StandIn>,
 ) -> Result<(Vec<AnswerLine>, AnswersReport)> {
-    let stand_in = stand_in.map(StandIn::check).transpose()?;
     let answered: Vec<&Question> = questions.iter().filter(|question| !question.answers.is_empty()).collect();
     if answered.is_empty() {
         return Err(Error::Question { reason: "no question has `answers` to compare with".to_owned() });
@@ -122,15 +119,13 @@ pub async fn answers(
         let without = counted((questions.len() - answered.len()) as u64, "question");
         facts.notes.push(format!("{without} without an accepted answer left out"));
     }
-    facts.notes.extend(stand_in.as_ref().map(StandIn::note));
     let options = AskOptions { search: search.clone(), ..AskOptions::default() };
     let mut lines = Vec::with_capacity(answered.len());
     let mut times = Vec::with_capacity(answered.len());
     let mut work: Option<WorkReport> = None;
     for question in &answered {
         let started = Instant::now();
-        let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
-        let answer = asked.as_ref().unwrap_or(engine).ask(&question.question, &options).await?;
+        let answer = engine.ask(&question.question, &options).await?;
         times.push(started.elapsed().as_secs_f64() * 1_000.0);
         if answer.ledger.work.is_some() || answer.writing.is_some() {
             work.get_or_insert_default().add(answer.ledger.work.as_ref(), answer.writing.as_ref());

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::answers::answered_by;
 use super::live_report::{LiveReport, figures};
 use super::questions::Question;
-use crate::domain::{Answer, ChatError, CorpusId, Hit, Spent};
+use crate::domain::{Answer, ChatError, CorpusId, Hit, IndexVersion, Spent};
 use crate::error::{Error, Result};
 use crate::llm::{ChatModel, ChatRequest, Replying};
 use crate::query::{
@@ -81,6 +81,10 @@ pub fn live_rows() -> Vec<LiveRow> {
 pub struct LiveLine {
     /// The id of the question.
     pub question_id: String,
+    /// The version of the index that was read.
+    pub version: IndexVersion,
+    /// Its embedder.
+    pub embedder: String,
     /// The corpus that was read.
     pub corpus_id: CorpusId,
     /// The model that was asked.
@@ -92,6 +96,8 @@ pub struct LiveLine {
     /// Why the model wrote none, where it gave nothing that can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+    /// What the model gave nothing for that can be used while passages were looked for: how often.
+    pub unusable: u32,
     /// Calls that found passages, kept replies among them.
     pub finding_calls: u64,
     /// What all calls came to.
@@ -121,7 +127,7 @@ pub async fn live(
     tell: &(dyn Fn(&str, usize) + Sync),
 ) -> Result<LiveReport> {
     fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
-    let watched = Arc::new(Watched { inner: model, stopped: Mutex::default() });
+    let watched = Arc::new(Watched { inner: model, trouble: Mutex::default() });
     let engine = engine.with_model(Arc::clone(&watched) as Arc<dyn ChatModel>);
     let mut report = LiveReport {
         version: engine.version(),
@@ -142,9 +148,11 @@ pub async fn live(
                 continue;
             }
             let line = asked(&engine, question, row, &report).await?;
-            report.stopped = watched.stopped();
-            if report.stopped.is_none() {
-                file.add(line)?;
+            match watched.trouble() {
+                None => file.add(line)?,
+                // What the server could not do is asked again when the run goes on.
+                Some(Trouble { why, is_end: false }) => tracing::warn!(question = question.id, why, "left for later"),
+                Some(Trouble { why, is_end: true }) => report.stopped = Some(why),
             }
         }
         let lines: Vec<(&Question, &LiveLine)> =
@@ -167,8 +175,11 @@ async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report:
     spent.add(&writing.as_ref().map(|writing| writing.spent.clone()).unwrap_or_default());
     Ok(LiveLine {
         question_id: question.id.clone(),
+        version: report.version,
+        embedder: report.embedder.clone(),
         corpus_id: report.corpus_id,
         model: report.model.clone(),
+        unusable: ledger.work.as_ref().map_or(0, |work| work.skills.values().map(|it| it.unusable).sum()),
         ranked: documents(hits),
         degraded: writing.as_ref().and_then(|writing| writing.degraded.clone()),
         answer: answered_by(answer.clone()).0,
@@ -213,11 +224,15 @@ impl LineFile {
                 line: number,
                 reason: error.to_string(),
             })?;
-            if line.corpus_id != report.corpus_id || line.model != report.model {
+            let is_of_index = (line.corpus_id, line.version) == (report.corpus_id, report.version);
+            if !is_of_index || line.embedder != report.embedder || line.model != report.model {
                 return Err(Error::Option {
                     option: "output",
                     value: folder.display().to_string(),
-                    reason: format!("its lines are of another collection, or of `{}`; give another folder", line.model),
+                    reason: format!(
+                        "its lines are of version {} of an index, with `{}` and `{}`; give another folder",
+                        line.version, line.embedder, line.model
+                    ),
                 });
             }
             lines.insert(line.question_id.clone(), line);
@@ -236,15 +251,31 @@ impl LineFile {
     }
 }
 
-/// A model that remembers why it may be asked nothing more.
+/// What kept a model from answering.
+struct Trouble {
+    why: String,
+    /// Whether it may be asked nothing more.
+    is_end: bool,
+}
+
+/// A model that remembers what kept it from answering.
 struct Watched {
     inner: Arc<dyn ChatModel>,
-    stopped: Mutex<Option<String>>,
+    trouble: Mutex<Option<Trouble>>,
 }
 
 impl Watched {
-    fn stopped(&self) -> Option<String> {
-        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns what it was since it was asked for the last time.
+    fn trouble(&self) -> Option<Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn remember(&self, error: &ChatError) {
+        let is_end = matches!(error, ChatError::Budget { .. } | ChatError::CircuitOpen { .. });
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if (is_end || error.is_of_server()) && !trouble.as_ref().is_some_and(|it| it.is_end) {
+            *trouble = Some(Trouble { why: error.to_string(), is_end });
+        }
     }
 }
 
@@ -254,12 +285,6 @@ impl ChatModel for Watched {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(async move {
-            let replied = self.inner.reply(request).await;
-            if let Err(error @ (ChatError::Budget { .. } | ChatError::CircuitOpen { .. })) = &replied {
-                *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-            }
-            replied
-        })
+        Box::pin(async move { self.inner.reply(request).await.inspect_err(|error| self.remember(error)) })
     }
 }

@@ -35,6 +35,8 @@ pub struct LiveFigures {
     pub finding_calls: f64,
     /// Answers that the model did not write.
     pub degraded: u64,
+    /// Calls that gave nothing that can be used while passages were looked for.
+    pub unusable: u64,
     /// What all calls came to.
     pub spent: Spent,
     /// Half of the questions took no longer, in milliseconds.
@@ -89,6 +91,7 @@ pub(super) fn figures(row: &LiveRow, lines: &[(&Question, &LiveLine)]) -> Option
         answer_f1: mean(&|question, line| answer(question, line).f1),
         finding_calls: calls as f64 / lines.len() as f64,
         degraded: lines.iter().filter(|(_, line)| line.degraded.is_some()).count() as u64,
+        unusable: lines.iter().map(|(_, line)| u64::from(line.unusable)).sum(),
         spent,
         time_ms_p50: time_per_question(lines.iter().map(|(_, line)| line.time_ms)).p50,
     })
@@ -125,6 +128,9 @@ impl Display for LiveReport {
         writeln!(out)?;
         for row in self.rows.iter().filter(|row| row.degraded > 0) {
             writeln!(out, "{}: {} answers were not written by the model", row.row, row.degraded)?;
+        }
+        for row in self.rows.iter().filter(|row| row.unusable > 0) {
+            writeln!(out, "{}: {} calls to find passages were of no use", row.row, row.unusable)?;
         }
         let mut spent = Spent::default();
         for row in &self.rows {

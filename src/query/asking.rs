@@ -45,7 +45,7 @@ where
         let mut calls = JoinSet::new();
         for (task, place) in waiting.by_ref().take((room as usize).clamp(1, AT_ONCE)) {
             let caller = Arc::clone(caller);
-            calls.spawn(async move { (place, caller.perform::<S>(&task).await) });
+            calls.spawn(async move { (place, caller.perform::<S>(&task, kept).await) });
             asked += 1;
         }
         while let Some(joined) = calls.join_next().await {

@@ -40,6 +40,11 @@ impl Caller {
         Self { model, calls_max, from: Instant::now(), until, state: Mutex::new(State { work, ..State::default() }) }
     }
 
+    /// Returns the name of the model.
+    pub(in crate::query) fn name(&self) -> &str {
+        self.model.name()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +75,8 @@ impl Caller {
         has_room && state.work.stop == StopReason::Finished
     }
 
-    /// Performs a skill; nothing where the model gives nothing that can be used, or may not be asked.
+    /// Performs a skill, and leaves `kept` calls for later, also where a reply has to be repaired; nothing where the
+    /// model gives nothing that can be used, or may not be asked.
     ///
     /// # Errors
     ///
@@ -79,8 +85,12 @@ impl Caller {
     /// # Cancel safety
     ///
     /// Dropping the future loses a reply in flight, which may have been paid for.
-    pub(in crate::query) async fn perform<S: Skill>(&self, input: &S::Input) -> Result<Performance<S::Output>> {
-        let Performed { outcome, spent } = perform::<S>(self, input).await?;
+    pub(in crate::query) async fn perform<S: Skill>(
+        &self,
+        input: &S::Input,
+        kept: u32,
+    ) -> Result<Performance<S::Output>> {
+        let Performed { outcome, spent } = perform::<S>(&Keeping { caller: self, kept }, input).await?;
         let mut state = self.state();
         state.work.spent.add(&spent);
         let is_refused = matches!(outcome, Err(Degradation::Chat(ChatError::Budget { .. })));
@@ -96,8 +106,8 @@ impl Caller {
         Ok(outcome)
     }
 
-    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        self.begin()?;
+    async fn call(&self, request: &ChatRequest, kept: u32) -> Result<ChatReply, ChatError> {
+        self.begin(kept)?;
         let replied = match self.until {
             Some(until) => timeout_at(until, self.model.reply(request)).await.unwrap_or_else(|_| Err(self.late(until))),
             None => self.model.reply(request).await,
@@ -124,18 +134,21 @@ impl Caller {
         replied
     }
 
-    fn begin(&self) -> Result<(), ChatError> {
+    fn begin(&self, kept: u32) -> Result<(), ChatError> {
         let mut state = self.state();
-        let calls_max = self.calls_max.unwrap_or(u32::MAX);
-        if state.work.stop == StopReason::Finished && self.until.is_some_and(|until| until <= Instant::now()) {
-            state.work.stop = StopReason::Deadline;
+        let is_full = self.calls_max.is_some_and(|max| state.begun.saturating_add(kept) >= max);
+        if state.work.stop == StopReason::Finished {
+            if self.until.is_some_and(|until| until <= Instant::now()) {
+                state.work.stop = StopReason::Deadline;
+            } else if is_full && kept == 0 {
+                state.work.stop = StopReason::Calls;
+            }
         }
-        if state.work.stop == StopReason::Finished && state.begun >= calls_max {
-            state.work.stop = StopReason::Calls;
-        }
-        if state.work.stop != StopReason::Finished {
-            let (limit, spent) = (calls_max.to_string(), state.begun.to_string());
-            return Err(ChatError::Budget { kind: BudgetKind::Calls, limit, spent, wanted: "1".to_owned() });
+        state.is_short |= is_full;
+        if is_full || state.work.stop != StopReason::Finished {
+            let limit = self.calls_max.map_or_else(|| "no more".to_owned(), |max| max.to_string());
+            let (spent, wanted) = (state.begun.to_string(), (kept + 1).to_string());
+            return Err(ChatError::Budget { kind: BudgetKind::Calls, limit, spent, wanted });
         }
         state.begun += 1;
         Ok(())
@@ -150,12 +163,18 @@ impl Caller {
 /// What came of asking: what the skill gives, or why there is nothing.
 pub(in crate::query) type Performance<T> = Result<T, Degradation>;
 
-impl ChatModel for Caller {
+/// A model that leaves calls for later.
+struct Keeping<'a> {
+    caller: &'a Caller,
+    kept: u32,
+}
+
+impl ChatModel for Keeping<'_> {
     fn name(&self) -> &str {
-        self.model.name()
+        self.caller.model.name()
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(self.call(request))
+        Box::pin(self.caller.call(request, self.kept))
     }
 }

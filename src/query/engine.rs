@@ -330,6 +330,7 @@ impl QueryEngine {
             let (_, _, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
             if let Some(caller) = caller.as_ref().filter(|_| answer.kind == AnswerKind::Nothing) {
                 answer.ledger.work = Some(caller.work()).filter(|work| !work.skills.is_empty());
+                answer.hits.truncate(search.top_k);
             }
             if let Some(caller) = caller.filter(|_| answer.kind != AnswerKind::Nothing) {
                 let Answer { version, hits, ledger, .. } = &mut answer;
@@ -556,7 +557,7 @@ async fn named(
     let Some(caller) = caller.filter(|caller| options.entities && caller.may_call(kept)) else { return Ok(asked) };
     stage.enter("waiting for the language model to name");
     let task = EntitiesTask { question: asked.text.clone() };
-    let names = caller.perform::<EntitiesSkill>(&task).await?;
+    let names = caller.perform::<EntitiesSkill>(&task, kept).await?;
     Ok(asked.with_told(names.unwrap_or_default()))
 }
 

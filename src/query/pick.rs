@@ -2,9 +2,8 @@
 //! else keeps its order, so that a wrong pick costs one place.
 
 use super::caller::Caller;
-use crate::domain::{Hit, Pick};
+use crate::domain::{Hit, Pick, StopReason};
 use crate::error::Result;
-use crate::llm::ChatModel as _;
 use crate::skill::{FoundPassage, PickSkill, PickTask};
 
 /// Passages that a model is shown at most.
@@ -29,13 +28,14 @@ pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown:
     if task.passages.is_empty() {
         return Ok((hits, pick));
     }
-    match caller.perform::<PickSkill>(&task).await? {
+    match caller.perform::<PickSkill>(&task, 0).await? {
         Ok(places) => {
             pick.picked = places.iter().filter_map(|place| hits.get(*place)).map(|hit| hit.passage).collect();
             Ok((in_front(hits, &places), pick))
         }
         Err(why) => {
-            pick.degraded = Some(why.to_string());
+            let stop = caller.work().stop;
+            pick.degraded = Some(if stop == StopReason::Finished { why.to_string() } else { stop.to_string() });
             Ok((hits, pick))
         }
     }

@@ -12,6 +12,7 @@ use super::fuse::{PartList, fused};
 use super::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
 use super::part_answer;
 use super::pick::{PICK_DEFAULT, found_passage, pick};
+use super::question::checked;
 use super::strategies::{Found, Query};
 use crate::domain::{Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
 use crate::error::{Error, Result};
@@ -78,7 +79,8 @@ impl QueryEngine {
         if let Some(reading) = options.decompose {
             stage.enter("taking the question apart");
             let asking = Asking { engine: self, caller, options, reading, version };
-            let (parts, lists) = asking.parts(&question).await?;
+            let TakenApart { parts, lists, notes } = asking.parts(&question).await?;
+            ledger.notes.extend(notes);
             ledger.asked.extend(parts.iter().flat_map(|part| part.asked.iter().cloned()));
             ledger.parts = parts;
             *hits = fused(std::mem::take(hits), lists, options.preset, reading);
@@ -109,22 +111,37 @@ struct Asking<'a> {
 struct Done {
     part: QuestionPart,
     lists: Vec<PartList>,
+    notes: Vec<String>,
+}
+
+/// What came of all parts.
+#[derive(Default)]
+struct TakenApart {
+    parts: Vec<QuestionPart>,
+    lists: Vec<PartList>,
+    /// What could not be looked for, and why.
+    notes: Vec<String>,
 }
 
 impl Asking<'_> {
     /// Takes the question apart, and finds passages for each part as soon as the answers that it needs are there.
-    async fn parts(&self, question: &str) -> Result<(Vec<QuestionPart>, Vec<PartList>)> {
+    async fn parts(&self, question: &str) -> Result<TakenApart> {
         let task = DecomposeTask { question: question.to_owned() };
-        let Ok(parts) = self.caller.perform::<DecomposeSkill>(&task).await? else { return Ok(Default::default()) };
+        let Ok(parts) = self.caller.perform::<DecomposeSkill>(&task, u32::from(self.options.pick.is_some())).await?
+        else {
+            return Ok(TakenApart::default());
+        };
         // What is one part is the question.
         if parts.len() < 2 {
-            return Ok(Default::default());
+            return Ok(TakenApart::default());
         }
         let mut done: Vec<Option<Done>> = parts.iter().map(|_| None).collect();
         while done.iter().any(Option::is_none) {
             let is_ready =
                 |part: &usize| done[*part].is_none() && parts[*part].needs.iter().all(|it| done[*it].is_some());
-            let ready: Vec<usize> = (0..parts.len()).filter(is_ready).collect();
+            // Where calls are few, one part waits for the other, so that it is the first that are read.
+            let at_once = if self.options.calls_max.is_some() { 1 } else { parts.len() };
+            let ready: Vec<usize> = (0..parts.len()).filter(is_ready).take(at_once).collect();
             let mut tasks = JoinSet::new();
             for number in ready {
                 let forms = forms(&parts[number], &done, self.options.preset);
@@ -147,9 +164,13 @@ impl Asking<'_> {
                 done[number] = Some(found?);
             }
         }
-        let done = done.into_iter().flatten().map(|done| (done.part, done.lists));
-        let (parts, lists): (Vec<_>, Vec<_>) = done.unzip();
-        Ok((parts, lists.into_iter().flatten().collect()))
+        let mut all = TakenApart::default();
+        for Done { part, lists, notes } in done.into_iter().flatten() {
+            all.parts.push(part);
+            all.lists.extend(lists);
+            all.notes.extend(notes);
+        }
+        Ok(all)
     }
 }
 
@@ -167,7 +188,9 @@ fn forms(part: &Part, done: &[Option<Done>], preset: Preset) -> Vec<String> {
     };
     let mut forms: Vec<String> = Vec::new();
     for rank in 0..PART_ANSWERS_MAX {
-        forms.extend(part.filled(|place| answer(place, rank)).filter(|form| !forms.contains(form)));
+        let form = part.filled(|place| answer(place, rank));
+        // One that says its answer over and over may be too long to be asked.
+        forms.extend(form.filter(|form| !forms.contains(form) && checked(form).is_ok()));
     }
     forms
 }
@@ -209,13 +232,18 @@ impl PartToFind {
             let guessed = if needs_guess { part_answer::by_rule(query, found) } else { Vec::new() };
             Ok((hits, guessed))
         };
+        let mut notes = Vec::new();
         for (form, place) in forms.iter().zip(0..) {
-            let (query, _, (hits, answers)) =
-                self.engine.find(form, &self.options, None, finish, &Stage::default()).await?;
-            // What was published meanwhile is not mixed with what was found before.
-            if query.reader.version() == self.version {
-                guessed.extend(answers);
-                lists.push(PartList { form: place, question: form.clone(), hits });
+            let found = self.engine.find(form, &self.options, None, finish, &Stage::default()).await;
+            match found {
+                // What was published meanwhile is not mixed with what was found before.
+                Ok((query, ..)) if query.reader.version() != self.version => {}
+                Ok((_, _, (hits, answers))) => {
+                    guessed.extend(answers);
+                    lists.push(PartList { form: place, question: form.clone(), hits });
+                }
+                // What was found for the whole question stands.
+                Err(error) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
             }
         }
         let found: Vec<PassageId> =
@@ -232,7 +260,7 @@ impl PartToFind {
             }
         }
         distinct.truncate(PART_ANSWERS_MAX);
-        Ok(Done { part: QuestionPart { text, asked: forms, answers: distinct, found }, lists })
+        Ok(Done { part: QuestionPart { text, asked: forms, answers: distinct, found }, lists, notes })
     }
 
     /// Lets the model answer the likeliest form of the part; nothing where it cannot.
@@ -240,7 +268,7 @@ impl PartToFind {
         let Some(list) = lists.first().filter(|_| self.caller.may_call(self.calls_kept)) else { return Ok(None) };
         let passages = list.hits.iter().take(READ_PASSAGES).map(found_passage).collect();
         let task = ReadTask { question: list.question.clone(), part: self.number as u32, passages };
-        let answers = self.caller.perform::<ReadSkill>(&task).await?;
+        let answers = self.caller.perform::<ReadSkill>(&task, self.calls_kept).await?;
         Ok(answers.ok().filter(|answers| !answers.is_empty()))
     }
 }

@@ -14,6 +14,8 @@ use crate::text::{one_line, tokens};
 pub const PART_ANSWERS_MAX: usize = 3;
 /// Words of an answer at most.
 const ANSWER_WORDS_MAX: usize = 24;
+/// Characters of an answer at most.
+const ANSWER_CHARS_MAX: usize = 200;
 
 /// A part of a question, and what was found for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,9 @@ impl Skill for ReadSkill {
             let place = place.ok_or_else(|| format!("it reads passage {number}; there are 1 to {count}"))? - 1;
             let passage = &task.passages[place];
             let (text, words) = (one_line(&text), tokens(&text));
+            if text.chars().count() > ANSWER_CHARS_MAX {
+                return Err(format!("an answer has more than {ANSWER_CHARS_MAX} characters"));
+            }
             if words.is_empty() || words.len() > ANSWER_WORDS_MAX {
                 return Err(format!("an answer has 1 to {ANSWER_WORDS_MAX} words, not {}", words.len()));
             }
@@ -137,6 +142,8 @@ mod tests {
         assert_eq!(why, "`Vell` does not stand in passage 1");
         assert!(checked(&[("Ada", 1); 4]).is_err(), "more than are allowed");
         assert!(checked(&["in ".repeat(40).as_str()].map(|text| (text, 1))).is_err(), "an essay");
+        let noise = format!("Ada Lorne{}", "!".repeat(200));
+        assert_eq!(checked(&[(&noise, 1)]), Err("an answer has more than 200 characters".to_owned()));
     }
 
     #[test]

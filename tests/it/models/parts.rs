@@ -152,13 +152,18 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
 fn a_reader_of_no_use_is_replaced_by_the_rule() {
     let cli = indexed();
     // None of them stands where it is said to: a guess, a passage that is not there, an instruction that was obeyed.
-    for play in [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())] {
+    let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());
+    let wrong = [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())];
+    let faults = [Play::Closes, Play::BreaksOff, Play::Bytes(10 << 20), responds(500, ""), responds(200, "<html>")];
+    // One repair at most, or as often as a call is tried.
+    let plays = wrong.into_iter().map(|play| (play, 3)).chain(faults.into_iter().map(|play| (play, 6)));
+    for (play, calls_max) in plays {
         cli.run(["cache", "clear"]).succeeded();
         let server = ChatServer::start([taken_apart(), play]);
         let found = found(&cli, &server, &["--decompose"]);
         let answers = &found["ledger"]["parts"][0]["answers"];
         assert_eq!((&answers[0]["text"], &answers[0]["by"]), (&json!("Ada Lorne"), &json!("rule")), "{answers}");
-        assert!(server.asked().len() <= 3, "one repair at most");
+        assert!(server.asked().len() <= calls_max, "{} calls", server.asked().len());
     }
 }
 
@@ -185,6 +190,7 @@ fn a_model_that_never_answers_costs_its_share_of_the_time_and_not_the_search() {
     let found = found(&cli, &server, &["--decompose", "--pick", "--deadline", "4"]);
     assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     assert_eq!((names(&found), &found["ledger"]["work"]["stop"]), (names(&plain), &json!("deadline")));
+    assert_eq!(found["ledger"]["pick"]["degraded"], "the time for it was over");
     assert_eq!(server.asked().len(), 1);
 }
 
@@ -201,7 +207,8 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     cli.write("questions.jsonl", question.to_string());
     let eval = ["eval", "retrieval", "--questions", "questions.jsonl", "--decompose", "--pick"];
     let recorded = ["--recorded", "questions.jsonl", "--simulate", "1"];
-    let report = cli.json(&[&eval[..], &recorded].concat());
+    let said = cli.run([&eval[..], &recorded, &["--json"]].concat()).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("eval-retrieval", &report);
     assert_eq!(report["work"]["calls_per_question"], 3.0);
     let skills: Vec<&str> = report["work"]["skills"].as_object().unwrap().keys().map(String::as_str).collect();
@@ -210,6 +217,8 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     let note = report["notes"][0].as_str().unwrap();
     assert!(note.starts_with("no model was asked: recorded replies are said again; a judge"), "{note}");
     assert_eq!(cli.run([&eval[..], &["--simulate", "1.2"]].concat()).status, Some(3));
+    let answers = ["eval", "answers", "--questions", "questions.jsonl", "--simulate", "1"];
+    assert!(cli.run(answers).stderr.contains("nobody stands in for a model that writes"));
     // Nobody stands in, and there is no model.
     let refused = cli.run(eval);
     assert_eq!(refused.status, Some(3), "{refused:#?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cairn::domain::{StopReason, Verdict};
 use cairn::llm::{ChatModel, Layers, OpenAiModel, layered};
-use cairn::query::{Reasoning, RerankedBy};
+use cairn::query::{Reading, Reasoning, RerankedBy};
 use cairn::{Hit, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 use serde_json::{Value, json};
 
@@ -36,10 +36,18 @@ fn sites() -> [(&'static str, SearchOptions); 6] {
     ]
 }
 
+/// The same, with those where a model is asked once about the whole question or all that was found.
+fn all_sites() -> Vec<(&'static str, SearchOptions)> {
+    let picked = SearchOptions { pick: Some(10), ..SearchOptions::default() };
+    let taken_apart = SearchOptions { decompose: Some(Reading::Rule), ..SearchOptions::default() };
+    sites().into_iter().chain([("pick", picked), ("decompose", taken_apart)]).collect()
+}
+
 /// Returns the same search without a model.
 fn plain(options: &SearchOptions) -> SearchOptions {
-    let (rerank, entities, reasoning) = (None, false, Reasoning::Similarity);
-    SearchOptions { rerank, entities, reasoning, calls_max: None, deadline: None, ..options.clone() }
+    let (rerank, entities, reasoning, pick, decompose) = (None, false, Reasoning::Similarity, None, None);
+    let (calls_max, deadline) = (None, None);
+    SearchOptions { rerank, entities, reasoning, pick, decompose, calls_max, deadline, ..options.clone() }
 }
 
 /// The collection of the examples with a passage that gives orders, and an index of it.
@@ -92,7 +100,7 @@ fn every_fault_of_a_server_leaves_what_is_found_without_a_model() {
         Play::Says("{\"answer\": 2}".to_owned()),
         Play::Says("[1]".to_owned()),
     ];
-    for (skill, options) in sites() {
+    for (skill, options) in all_sites() {
         let expected = search(&engine, &plain(&options)).hits;
         for fault in &faults {
             let shown = format!("{skill}, {options:?}, {fault:?}").chars().take(600).collect::<String>();
@@ -122,7 +130,7 @@ fn a_server_that_says_nothing_takes_no_more_time_than_there_is() {
         assert_eq!(found.hits, expected, "{skill}, {options:?}");
         assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline, "{skill}, {options:?}");
     };
-    let sites = sites();
+    let sites = all_sites();
     std::thread::scope(|scope| {
         for (skill, options) in &sites {
             for fault in [Play::Silent, Play::Drips] {

@@ -69,6 +69,7 @@ pub(super) fn live_report() -> LiveReport {
         answer_f1: 50.0,
         finding_calls: 20.5,
         degraded: 1,
+        unusable: 1,
         spent: writing().spent,
         time_ms_p50: 1.5,
     };
