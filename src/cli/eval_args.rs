@@ -174,8 +174,8 @@ pub(super) struct EvalLiveArgs {
     /// The language model to ask, as `cairn ask --model` takes it.
     #[arg(long, value_name = "NAME")]
     pub(super) model: String,
-    /// What the model may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit the run ends,
-    /// and the same command goes on. Vectors of questions, where a server makes them, are not counted.
+    /// What the model may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit the run
+    /// ends, and the same command goes on. Vectors of questions, where a server makes them, are not counted.
     #[arg(long, value_name = "LIMIT")]
     pub(super) budget: Vec<String>,
     /// Folder of the lines of every method; a run goes on with what is there.
