@@ -137,6 +137,7 @@ pub async fn live(
         model: watched.name().to_owned(),
         rows: Vec::new(),
         left: 0,
+        fault: None,
         stopped: None,
     };
     for row in rows {
@@ -151,7 +152,7 @@ pub async fn live(
             match watched.trouble() {
                 None => file.add(line)?,
                 // What the server could not do is asked again when the run goes on.
-                Some(Trouble { why, is_end: false }) => tracing::warn!(question = question.id, why, "left for later"),
+                Some(Trouble { why, is_end: false }) => report.fault = Some(why),
                 Some(Trouble { why, is_end: true }) => report.stopped = Some(why),
             }
         }

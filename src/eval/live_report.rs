@@ -9,7 +9,7 @@ use super::live::{LiveLine, LiveRow};
 use super::metrics::{at_depth, scores};
 use super::questions::Question;
 use super::report::{percent, time_per_question};
-use super::table::printable;
+use super::table::{counted, printable};
 use crate::domain::{CorpusId, Counts, IndexVersion, Spent};
 
 /// What one method came to.
@@ -60,6 +60,9 @@ pub struct LiveReport {
     pub rows: Vec<LiveFigures>,
     /// Questions that are left, over all methods.
     pub left: u64,
+    /// Why a question was left, the last time that the server could not do what was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Why the run ended early, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
@@ -140,8 +143,11 @@ impl Display for LiveReport {
         if let Some(why) = &self.stopped {
             writeln!(out, "ended early: {}", printable(why))?;
         }
+        if let Some(why) = &self.fault {
+            writeln!(out, "left for later: {}", printable(why))?;
+        }
         if self.left > 0 {
-            writeln!(out, "{} questions are left: the same command goes on", self.left)?;
+            writeln!(out, "{} left: the same command goes on", counted(self.left, "question"))?;
         }
         Ok(())
     }

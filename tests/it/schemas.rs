@@ -53,7 +53,7 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 20] = [
+const OPTIONAL: [(&str, &str); 21] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -65,6 +65,7 @@ const OPTIONAL: [(&str, &str); 20] = [
     ("eval-compare", "notes"),
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
+    ("eval-live", "fault"),
     ("eval-live", "stopped"),
     ("eval-retrieval", "notes"),
     ("eval-retrieval", "work"),

@@ -8,6 +8,9 @@ use super::asking::indexed;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, Said, assert_valid};
 
+/// Methods that ask for different things.
+const ROWS: &str = "--rows=bm25,trail-pick,decomposition";
+
 /// A model that performs every skill that it is asked for, and says so in a few words.
 fn thinks() -> Play {
     Play::Thinks(Thought::new(|body: &Value| {
@@ -26,8 +29,7 @@ fn thinks() -> Play {
 }
 
 fn run(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
-    let rows = "--rows=bm25,trail-pick,decomposition";
-    let args = ["eval", "live", "--questions", "q.jsonl", "--output", "live", "--model", "played", rows];
+    let args = ["eval", "live", "--questions", "q.jsonl", "--output", "live", "--model", "played"];
     Said::of(cli.command([&args, more].concat()).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
@@ -48,14 +50,14 @@ fn asked() -> Cli {
 #[test]
 fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
-    let first = run(&cli, &server, &["--budget", "3calls"]).succeeded();
+    let first = run(&cli, &server, &[ROWS, "--budget", "3calls"]).succeeded();
     assert!(first.stdout.contains("ended early: the budget allows 3 calls"), "{first:#?}");
-    assert!(first.stdout.contains("questions are left: the same command goes on"), "{first:#?}");
+    assert!(first.stdout.contains("questions left: the same command goes on"), "{first:#?}");
     assert_eq!(server.asked().len(), 3);
     // What a killed run was writing is asked again.
     let lines = std::fs::read_to_string(cli.folder().join("live/bm25.jsonl")).unwrap();
     cli.write("live/bm25.jsonl", format!("{}\n{{\"question_id\":\"2\",\"corp", lines.lines().next().unwrap()));
-    let said = run(&cli, &server, &["--json"]).succeeded();
+    let said = run(&cli, &server, &[ROWS, "--json"]).succeeded();
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("eval-live", &report);
     assert_eq!(report["left"], 0);
@@ -66,7 +68,7 @@ fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
     let names: Vec<&str> = rows.iter().map(|row| row["row"].as_str().unwrap()).collect();
     assert_eq!(names, ["bm25", "decomposition", "trail-pick"]);
     assert_eq!((&rows[2]["exact_match"], &rows[2]["finding_calls"]), (&json!(100.0), &json!(1.0)));
-    let again = run(&cli, &server, &["--budget", "0calls"]).succeeded();
+    let again = run(&cli, &server, &[ROWS, "--budget", "0calls"]).succeeded();
     assert!(again.stdout.contains("trail-pick") && !again.stdout.contains("ended early"), "{again:#?}");
     assert_eq!(server.asked().len(), asked.len());
 }
@@ -76,7 +78,18 @@ fn what_is_no_method_and_lines_of_another_model_are_refused() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let refused = run(&cli, &server, &["--rows=best"]);
     assert!(refused.status == Some(3) && refused.stderr.contains("there are bm25, dense"), "{refused:#?}");
-    run(&cli, &server, &["--limit", "1"]).succeeded();
-    let other = run(&cli, &ChatServer::start([thinks()]), &[]);
+    run(&cli, &server, &[ROWS, "--limit", "1"]).succeeded();
+    let other = run(&cli, &ChatServer::start([thinks()]), &[ROWS]);
     assert!(other.status == Some(3) && other.stderr.contains("give another folder"), "{other:#?}");
+}
+
+#[test]
+fn a_question_that_the_server_fails_at_is_left_for_later_and_the_others_are_asked() {
+    let (cli, server) = (asked(), ChatServer::start([Play::BreaksOff, thinks()]));
+    let first = run(&cli, &server, &["--rows", "bm25"]).succeeded();
+    assert!(first.stdout.contains("left for later: the connection broke"), "{first:#?}");
+    assert!(first.stdout.contains("1 question left: the same command goes on"), "{first:#?}");
+    let second = run(&cli, &server, &["--rows", "bm25"]).succeeded();
+    assert!(!second.stdout.contains("left"), "{second:#?}");
+    assert_eq!(server.asked().len(), 3);
 }

@@ -75,7 +75,17 @@ pub(super) fn live_report() -> LiveReport {
     };
     let Facts { version, embedder, corpus_id, corpus, .. } = facts();
     let (model, stopped) = ("openai:m".to_owned(), Some("the budget allows 1 calls".to_owned()));
-    LiveReport { version, embedder, corpus_id, corpus, model, rows: vec![row], left: 2, stopped }
+    LiveReport {
+        version,
+        embedder,
+        corpus_id,
+        corpus,
+        model,
+        rows: vec![row],
+        left: 2,
+        fault: Some("it was away".to_owned()),
+        stopped,
+    }
 }
 
 /// What came of asking a model for questions, stopped by a budget.
