@@ -11,6 +11,7 @@ use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{ChatError, Embedding};
 use crate::error::{Error, Result};
 use crate::llm::{Endpoint, RecordedCalls, RecordedVectors};
+use crate::text::one_line;
 
 /// Characters of a text by which one that is missing is named.
 const BEGINNING_CHARS: usize = 60;
@@ -119,7 +120,7 @@ impl ReplayedEmbedder {
 
 /// Returns how a text begins, in one line.
 fn beginning(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     let shown: String = line.chars().take(BEGINNING_CHARS).collect();
     if shown.len() < line.len() { format!("{}…", shown.trim_end()) } else { shown }
 }

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::answers::answered_by;
 use super::live_report::{LiveReport, figures};
 use super::questions::Question;
-use crate::domain::{Answer, ChatError, CorpusId, Hit, IndexVersion, Spent};
+use super::retrieval::documents;
+use crate::domain::{Answer, ChatError, CorpusId, IndexVersion, Spent};
 use crate::error::{Error, Result};
 use crate::llm::{ChatModel, ChatRequest, Replying};
 use crate::query::{
@@ -188,17 +189,6 @@ async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report:
         spent,
         time_ms,
     })
-}
-
-/// Returns the source ids of the documents found, best first, none twice.
-fn documents(hits: &[Hit]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for hit in hits {
-        if !found.contains(&hit.source_id) {
-            found.push(hit.source_id.clone());
-        }
-    }
-    found
 }
 
 /// The lines of one method, as they are and as they come.

@@ -68,7 +68,7 @@ async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) ->
 }
 
 /// Returns the source ids of the documents found, best first, none twice.
-fn documents(hits: &[Hit]) -> Vec<String> {
+pub(super) fn documents(hits: &[Hit]) -> Vec<String> {
     let mut seen = FxHashSet::default();
     hits.iter().map(|hit| &hit.source_id).filter(|id| seen.insert(*id)).cloned().collect()
 }

@@ -117,7 +117,9 @@ pub(super) fn run(
         report: ModelReport { model: model.name().to_owned(), ..ModelReport::default() },
     };
     handle.block_on(writing.run())?;
-    let Writing { error, report, wordless, .. } = writing;
+    let Writing { error, mut report, wordless, .. } = writing;
+    // Whichever reply came first: the same run says the same.
+    report.failed.sort_unstable_by(|a, b| a.source.cmp(&b.source));
     let over = report.written + report.failed.len() as u64 + wordless;
     match error {
         Some(error) => Err(error),

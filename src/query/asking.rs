@@ -21,6 +21,13 @@ pub(super) struct Asked<T> {
     pub(super) asked: u32,
 }
 
+impl<T> Asked<T> {
+    /// Returns whether there was something to ask and nothing came of any of it.
+    pub(super) fn is_useless(&self) -> bool {
+        !self.outputs.is_empty() && self.outputs.iter().all(Option::is_none)
+    }
+}
+
 /// Performs a skill for each of `tasks`, several at one time, and leaves `kept` calls for later. Where fewer calls are
 /// left than tasks may take, one waits for the other, so that the first of them are asked, whoever is faster.
 ///

@@ -14,10 +14,11 @@
 //! | | reader | rule |
 //! |---|---|---|
 //! | no parts | 67.3 | 67.3 |
-//! | without s | 76.0 | 70.3 |
 //! | **as above** | 77.0 | 72.5 |
-//! | w ½, and w 1 | 74.6 | 72.2 |
-//! | parts found by a walk of one round, by `trail` whole | 71.8, 74.5 | 68.9, 71.8 |
+//! | w ½ for the reader, 1 for the rule | 74.6 | 72.2 |
+//! | without s | 76.0 | |
+//! | parts found by a walk of one round | 71.8 | |
+//! | parts found by `trail` whole | 74.5 | |
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -22,7 +22,7 @@ use crate::text::{one_line, tokens};
 /// Calls from which on `auto` takes a question apart before it lets the model pick.
 const CALLS_TO_DECOMPOSE: u32 = 3;
 /// Passages that are found for a part.
-pub(super) const PART_PASSAGES: usize = 20;
+const PART_PASSAGES: usize = 20;
 /// Passages of a part that its answer is read in.
 const READ_PASSAGES: usize = 5;
 /// Passages of a part that a ledger names.

@@ -79,6 +79,10 @@ fn each_part_is_looked_for_with_the_answer_that_it_needs() {
     best.sort_unstable();
     assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
     assert_eq!((&ledger["work"]["spent"]["calls"], &ledger["work"]["stop"]), (&json!(2), &json!("finished")));
+    server.play([good()]);
+    let said = run(&cli, &server, &["ask", QUESTION, "--decompose", "--explain"]).succeeded();
+    assert!(said.stdout.contains("Taken apart into"), "{said:#?}");
+    assert!(said.stdout.contains("Who was born in Eaststead?  read by the model: Ada Lorne"), "{said:#?}");
 }
 
 #[test]

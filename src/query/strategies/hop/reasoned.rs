@@ -125,8 +125,8 @@ impl Asking<'_> {
         });
         let (tasks, exits) = told.await?;
         let asked = asked::<ChooseSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let is_useless = asked.is_useless();
         let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
-        let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
         let mut outputs = asked.outputs.into_iter();
         let taken = self.round(exits, |_, exits| {
             if exits.is_empty() {
@@ -168,8 +168,8 @@ impl Asking<'_> {
         });
         let (tasks, exits) = told.await?;
         let asked = asked::<JudgeSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let is_useless = asked.is_useless();
         let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
-        let is_useless = !asked.outputs.is_empty() && asked.outputs.iter().all(Option::is_none);
         let mut outputs = asked.outputs.into_iter();
         let taken = self.round(exits, |_, exits| {
             if exits.is_empty() {
