@@ -1,7 +1,9 @@
 //! Reading one version: what is read is whole, or it is read again.
 //!
 //! The database isolates no statement from what others commit meanwhile. So the version is read before and after, each
-//! time behind a lock that a switch holds too: where it is the same, nothing that was read changed in between.
+//! time behind a lock that a switch holds too: where it is the same, nothing that was read changed in between. One
+//! thing may: what the next version takes away is marked so before the switch, and while Neo4j moves the properties of
+//! an element to make room for the mark, a read may miss some of them. So what seems damaged is read again.
 
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ use crate::error::{Error, Result};
 
 /// How often a version is tried to be read.
 const ATTEMPTS_MAX: u32 = 8;
+/// How often what seems damaged is read before it is said to be.
+const DAMAGED_MAX: u32 = 3;
 /// How long to wait after an attempt that a switch disturbed.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -34,7 +38,8 @@ impl<'a> Reading<'a> {
 
     /// Returns what was read, or none where it is to be read again: another version was switched to meanwhile.
     pub(super) async fn end<T>(self, found: Result<T>, attempt: u32) -> Result<Option<T>> {
-        if version(self.session).await? == self.version {
+        let may_be_torn = attempt < DAMAGED_MAX && found.as_ref().is_err_and(is_damaged);
+        if version(self.session).await? == self.version && !may_be_torn {
             return found.map(Some);
         }
         if attempt == ATTEMPTS_MAX {
@@ -65,6 +70,10 @@ impl<'a> Reading<'a> {
     pub(super) fn after(&self, statement: Statement, after: i64) -> Statement {
         statement.with("version", self.version).with("after", after)
     }
+}
+
+fn is_damaged(error: &Error) -> bool {
+    matches!(error, Error::Database { source: DatabaseError::Damaged { .. }, .. })
 }
 
 /// Returns what `read` makes of one version, and the version.

@@ -18,9 +18,9 @@ use super::answering::{QUESTIONS, published_harbor};
 
 const QUESTION: &str = "Where was the builder of Harl Mill born?";
 /// What a question has in these tests, where it is to be too little.
-const DEADLINE: Duration = Duration::from_millis(300);
-/// How much later than that the error may come.
-const LATE_MAX: Duration = Duration::from_secs(1);
+const DEADLINE: Duration = Duration::from_millis(500);
+/// How much later than that the error may come: far less than anything else waits.
+const LATE_MAX: Duration = Duration::from_secs(5);
 /// How long anything may take that must not wait for ever.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -101,23 +101,30 @@ fn a_server_that_falls_silent_at_any_message_is_waited_for_no_longer_than_the_de
         for number in (0..).step_by(4) {
             let proxy = Proxy::start_whole(&database.uri);
             let engine = open(&proxy.uri).await;
+            let before = proxy.seen();
             proxy.after(number, Cut::Held);
             let began = Instant::now();
             let told_in_time = told(&engine, QUESTION, Some(DEADLINE)).await;
             assert!(began.elapsed() < DEADLINE + LATE_MAX, "{number}: {:?}", began.elapsed());
+            let is_past = proxy.seen() - before <= number;
             proxy.release();
             assert_eq!(told(&engine, QUESTION, None).await.unwrap(), expected, "after {number}");
             match told_in_time {
-                Err(Error::Deadline { action, .. }) => actions.insert(action),
+                Err(Error::Deadline { action, .. }) => drop(actions.insert(action)),
                 Ok(answer) => {
                     assert_eq!(answer, expected);
                     break;
                 }
                 Err(error) => panic!("{number}: {error}"),
-            };
+            }
+            if is_past {
+                break;
+            }
         }
-        let said: Vec<&str> = actions.into_iter().collect();
-        assert_eq!(said, ["fetching what the question needs", "reading which version is current"]);
+        // On a slow machine the time may also end between two messages, while passages are found.
+        for action in ["fetching what the question needs", "reading which version is current"] {
+            assert!(actions.contains(action), "{actions:?}");
+        }
     });
 }
 
