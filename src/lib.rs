@@ -72,5 +72,5 @@ pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOpt
 pub use error::{Error, ErrorKind, Result};
 pub use index::{IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed, remove};
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
-pub use skill::Performers;
+pub use skill::{Performers, QuestionCalls};
 pub use workspace::{Workspace, WorkspaceOptions};

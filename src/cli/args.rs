@@ -128,19 +128,30 @@ pub(super) struct IndexModelArgs {
     /// be given. At the limit the run ends, what is done is indexed, and the next run goes on.
     #[arg(long, value_name = "LIMIT", conflicts_with = "replay")]
     pub(super) budget: Vec<String>,
-    /// Keep the questions of rules beside those of the model.
-    #[arg(long, requires = "model")]
-    pub(super) keep_rule_questions: bool,
-    /// Ask anew about passages for which the model gave nothing that can be used; else replies that are kept of them
-    /// are read again, for nothing.
-    #[arg(long, requires = "model")]
-    pub(super) retry_failed: bool,
+    /// How it writes them.
+    #[command(flatten)]
+    pub(super) questions: QuestionArgs,
     /// Say what the model, and an embedder behind a server, would be asked and what that would cost, and do nothing.
     #[arg(long, conflicts_with_all = ["record", "replay", "budget", "neo4j"])]
     pub(super) dry_run: bool,
     /// Whether calls are written down or taken from a file.
     #[command(flatten)]
     pub(super) recording: RecordingArgs,
+}
+
+/// How a language model writes questions.
+#[derive(Debug, Clone, Args)]
+pub(super) struct QuestionArgs {
+    /// Keep the questions of rules beside those of the model.
+    #[arg(long, requires = "model")]
+    pub(super) keep_rule_questions: bool,
+    /// Ask for the questions that a passage answers and for those that it raises in a call each, twice the calls.
+    #[arg(long, requires = "model")]
+    pub(super) separate_questions: bool,
+    /// Ask anew about passages for which the model gave nothing that can be used; else replies that are kept of them
+    /// are read again, for nothing.
+    #[arg(long, requires = "model")]
+    pub(super) retry_failed: bool,
 }
 
 /// Whether calls to servers are written down or taken from a file.
@@ -240,7 +251,7 @@ pub(super) struct DoctorArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Ask the server of `--model` what it can do, and remember it; five small calls at most.
+    /// Ask the server of `--model` what it can do, and remember it; six small calls at most.
     #[arg(long, requires = "model")]
     pub(super) probe: bool,
     /// The language model, as `cairn ask --model` takes it.
@@ -290,6 +301,14 @@ pub(super) struct ModelCallArgs {
     /// Whether calls are written down or taken from a file.
     #[command(flatten)]
     pub(super) recording: RecordingArgs,
+}
+
+impl ModelCallArgs {
+    /// Returns how many calls a question may take; none where no call may be made at all, which the budget of the
+    /// command sees to, so that kept replies are still read.
+    pub(super) fn calls_max(&self) -> Option<u32> {
+        self.max_calls.filter(|calls| *calls > 0).map(|calls| u32::try_from(calls).unwrap_or(u32::MAX))
+    }
 }
 
 /// `cairn ask`.

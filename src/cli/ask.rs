@@ -101,7 +101,7 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
 /// Turns what was typed into options.
 pub(super) fn options(args: &FindArgs, call: &ModelCallArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
-        calls_max: call.max_calls.map(|calls| u32::try_from(calls).unwrap_or(u32::MAX)),
+        calls_max: call.calls_max(),
         strategy: args.strategy.parse()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
         top_k: args.top_k,

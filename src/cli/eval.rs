@@ -10,7 +10,8 @@ use super::args::{ModelCallArgs, SearchModelArgs};
 use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{
-    EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs,
+    AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalReportArgs, EvalRetrievalArgs,
+    EvalSweepArgs,
 };
 use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search, writer};
 use crate::config::ModelRole;
@@ -19,9 +20,6 @@ use crate::eval::{
     self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
 };
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
-
-/// What errors of simulated judges are drawn from.
-const SEED: u64 = 1;
 
 /// Runs `cairn eval`.
 pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Done {
@@ -37,9 +35,10 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 }
 
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
+    let stand_in = stand_in(&args)?;
+    let args = args.asked;
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let stand_in = stand_in(&args)?;
     let (index, role, call) = (args.place.index.clone(), ModelRole::Reason, of_all_questions(&args.call));
     let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
     let engine = open_to_search(place, surroundings, &mut options).await?;
@@ -53,12 +52,7 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     show(surroundings, &report.table())
 }
 
-async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
-    if let Some(stand_in) = stand_in(&args)? {
-        let value = stand_in.accuracy.map_or_else(|| "recorded".to_owned(), |accuracy| accuracy.to_string());
-        let reason = "nobody stands in for a model that writes; `cairn eval retrieval` takes it".to_owned();
-        return Err(Failure::Library(Error::Option { option: "stand-in", value, reason }));
-    }
+async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
     let mut options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let (index, role, call) = (args.place.index.clone(), ModelRole::Answer, of_all_questions(&args.call));
@@ -74,9 +68,9 @@ async fn answers(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     show(surroundings, &report.to_string())
 }
 
-fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
+fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
     let options = SearchOptions {
-        calls_max: args.call.max_calls.map(|calls| u32::try_from(calls).unwrap_or(u32::MAX)),
+        calls_max: args.call.calls_max(),
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
         n_hop: args.n_hop,
@@ -89,9 +83,9 @@ fn options(args: &EvalRetrievalArgs, surroundings: &Surroundings) -> Result<Sear
     Ok(options)
 }
 
-/// Returns how a model is asked for all questions together: the number of calls is one question's.
+/// Returns how a model is asked for all questions together: the number of calls is one question's, unless it is none.
 fn of_all_questions(call: &ModelCallArgs) -> ModelCallArgs {
-    ModelCallArgs { max_calls: None, ..call.clone() }
+    ModelCallArgs { max_calls: call.max_calls.filter(|calls| *calls == 0), ..call.clone() }
 }
 
 /// Returns who stands in for a model, where somebody does.
@@ -99,7 +93,7 @@ fn stand_in(args: &EvalRetrievalArgs) -> Result<Option<StandIn>> {
     if args.simulate.is_none() && args.recorded.is_empty() {
         return Ok(None);
     }
-    StandIn { accuracy: args.simulate, seed: SEED, recorded: read_recorded(&args.recorded)? }.check().map(Some)
+    StandIn { accuracy: args.simulate, seed: args.seed, recorded: read_recorded(&args.recorded)? }.check().map(Some)
 }
 
 const fn preset(paper: bool) -> Preset {

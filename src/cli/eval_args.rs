@@ -12,7 +12,7 @@ pub(super) enum EvalCommand {
     /// Recall, precision and rank of the documents that questions need.
     Retrieval(EvalRetrievalArgs),
     /// Exact match and F1 of answers, as the official scripts compute them.
-    Answers(EvalRetrievalArgs),
+    Answers(AskAllArgs),
     /// Say how much better one run is than another on the same questions.
     Compare(EvalCompareArgs),
     /// Recall, F1 and queues of a traversal by the number of its rounds and of the documents kept.
@@ -29,7 +29,8 @@ impl EvalCommand {
     /// Returns whether JSON was asked for.
     pub(super) fn json(&self) -> bool {
         match self {
-            Self::Retrieval(args) | Self::Answers(args) => args.place.json,
+            Self::Retrieval(args) => args.asked.place.json,
+            Self::Answers(args) => args.place.json,
             Self::Compare(args) => args.json,
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
@@ -39,9 +40,27 @@ impl EvalCommand {
     }
 }
 
-/// `cairn eval retrieval` and `cairn eval answers`.
+/// `cairn eval retrieval`.
 #[derive(Debug, Args)]
 pub(super) struct EvalRetrievalArgs {
+    /// What is asked, and how.
+    #[command(flatten)]
+    pub(super) asked: AskAllArgs,
+    /// Let a judge that knows the labels judge in a model's place, right with this probability, 0 to 1.
+    #[arg(long, value_name = "P", conflicts_with = "model")]
+    pub(super) simulate: Option<f64>,
+    /// What the errors of that judge are drawn from: with another number it errs elsewhere.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate")]
+    pub(super) seed: u64,
+    /// Say again in a model's place what models once said of the questions: their parts (`subquestions`, or
+    /// `decomposition`), what they name (`entities`).
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model")]
+    pub(super) recorded: Vec<PathBuf>,
+}
+
+/// `cairn eval answers`, and what `cairn eval retrieval` has too.
+#[derive(Debug, Args)]
+pub(super) struct AskAllArgs {
     /// Questions, one JSON object a line: id, question, supporting (ids of documents), answers.
     #[arg(long, value_name = "FILE")]
     pub(super) questions: PathBuf,
@@ -72,13 +91,6 @@ pub(super) struct EvalRetrievalArgs {
     /// What a language model does: that of `--model`, or what stands in for it.
     #[command(flatten)]
     pub(super) reason: ReasonArgs,
-    /// Let a judge that knows the labels judge in a model's place, right with this probability, 0 to 1.
-    #[arg(long, value_name = "P", conflicts_with = "model")]
-    pub(super) simulate: Option<f64>,
-    /// Say again in a model's place what models once said of the questions: their parts (`subquestions`, or
-    /// `decomposition`), what they name (`entities`).
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model")]
-    pub(super) recorded: Vec<PathBuf>,
     /// Which language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,

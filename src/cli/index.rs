@@ -12,7 +12,7 @@ use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{FailedReplies, IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
 use crate::neo4j::OtherVectors;
-use crate::skill::Performers;
+use crate::skill::{Performers, QuestionCalls};
 use crate::workspace::{Workspace, WorkspaceOptions};
 
 /// Word pieces of a passage at least: fewer would cut sentences to pieces.
@@ -110,6 +110,7 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             reason: format!("it is at least {PASSAGE_TOKENS_MIN}"),
         });
     }
+    let asked = &args.language_model.questions;
     Ok(IndexOptions {
         ingest: IngestOptions {
             id_field: args.id_field.clone(),
@@ -121,12 +122,9 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             passage_pieces_max: args.passage_tokens,
             unit: if args.sentence_passages { PassageUnit::Sentence } else { PassageUnit::Structure },
         },
-        model_questions: if args.language_model.keep_rule_questions {
-            ModelQuestions::Beside
-        } else {
-            ModelQuestions::Instead
-        },
-        failed_replies: if args.language_model.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
+        model_questions: if asked.keep_rule_questions { ModelQuestions::Beside } else { ModelQuestions::Instead },
+        question_calls: if asked.separate_questions { QuestionCalls::Separate } else { QuestionCalls::Together },
+        failed_replies: if asked.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         ..IndexOptions::default()

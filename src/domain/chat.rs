@@ -227,6 +227,12 @@ impl ChatError {
         )
     }
 
+    /// Returns whether the server refuses what this one request asks, as where it is too long, and may take others.
+    #[must_use]
+    pub const fn is_of_request(&self) -> bool {
+        matches!(self, Self::Request { status: 400 | 413 | 422, .. })
+    }
+
     /// Returns how long the server asks to wait.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {

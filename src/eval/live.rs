@@ -138,6 +138,7 @@ pub async fn live(
         model: watched.name().to_owned(),
         rows: Vec::new(),
         left: 0,
+        spent_on_left: Spent::default(),
         fault: None,
         stopped: None,
     };
@@ -153,8 +154,10 @@ pub async fn live(
             match watched.trouble() {
                 None => file.add(line)?,
                 // What the server could not do is asked again when the run goes on.
-                Some(Trouble { why, is_end: false }) => report.fault = Some(why),
-                Some(Trouble { why, is_end: true }) => report.stopped = Some(why),
+                Some(Trouble { why, is_end }) => {
+                    report.spent_on_left.add(&line.spent);
+                    *(if is_end { &mut report.stopped } else { &mut report.fault }) = Some(why);
+                }
             }
         }
         let lines: Vec<(&Question, &LiveLine)> =

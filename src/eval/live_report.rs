@@ -10,6 +10,7 @@ use super::metrics::{at_depth, scores};
 use super::questions::Question;
 use super::report::{percent, time_per_question};
 use super::table::{counted, printable};
+use super::work::cost_per_question;
 use crate::domain::{CorpusId, Counts, IndexVersion, Spent};
 
 /// What one method came to.
@@ -60,6 +61,8 @@ pub struct LiveReport {
     pub rows: Vec<LiveFigures>,
     /// Questions that are left, over all methods.
     pub left: u64,
+    /// What this run spent on questions that are left: kept replies spare that later.
+    pub spent_on_left: Spent,
     /// Why a question was left, the last time that the server could not do what was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
@@ -104,17 +107,17 @@ impl Display for LiveReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let documents = self.corpus.documents;
         writeln!(out, "{} · {documents} documents · version {}", printable(&self.model), self.version)?;
-        writeln!(out, "percent; calls, tokens and seconds a question; tables of the HopRAG paper\n")?;
+        writeln!(out, "percent; calls, tokens, seconds and cost a question; tables of the HopRAG paper\n")?;
         writeln!(
             out,
-            "{:<24}{:>5}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>8}{:>7}  tables",
-            "", "asked", "R@2", "R@5", "F1", "EM", "ans F1", "calls", "tokens", "s"
+            "{:<24}{:>5}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>8}{:>7}{:>13}  tables",
+            "", "asked", "R@2", "R@5", "F1", "EM", "ans F1", "calls", "tokens", "s", "cost"
         )?;
         for row in &self.rows {
             let count = row.questions as f64;
             writeln!(
                 out,
-                "{:<24}{:>5}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>8.0}{:>7.1}  {}",
+                "{:<24}{:>5}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>7.1}{:>8.0}{:>7.1}{:>13}  {}",
                 row.row,
                 row.questions,
                 row.recall_at_2,
@@ -122,9 +125,10 @@ impl Display for LiveReport {
                 row.retrieval_f1,
                 row.exact_match,
                 row.answer_f1,
-                row.finding_calls + 1.0,
+                (row.spent.calls + row.spent.cached) as f64 / count,
                 row.spent.usage.tokens() as f64 / count,
                 row.time_ms_p50 / 1_000.0,
+                cost_per_question(&row.spent, row.questions).unwrap_or_else(|| "–".to_owned()),
                 row.tables
             )?;
         }
@@ -140,6 +144,9 @@ impl Display for LiveReport {
             spent.add(&row.spent);
         }
         writeln!(out, "in all: {spent}")?;
+        if self.spent_on_left.calls > 0 {
+            writeln!(out, "and on questions that are left: {}", self.spent_on_left)?;
+        }
         if let Some(why) = &self.stopped {
             writeln!(out, "ended early: {}", printable(why))?;
         }

@@ -19,6 +19,7 @@ mod retrieval;
 mod stand_in;
 mod sweep;
 mod table;
+mod triples;
 mod work;
 
 pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, answers, score_answers};
@@ -37,4 +38,5 @@ pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, Ti
 pub use retrieval::retrieval;
 pub use stand_in::StandIn;
 pub use sweep::{SWEEP_N_HOP, SWEEP_TOP_K, SweepCell, SweepReport, SweepRow, sweep};
+pub use triples::TriplesModel;
 pub use work::WorkReport;

@@ -50,9 +50,18 @@ impl WorkReport {
     }
 }
 
+/// Returns what was paid for each of so many questions, in words; nothing where a price is unknown.
+pub(super) fn cost_per_question(spent: &Spent, questions: u64) -> Option<String> {
+    let cost = spent.cost.as_ref()?;
+    Some(format!("{:.5} {}", cost.amount / questions.max(1) as f64, cost.currency))
+}
+
 impl Display for WorkReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(out, "model: {:.2} calls a question; {}", self.calls_per_question, self.spent)?;
+        let (calls, tokens) =
+            (self.calls_per_question, self.spent.usage.tokens() as f64 / self.questions.max(1) as f64);
+        let cost = cost_per_question(&self.spent, self.questions).map(|cost| format!(", {cost}")).unwrap_or_default();
+        writeln!(out, "model: {calls:.2} calls, {tokens:.0} tokens{cost} a question; in all {}", self.spent)?;
         for (skill, SkillCalls { asked, unusable, last }) in &self.skills {
             write!(out, "  {skill}: asked {asked} times")?;
             if let Some(last) = last {

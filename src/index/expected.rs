@@ -8,11 +8,11 @@ use super::options::{IndexOptions, ModelQuestions};
 use crate::domain::{Document, Passage, PassageId, PseudoQuery, QuestionId, QuestionKind, QuestionOrigin, Usage};
 use crate::error::Result;
 use crate::llm::RequestKey;
-use crate::skill::{GenerateSkill, chat_request};
+use crate::skill::QuestionCalls;
 use crate::text::model_tokens;
 use crate::workspace::{DocumentUnit, PassageUnit, Records};
 
-/// Tokens of a whole reply to `generate` where none was counted yet: ten questions with three keywords each.
+/// Tokens of the replies about a passage where none was counted yet: ten questions with three keywords each.
 const REPLY_TOKENS: u64 = 330;
 /// In-coming and out-coming questions of such a reply: the middle of what is asked for.
 const QUESTIONS: [u64; 2] = [4, 6];
@@ -25,11 +25,12 @@ const REPLIES_MIN: u64 = 20;
 pub(super) struct Questions<'a> {
     asked: &'a AskedModel,
     writer: String,
-    /// Tokens of a reply.
-    reply_tokens: u64,
+    question_calls: QuestionCalls,
+    /// Tokens of a reply to each of the calls about a passage.
+    reply_tokens: Vec<u64>,
     calls: u64,
     cached: u64,
-    input_tokens: u64,
+    usage: Usage,
     /// What was counted as a call.
     asked_for: FxHashSet<RequestKey>,
     /// Passages for which the model gave nothing that can be used, and those of them that it is asked about anew.
@@ -41,19 +42,18 @@ pub(super) struct Questions<'a> {
 
 impl<'a> Questions<'a> {
     pub(super) fn of(asked: &'a AskedModel, records: Option<&Records>, options: &IndexOptions) -> Result<Self> {
-        let spending = records.map(Records::spending).transpose()?.unwrap_or_default();
-        let known = spending.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
-        let reply_tokens = known.map_or(REPLY_TOKENS, |(_, spent)| spent.usage.output_tokens / spent.calls);
-        let writer = generate::writer(&asked.name);
+        let question_calls = options.question_calls;
+        let writer = generate::writer(&asked.name, question_calls);
         let failed = records.map_or(Ok(Vec::new()), |records| records.failed_by(&writer))?;
         let afresh = records.map_or(Ok(FxHashSet::default()), |it| generate::asked_anew(it, &writer, options))?;
         Ok(Self {
             asked,
+            reply_tokens: reply_tokens(asked, records, &writer, question_calls)?,
             writer,
-            reply_tokens,
+            question_calls,
             calls: 0,
             cached: 0,
-            input_tokens: 0,
+            usage: Usage { is_estimated: true, ..Usage::default() },
             asked_for: FxHashSet::default(),
             failed: failed.into_iter().collect(),
             afresh,
@@ -76,27 +76,30 @@ impl<'a> Questions<'a> {
 
     fn add_passage(&mut self, document: &Document, passage: &Passage) -> Result<()> {
         let Some(task) = generate::task(document, passage) else { return Ok(()) };
-        let request = chat_request::<GenerateSkill>(&task)?;
-        let key = request.key(&self.asked.name);
-        let replies = self.asked.replies.as_ref().filter(|_| !self.afresh.contains(&passage.id));
-        let kept = replies.map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
-        // What is kept of a passage that failed is of no use once more.
-        if kept.is_none() || !self.failed.contains(&passage.id) {
-            self.written.insert(passage.id);
+        let mut is_kept = true;
+        for (request, reply_tokens) in self.question_calls.requests(&task)?.iter().zip(self.reply_tokens.clone()) {
+            let key = request.key(&self.asked.name);
+            let replies = self.asked.replies.as_ref().filter(|_| !self.afresh.contains(&passage.id));
+            let kept = replies.map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
+            is_kept &= kept.is_some();
+            // Of equal prompts one is sent.
+            if kept.is_some() || !self.asked_for.insert(key) {
+                self.cached += 1;
+            } else {
+                self.calls += 1;
+                self.usage.input_tokens += request.input_tokens(self.asked.sends_schema);
+                self.usage.output_tokens += reply_tokens;
+            }
         }
-        // Of equal prompts one is sent.
-        if kept.is_some() || !self.asked_for.insert(key) {
-            self.cached += 1;
-        } else {
-            self.calls += 1;
-            self.input_tokens += request.input_tokens(self.asked.sends_schema);
+        // What is kept of a passage that failed is of no use once more.
+        if !is_kept || !self.failed.contains(&passage.id) {
+            self.written.insert(passage.id);
         }
         Ok(())
     }
 
     pub(super) fn stage(&self) -> StageEstimate {
-        let output_tokens = self.calls * self.reply_tokens;
-        let usage = Usage { input_tokens: self.input_tokens, output_tokens, is_estimated: true };
+        let usage = self.usage;
         StageEstimate {
             stage: "questions".to_owned(),
             model: self.asked.name.clone(),
@@ -107,6 +110,29 @@ impl<'a> Questions<'a> {
             cost: self.asked.prices.cost(&self.asked.name, usage),
         }
     }
+}
+
+/// Returns the tokens of a reply to each of the calls about a passage: the mean of those of this writer, once there are
+/// enough.
+fn reply_tokens(
+    asked: &AskedModel,
+    records: Option<&Records>,
+    writer: &str,
+    question_calls: QuestionCalls,
+) -> Result<Vec<u64>> {
+    let mut tokens = match question_calls {
+        QuestionCalls::Together => vec![REPLY_TOKENS],
+        QuestionCalls::Separate => QUESTIONS.map(|it| REPLY_TOKENS * it / QUESTIONS.iter().sum::<u64>()).to_vec(),
+    };
+    let Some(records) = records else { return Ok(tokens) };
+    let known =
+        records.spending()?.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
+    if let Some((_, spent)) = known
+        && records.is_written_by(writer)?
+    {
+        tokens.fill(spent.usage.output_tokens / spent.calls);
+    }
+    Ok(tokens)
 }
 
 /// A mean, as a sum and of how many.

@@ -16,9 +16,8 @@ use crate::domain::{
     QuestionOrigin, Skip,
 };
 use crate::error::{Error, Result};
-use crate::llm::prompt::GENERATE;
 use crate::llm::{Afresh, ChatModel};
-use crate::skill::{Degradation, GenerateSkill, GenerateTask, Performed, Skill as _, generate_by_rule, perform};
+use crate::skill::{Degradation, GenerateTask, QuestionCalls, WrittenPassage, generate_by_rule};
 use crate::text::tokens;
 use crate::workspace::{DocumentUnit, PassageUnit, Records, WrittenQuestions};
 
@@ -34,8 +33,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(100);
 
 /// Returns what says whether questions are as this model would write them now: its name, and a digest of the prompt.
-pub(super) fn writer(model: &str) -> String {
-    let digest = blake3::hash([GENERATE, GenerateSkill::SCHEMA].concat().as_bytes());
+pub(super) fn writer(model: &str, calls: QuestionCalls) -> String {
+    let digest = blake3::hash(calls.texts().as_bytes());
     format!("{model}, prompt {}", &digest.to_hex()[..16])
 }
 
@@ -92,16 +91,17 @@ pub(super) fn run(
     options: &IndexOptions,
     handle: &Handle,
 ) -> Result<ModelReport> {
-    let writer = writer(model.name());
+    let writer = writer(model.name(), options.question_calls);
     rejoin(records, &writer, options.model_questions)?;
     let documents: VecDeque<_> = records.unwritten(&writer)?.into();
     let total = documents.iter().map(|(_, passages)| passages.len() as u64).sum();
     let was_taken = records.is_written_by(&writer)?;
-    let afresh = asked_anew(records, &writer, options)?;
+    let asked_anew = asked_anew(records, &writer, options)?;
     let mut writing = Writing {
         records,
         model,
-        afresh,
+        asked_anew,
+        afresh: Arc::new(Afresh::new(Arc::clone(model))),
         options,
         writer,
         documents,
@@ -173,14 +173,15 @@ struct Job {
 struct Over {
     job: Job,
     was_alone: bool,
-    performed: Result<Performed<Vec<PseudoQuery>>>,
+    written: WrittenPassage,
 }
 
 struct Writing<'a> {
     records: &'a mut Records,
     model: &'a Arc<dyn ChatModel>,
-    /// Passages whose kept replies are not read.
-    afresh: FxHashSet<PassageId>,
+    /// Passages whose kept replies are not read, and the model that is asked about them.
+    asked_anew: FxHashSet<PassageId>,
+    afresh: Arc<dyn ChatModel>,
     options: &'a IndexOptions,
     writer: String,
     /// Documents that are not read yet, and what they lack.
@@ -245,13 +246,13 @@ impl Writing<'_> {
                 self.wordless += 1;
                 continue;
             };
-            let (mut model, was_alone) = (Arc::clone(self.model), self.is_full);
-            if self.afresh.contains(&job.passage.id) {
-                model = Arc::new(Afresh::new(model));
-            }
+            let is_afresh = self.asked_anew.contains(&job.passage.id);
+            let model = Arc::clone(if is_afresh { &self.afresh } else { self.model });
+            let (calls, was_alone) = (self.options.question_calls, self.is_full);
+            let cancellation = self.options.cancellation.clone();
             self.calls.spawn(async move {
-                let performed = perform::<GenerateSkill>(model.as_ref(), &task).await;
-                Over { job, was_alone, performed }
+                let written = calls.write(model.as_ref(), task, &cancellation).await;
+                Over { job, was_alone, written }
             });
         }
         Ok(())
@@ -269,17 +270,17 @@ impl Writing<'_> {
     }
 
     fn note(&mut self, over: Over) -> Result<()> {
-        let Over { job, was_alone, performed } = over;
-        let Performed { outcome, spent } = match performed {
-            Ok(performed) => performed,
+        let Over { job, was_alone, written: WrittenPassage { outcome, spent } } = over;
+        self.was_taken |= spent.calls + spent.cached > 0;
+        self.records.add_spending(self.model.name(), &spent)?;
+        self.report.spent.add(&spent);
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
             Err(error) => {
                 self.refuse(&job, error);
                 return Ok(());
             }
         };
-        self.was_taken |= spent.calls + spent.cached > 0;
-        self.records.add_spending(self.model.name(), &spent)?;
-        self.report.spent.add(&spent);
         match outcome {
             Ok(written) => {
                 self.is_full = false;

@@ -9,6 +9,7 @@ use crate::domain::{Cancellation, Counts, Document, IndexVersion, ProgressSink, 
 use crate::graph::matching::MatchOptions;
 use crate::ingest::IngestOptions;
 use crate::llm::Limits;
+use crate::skill::QuestionCalls;
 
 /// Where documents come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,8 @@ pub struct IndexOptions {
     /// What becomes of the questions of rules where a model writes some; without a model, nothing that one wrote is
     /// touched but with its passage.
     pub model_questions: ModelQuestions,
+    /// In how many calls a model is asked about a passage.
+    pub question_calls: QuestionCalls,
     /// What becomes of passages for which the model gave nothing that can be used before.
     pub failed_replies: FailedReplies,
     /// Calls to a model at one time.
@@ -82,6 +85,7 @@ impl Default for IndexOptions {
             matching: MatchOptions::default(),
             other_embedder: OtherEmbedder::default(),
             model_questions: ModelQuestions::default(),
+            question_calls: QuestionCalls::default(),
             failed_replies: FailedReplies::default(),
             calls_at_once: Limits::default().concurrency,
             progress: None,

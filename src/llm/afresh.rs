@@ -1,20 +1,28 @@
 //! A model whose kept replies are not read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::request::ChatRequest;
+use rustc_hash::FxHashSet;
+
+use super::request::{ChatRequest, RequestKey};
 use super::{ChatModel, Replying};
 
-/// A model whose kept replies are not read: it is asked anew, and what it replies then is kept in their place.
+/// A model whose kept replies are not read: it is asked anew, and what it replies then is kept in their place. What it
+/// replied since is not asked for a second time.
 pub struct Afresh {
     inner: Arc<dyn ChatModel>,
+    replied: Mutex<FxHashSet<RequestKey>>,
 }
 
 impl Afresh {
     /// Asks a model anew.
     #[must_use]
     pub fn new(inner: Arc<dyn ChatModel>) -> Self {
-        Self { inner }
+        Self { inner, replied: Mutex::default() }
+    }
+
+    fn replied(&self) -> std::sync::MutexGuard<'_, FxHashSet<RequestKey>> {
+        self.replied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -24,6 +32,12 @@ impl ChatModel for Afresh {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(async { self.inner.reply(&ChatRequest { is_afresh: true, ..request.clone() }).await })
+        Box::pin(async {
+            let key = request.key(self.name());
+            let is_afresh = !self.replied().contains(&key);
+            let reply = self.inner.reply(&ChatRequest { is_afresh, ..request.clone() }).await?;
+            self.replied().insert(key);
+            Ok(reply)
+        })
     }
 }

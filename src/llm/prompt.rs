@@ -7,6 +7,8 @@ const PARTING: &str = "\n=====\n";
 
 /// What the skill `answer` says.
 pub const ANSWER: &str = include_str!("prompts/answer.md");
+/// What the skill `answered` says.
+pub const ANSWERED: &str = include_str!("prompts/answered.md");
 /// What the skill `choose` says.
 pub const CHOOSE: &str = include_str!("prompts/choose.md");
 /// What the skill `citations` says.
@@ -21,6 +23,8 @@ pub const GENERATE: &str = include_str!("prompts/generate.md");
 pub const JUDGE: &str = include_str!("prompts/judge.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
+/// What the skill `raised` says.
+pub const RAISED: &str = include_str!("prompts/raised.md");
 /// What the skill `read` says.
 pub const READ: &str = include_str!("prompts/read.md");
 /// What a server is tried with.
@@ -108,7 +112,8 @@ mod tests {
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .map(|name| (name, ""))
             .collect();
-        for prompt in [ANSWER, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, GENERATE, JUDGE, PICK, PROBE, READ, REPAIR] {
+        let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES];
+        for prompt in first.into_iter().chain([GENERATE, JUDGE, PICK, PROBE, RAISED, READ, REPAIR]) {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

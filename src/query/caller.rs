@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::domain::{BudgetKind, ChatError, ModelWork, StopReason};
-use crate::error::Result;
-use crate::llm::{ChatModel, ChatReply, ChatRequest, ReplyOrigin, Replying};
+use super::options::SearchOptions;
+use crate::domain::{BudgetKind, ChatError, ModelWork, Spent, StopReason};
+use crate::error::{Error, Result};
+use crate::llm::{ChatModel, ChatReply, ChatRequest, Replying};
 use crate::skill::{Degradation, Performed, Skill, perform};
 
 /// Calls that may fail in a row before it is asked nothing more.
@@ -24,7 +25,7 @@ pub struct Caller {
 
 #[derive(Default)]
 struct State {
-    /// Calls that were made and not answered from kept replies.
+    /// Calls that were made. One that a kept reply answered is one too: asked again, a question goes as far as before.
     begun: u32,
     /// Calls that failed since the last reply.
     failures: u32,
@@ -33,11 +34,33 @@ struct State {
     work: ModelWork,
 }
 
+/// Returns when a share of the time that there is for a question is over; none where it has no end.
+pub(super) fn until(options: &SearchOptions, share: f64) -> Option<Instant> {
+    Instant::now().checked_add(options.deadline?.mul_f64(share))
+}
+
 impl Caller {
     /// Holds `model` to `calls_max` calls, repairs among them, that end by `until`.
     pub(super) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
         let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
         Self { model, calls_max, from: Instant::now(), until, state: Mutex::new(State { work, ..State::default() }) }
+    }
+
+    /// Holds `model` to what another left of `calls_max` calls, however that ended, and to another time.
+    pub(super) fn after(
+        other: Option<&Self>,
+        model: Arc<dyn ChatModel>,
+        calls_max: Option<u32>,
+        until: Option<Instant>,
+    ) -> Self {
+        let caller = Self::new(model, calls_max, until);
+        caller.state().begun = other.map_or(0, |other| other.state().begun);
+        caller
+    }
+
+    /// Returns the model within these bounds.
+    pub(super) fn bounded(&self) -> impl ChatModel + '_ {
+        Keeping { caller: self, kept: 0 }
     }
 
     /// Returns the name of the model.
@@ -76,11 +99,12 @@ impl Caller {
     }
 
     /// Performs a skill, and leaves `kept` calls for later, also where a reply has to be repaired; nothing where the
-    /// model gives nothing that can be used, or may not be asked.
+    /// model gives nothing that can be used, may not be asked, or does not take what it would be asked: what is found
+    /// without it stands.
     ///
     /// # Errors
     ///
-    /// [`Error::Chat`](crate::Error::Chat) for what somebody has to correct.
+    /// [`Error::Chat`] for what somebody has to correct.
     ///
     /// # Cancel safety
     ///
@@ -90,7 +114,13 @@ impl Caller {
         input: &S::Input,
         kept: u32,
     ) -> Result<Performance<S::Output>> {
-        let Performed { outcome, spent } = perform::<S>(&Keeping { caller: self, kept }, input).await?;
+        let performed = match perform::<S>(&Keeping { caller: self, kept }, input).await {
+            Err(Error::Chat { source, .. }) if source.is_of_request() => {
+                Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
+            }
+            performed => performed?,
+        };
+        let Performed { outcome, spent } = performed;
         let mut state = self.state();
         state.work.spent.add(&spent);
         let is_refused = matches!(outcome, Err(Degradation::Chat(ChatError::Budget { .. })));
@@ -114,12 +144,7 @@ impl Caller {
         };
         let mut state = self.state();
         match &replied {
-            Ok(reply) => {
-                state.failures = 0;
-                if reply.origin == ReplyOrigin::Cache {
-                    state.begun -= 1;
-                }
-            }
+            Ok(_) => state.failures = 0,
             Err(ChatError::Budget { kind, .. }) => {
                 state.begun -= 1;
                 state.work.stop = if *kind == BudgetKind::Calls { StopReason::Calls } else { StopReason::Budget };

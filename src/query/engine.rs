@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-use super::caller::Caller;
+use super::caller::{Caller, until};
 use super::deadline::Stage;
 use super::evidence::{NAMED_BEARERS_MAX, gather};
-use super::extract;
 use super::filter::allowed;
+use super::hits::hits;
 use super::options::{Preset, SearchOptions, StrategyKind};
 use super::question::{AskedQuestion, checked, named_passages};
+use super::quote::{Quoted, quoted, requoted};
 use super::rerank;
-use super::short;
 use super::strategies::{Found, Query, on_cpu, strategy};
 use super::write::{self, SentenceSink};
 use crate::domain::{
@@ -148,8 +148,8 @@ impl Source {
     }
 }
 
-/// Share of the time for a search that a language model may take.
-const SEARCH_TIME: f64 = 0.9;
+/// Share of the time for a question that a language model may take in all.
+const MODEL_TIME: f64 = 0.9;
 /// Share of the time for an answer that a language model may take before it answers.
 const ASK_TIME: f64 = 0.5;
 /// What is said of a question that waits for the answer which version is current.
@@ -274,7 +274,7 @@ impl QueryEngine {
         let stage = Stage::default();
         let searched = async {
             let options = &self.planned(options, 0)?;
-            let caller = self.caller(options, SEARCH_TIME);
+            let caller = self.caller(options, MODEL_TIME);
             let (query, found, hits) = self.find(query, options, caller.as_ref(), finish, &stage).await?;
             let mut result = SearchResult {
                 query: query.question.text.clone(),
@@ -307,14 +307,13 @@ impl QueryEngine {
         let span = tracing::info_span!(telemetry::QUERY, strategy = options.search.strategy.name());
         let (citations_max, strategy) = (options.citations_max, self.resolved(options.search.strategy).to_string());
         let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
-            let extracted = extract::answer(query, found, &hits, citations_max)?;
-            let guess = if extracted.kind == AnswerKind::Nothing { None } else { short::guess(query, found)? };
+            let Quoted { sentences, guess } = quoted(query, found, &hits, citations_max)?;
             Ok(Answer {
                 question: query.question.text.clone(),
-                kind: extracted.kind,
-                text: extracted.text,
+                kind: sentences.kind,
+                text: sentences.text,
                 guess,
-                citations: extracted.citations,
+                citations: sentences.citations,
                 writing: None,
                 hits,
                 strategy: strategy.clone(),
@@ -327,18 +326,27 @@ impl QueryEngine {
             let search =
                 &self.planned(&options.search, 1 + u32::from(options.citation_check == CitationCheck::Model))?;
             let caller = self.caller(search, ASK_TIME);
-            let (_, _, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
+            let until = until(&options.search, MODEL_TIME);
+            let (query, found, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
+            // What a question is put to an index with is large: it does not wait for a model that it does not need.
+            let is_rearranged = search.decompose.is_some() || search.pick.is_some();
+            let asked = is_rearranged.then_some((query, found));
             if let Some(caller) = caller.as_ref().filter(|_| answer.kind == AnswerKind::Nothing) {
                 answer.ledger.work = Some(caller.work()).filter(|work| !work.skills.is_empty());
                 answer.hits.truncate(search.top_k);
             }
-            if let Some(caller) = caller.filter(|_| answer.kind != AnswerKind::Nothing) {
+            if let Some(caller) = caller.as_ref().filter(|_| answer.kind != AnswerKind::Nothing) {
                 let Answer { version, hits, ledger, .. } = &mut answer;
-                self.reasoned(&caller, *version, hits, ledger, search, &stage).await?;
+                self.reasoned(caller, *version, hits, ledger, search, &stage).await?;
+                if let Some((query, found)) = asked {
+                    stage.enter("quoting what was found");
+                    answer = requoted(&query, found, answer, citations_max).await?;
+                }
             }
             let Some(model) = &self.model else { return Ok(answer) };
             stage.enter("waiting for the language model");
-            write::written(model.as_ref(), answer, options).await
+            let writer = Caller::after(caller.as_deref(), Arc::clone(model), options.search.calls_max, until);
+            write::written(&writer.bounded(), answer, options).await
         };
         stage.within(options.search.deadline, answered.instrument(span)).await
     }
@@ -362,6 +370,10 @@ impl QueryEngine {
             stage.enter(VERSION);
             let server = match found {
                 Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
+                // It may have been read while it was about to be taken away.
+                Err(Error::Database { server, source: DatabaseError::Damaged { .. } }) if attempt < ATTEMPTS_MAX => {
+                    server
+                }
                 Ok((query, ..)) if !self.is_current(&query).await? => "the server".to_owned(),
                 found => return found,
             };
@@ -566,29 +578,4 @@ fn check_embedder(reader: &dyn GraphReader, embedder: &dyn Embedder) -> Result<(
         return Ok(());
     }
     Err(Error::Embedder { index: reader.embedder().to_owned(), given: embedder.name().to_owned() })
-}
-
-fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {
-    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
-    query.reader.prepare(&passages)?;
-    let graph = query.reader.graph();
-    let hit = |(&(passage, score), rank): (&(u32, f32), u32)| {
-        let shown = query.reader.passage(passage)?;
-        let document = query.reader.document(graph.passage_document[passage as usize])?;
-        Ok(Hit {
-            rank,
-            passage: shown.passage,
-            document: document.document,
-            name: document.title.unwrap_or_else(|| document.source_id.clone()),
-            source_id: document.source_id,
-            uri: document.uri,
-            section: shown.section,
-            span: shown.span,
-            text: shown.text,
-            score,
-            metadata: document.metadata,
-            path: found.paths.get(&passage).cloned().unwrap_or_default(),
-        })
-    };
-    found.ranked.iter().zip(1..).map(hit).collect()
 }

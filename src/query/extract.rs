@@ -62,6 +62,15 @@ pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: 
     if !is_relevant(query, found) {
         return Ok(Extracted { kind: AnswerKind::Nothing, text: NOTHING.to_owned(), citations: Vec::new() });
     }
+    sentences(query, found, hits, citations_max)
+}
+
+/// Does the same whatever they have to do with the question.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn sentences(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
     let mut chosen = choose(query, candidates(query, found, hits)?, citations_max);
     chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
     let citations: Vec<Citation> = chosen.iter().map(|(it, score)| it.hit.citation(it.span, *score)).collect();

@@ -38,7 +38,7 @@ pub(super) struct PartList {
 /// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
 /// parts take turns, and that of the whole question is none of them.
 pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset, reading: Reading) -> Vec<Hit> {
-    if parts.is_empty() {
+    if parts.iter().all(|part| part.hits.is_empty()) {
         return whole;
     }
     let mut hits = match preset {

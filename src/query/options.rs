@@ -128,7 +128,7 @@ pub enum Reasoning {
     /// `hop`: in each round, a language model says of all steps from a passage whether they help (`bfs_hop2` of
     /// `HopRAG`'s public code): one call a passage. `trail`: of the best steps of a round: one call a round.
     JudgeEdges,
-    /// `hop`: in each round, a language model says which passages help, and all their steps are followed (`bfs_node` of
+    /// `hop`: in each round, a language model says which passages help, and all their steps are followed (`bfs` of
     /// `HopRAG`'s public code): one call a round.
     JudgeNodes,
 }
@@ -235,8 +235,9 @@ pub struct SearchOptions {
     pub decompose: Option<Reading>,
     /// Whether a language model says, in one call, what a question names: keywords beside those that rules find.
     pub entities: bool,
-    /// Calls to a language model at most while passages are looked for, repairs among them; no limit where none is
-    /// given. `auto` makes the best of it, and without a number asks no model.
+    /// Calls to a language model at most for one question, repairs and the writing of an answer among them, and those
+    /// that kept replies answer; no limit where none is given. `auto` makes the best of it, and without a number asks
+    /// no model.
     pub calls_max: Option<u32>,
     /// Weights of `trail`; those that come with the program where none are given.
     pub weights: Option<Arc<WeightSet>>,

@@ -1,10 +1,12 @@
 //! Picking: one call in which a language model says which of the best passages a question needs. They come first; all
 //! else keeps its order, so that a wrong pick costs one place.
 
+use rustc_hash::FxHashMap;
+
 use super::caller::Caller;
-use crate::domain::{Hit, Pick, StopReason};
+use crate::domain::{Hit, PassageId, Pick, StopReason};
 use crate::error::Result;
-use crate::skill::{FoundPassage, PickSkill, PickTask};
+use crate::skill::{FoundPassage, PickSkill, PickTask, StepTaken};
 
 /// Passages that a model is shown at most.
 pub const PICK_MAX: usize = 50;
@@ -22,7 +24,7 @@ pub const PICK_DEFAULT: usize = 20;
 ///
 /// Dropping the future loses a reply in flight, which may have been paid for.
 pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
-    let passages: Vec<FoundPassage> = hits.iter().take(shown.min(PICK_MAX)).map(found_passage).collect();
+    let passages = found_passages(&hits, shown.min(PICK_MAX));
     let task = PickTask { question: question.to_owned(), passages };
     let mut pick = Pick { model: caller.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
     if task.passages.is_empty() {
@@ -41,14 +43,19 @@ pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown:
     }
 }
 
-/// Returns a passage as a model is shown it.
-pub(super) fn found_passage(hit: &Hit) -> FoundPassage {
-    FoundPassage {
+/// Returns the first `count` of `hits` as a model is shown them.
+pub(super) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundPassage> {
+    let names: FxHashMap<PassageId, &str> = hits.iter().map(|hit| (hit.passage, hit.name.as_str())).collect();
+    let shown = hits.iter().take(count).map(|hit| FoundPassage {
         passage: hit.passage,
         name: hit.name.clone(),
         text: hit.text.clone(),
-        reached_by: hit.path.last().map(|step| step.question.clone()),
-    }
+        reached_by: hit.path.last().map(|step| StepTaken {
+            from: names.get(&step.from).map(|name| (*name).to_owned()),
+            question: step.question.clone(),
+        }),
+    });
+    shown.collect()
 }
 
 /// Returns hits with those of some places in front, ranked anew.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::caller::Caller;
+use super::caller::{Caller, until};
 use super::deadline::Stage;
 use super::engine::QueryEngine;
 use super::fuse::{PartList, fused};
 use super::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
 use super::part_answer;
-use super::pick::{PICK_DEFAULT, found_passage, pick};
+use super::pick::{PICK_DEFAULT, found_passages, pick};
 use super::question::checked;
 use super::strategies::{Found, Query};
 use crate::domain::{Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
@@ -45,7 +45,7 @@ impl QueryEngine {
         }
         if planned.asks_model() && self.model.is_none() {
             return Err(Error::Option {
-                option: "use of a language model",
+                option: "choice here",
                 value: planned.asked_of_model().to_owned(),
                 reason: "there is no language model".to_owned(),
             });
@@ -56,8 +56,7 @@ impl QueryEngine {
     /// Returns the model as one question asks it, where `options` ask for it.
     pub(super) fn caller(&self, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
         let model = self.model.as_ref().filter(|_| options.asks_model())?;
-        let until = options.deadline.map(|deadline| tokio::time::Instant::now() + deadline.mul_f64(time_share));
-        Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until)))
+        Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until(options, time_share))))
     }
 
     /// Adds to what was found for `question` what the model of `caller` does, and keeps as many passages as were asked
@@ -265,8 +264,9 @@ impl PartToFind {
 
     /// Lets the model answer the likeliest form of the part; nothing where it cannot.
     async fn read(&self, lists: &[PartList]) -> Result<Option<Vec<PartAnswer>>> {
-        let Some(list) = lists.first().filter(|_| self.caller.may_call(self.calls_kept)) else { return Ok(None) };
-        let passages = list.hits.iter().take(READ_PASSAGES).map(found_passage).collect();
+        let list = lists.first().filter(|list| !list.hits.is_empty() && self.caller.may_call(self.calls_kept));
+        let Some(list) = list else { return Ok(None) };
+        let passages = found_passages(&list.hits, READ_PASSAGES);
         let task = ReadTask { question: list.question.clone(), part: self.number as u32, passages };
         let answers = self.caller.perform::<ReadSkill>(&task, self.calls_kept).await?;
         Ok(answers.ok().filter(|answers| !answers.is_empty()))

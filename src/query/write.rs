@@ -67,7 +67,13 @@ pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &Ask
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
     let listener = options.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
-    let performed = perform_aloud::<AnswerSkill>(model, &task, listener).await?;
+    let performed = match perform_aloud::<AnswerSkill>(model, &task, listener).await {
+        // Too long for the server, most of all: what is quoted is there.
+        Err(Error::Chat { source, .. }) if source.is_of_request() => {
+            Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
+        }
+        performed => performed?,
+    };
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
     let answer = joined(answer, model.name(), performed);
     if options.citation_check == CitationCheck::Rule || sentences.is_empty() {

@@ -108,13 +108,13 @@ pub async fn perform_aloud<S: Skill>(
     for is_repair in [false, true] {
         let reply = match model.reply(&request).await {
             Ok(reply) => reply,
-            Err(source) if source.needs_correction() => {
-                return Err(Error::Chat { model: model.name().to_owned(), source });
-            }
             // What was wrong with the first reply says more than that there was no second.
-            Err(error) if is_repair => {
+            Err(error) if is_repair && (error.is_of_request() || !error.needs_correction()) => {
                 let outcome = Err(Degradation::Invalid(format!("{problem} ({error})")));
                 return Ok(Performed { outcome, spent });
+            }
+            Err(source) if source.needs_correction() => {
+                return Err(Error::Chat { model: model.name().to_owned(), source });
             }
             Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
         };

@@ -30,14 +30,26 @@ pub struct FoundPassage {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// The question of the last step that led to it, where one did.
-    pub reached_by: Option<String>,
+    /// The last step that led to it, where one did.
+    pub reached_by: Option<StepTaken>,
+}
+
+/// A step that led to a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepTaken {
+    /// What the document of the passage that it left is called, where that is known.
+    pub from: Option<String>,
+    /// The question that it followed.
+    pub question: String,
 }
 
 impl FoundPassage {
     /// Returns it as a prompt shows it under a number.
     pub(super) fn block(&self, number: usize) -> String {
-        let way = self.reached_by.as_deref().map(|it| format!("(come to by: {})\n", one_line(it)));
+        let way = self.reached_by.as_ref().map(|StepTaken { from, question }| {
+            let from = from.as_deref().map(|from| format!(" from {}", one_line(from))).unwrap_or_default();
+            format!("(come to{from} by: {})\n", one_line(question))
+        });
         format!("[{number}] {}\n{}{}", one_line(&self.name), way.unwrap_or_default(), self.text.trim())
     }
 }
@@ -103,23 +115,31 @@ mod tests {
     use super::*;
 
     fn task() -> PickTask {
-        let passage = |name: &str, reached_by: Option<&str>| FoundPassage {
+        let passage = |name: &str, reached_by: Option<StepTaken>| FoundPassage {
             passage: PassageId::of(&[name.as_bytes()]),
             name: name.to_owned(),
             text: format!(" {name} was built.\n"),
-            reached_by: reached_by.map(str::to_owned),
+            reached_by,
         };
-        let passages = vec![passage("Harl\nMill", None), passage("Ada Lorne", Some("Who is\nAda Lorne?"))];
+        let step = |from: Option<&str>, question: &str| {
+            Some(StepTaken { from: from.map(str::to_owned), question: question.to_owned() })
+        };
+        let passages = vec![
+            passage("Harl\nMill", None),
+            passage("Ada Lorne", step(Some("Harl\nMill"), "Who is\nAda Lorne?")),
+            passage("Eaststead", step(None, "What is Eaststead?")),
+        ];
         PickTask { question: "Who built\nHarl Mill?".to_owned(), passages }
     }
 
     #[test]
-    fn a_model_sees_each_passage_with_the_question_that_led_to_it() {
+    fn a_model_sees_each_passage_with_the_step_that_led_to_it() {
         let messages = PickSkill::messages(&task());
         let [system, user] = &messages[..] else { panic!("two messages") };
         assert!(system.text.contains("5 at most"), "{system:?}");
-        let expect = "[1] Harl Mill\nHarl\nMill was built.\n\n[2] Ada Lorne\n(come to by: Who is Ada Lorne?)\n\
-                      Ada Lorne was built.\n";
+        let expect = "[1] Harl Mill\nHarl\nMill was built.\n\n[2] Ada Lorne\n\
+                      (come to from Harl Mill by: Who is Ada Lorne?)\nAda Lorne was built.\n\n[3] Eaststead\n\
+                      (come to by: What is Eaststead?)\n";
         assert!(user.text.contains(expect), "{user:?}");
         assert!(user.text.starts_with("Question: Who built Harl Mill?\n"), "{user:?}");
     }
@@ -129,8 +149,8 @@ mod tests {
         let check = |passages: &[i64]| PickSkill::check(&task(), PickReply { passages: passages.into() });
         assert_eq!(check(&[2, 1, 2]), Ok(vec![1, 0]));
         assert_eq!(check(&[]), Ok(vec![]));
-        for wrong in [0, 3, -1, i64::MAX] {
-            assert_eq!(check(&[wrong]), Err(format!("it picks passage {wrong}; there are 1 to 2")));
+        for wrong in [0, 4, -1, i64::MAX] {
+            assert_eq!(check(&[wrong]), Err(format!("it picks passage {wrong}; there are 1 to 3")));
         }
         let many = PickTask { passages: vec![task().passages[0].clone(); 20], ..task() };
         let all = PickReply { passages: (1..=20).collect() };

@@ -16,8 +16,10 @@ mod probing;
 mod reasoning;
 mod recordings;
 mod secrets;
+mod separate;
 mod spending;
 mod streaming;
+mod triples;
 
 use std::time::{Duration, Instant};
 

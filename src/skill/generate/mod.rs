@@ -1,7 +1,8 @@
-//! The skill `generate`, by rule or by a model (`written`): the questions that a passage answers, and those that it
-//! raises (`HopRAG`, section 3.2). Both read one document and nothing else, so that an edit elsewhere never changes its
-//! questions.
+//! The skill `generate`, by rule or by a model (`written`, `calls`): the questions that a passage answers, and those
+//! that it raises (`HopRAG`, section 3.2). Both read one document and nothing else, so that an edit elsewhere never
+//! changes its questions.
 
+mod calls;
 mod cues;
 mod incoming;
 mod outgoing;
@@ -16,7 +17,10 @@ use reading::{Sentence, read};
 use subject::Subject;
 use vocabulary::is_telling;
 
-pub use written::{GenerateReply, GenerateSkill, GenerateTask};
+pub use calls::{QuestionCalls, WrittenPassage};
+pub use written::{
+    AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, OUTGOING_MIN, QuestionsReply, RaisedSkill, RaisedTask,
+};
 
 /// In-coming questions of a passage at most.
 pub const INCOMING_MAX: usize = 6;

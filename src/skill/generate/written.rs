@@ -1,12 +1,12 @@
-//! `generate` by a model: both kinds of questions of a passage in one call.
+//! `generate` by a model: both kinds of questions of a passage in one call, or one kind of them in a call of its own.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
 use super::{INCOMING_MAX, OUTGOING_MAX};
-use crate::domain::{Keywords, Passage, PseudoQuery, QuestionKind};
-use crate::llm::prompt::{self, GENERATE};
+use crate::domain::{Keywords, Passage, PassageId, PseudoQuery, QuestionKind};
+use crate::llm::prompt::{self, ANSWERED, GENERATE, RAISED};
 use crate::llm::{Message, Purpose};
 use crate::skill::Skill;
 use crate::skill::answer::best_sentence;
@@ -15,7 +15,7 @@ use crate::text::{Word, capitalized_runs, one_line, stem, terms, tokens, words};
 /// In-coming questions that a reply has to have (`HopRAG`, section 3.2).
 const INCOMING_MIN: usize = 2;
 /// Out-coming questions that a reply has to have.
-const OUTGOING_MIN: usize = 4;
+pub const OUTGOING_MIN: usize = 4;
 /// Characters of a question at most.
 const QUESTION_CHARS_MAX: usize = 300;
 /// Keywords of a question that are asked for.
@@ -30,12 +30,29 @@ pub struct GenerateTask {
     pub passage: Passage,
 }
 
-/// A reply as the schema has it.
+/// A passage whose out-coming questions are asked for, and the in-coming ones that it has already. They are not shown
+/// to the model; one that comes back counts for nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaisedTask {
+    /// The passage.
+    pub passage: GenerateTask,
+    /// Its in-coming questions.
+    pub answered: Vec<PseudoQuery>,
+}
+
+/// A reply with both kinds, as the schema has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateReply {
     answered: Vec<QuestionReply>,
     raised: Vec<QuestionReply>,
+}
+
+/// A reply with one kind, as the schema has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionsReply {
+    questions: Vec<QuestionReply>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,45 +77,139 @@ impl Skill for GenerateSkill {
     const OUTPUT_TOKENS_MAX: u32 = 1_536;
 
     fn messages(task: &GenerateTask) -> Vec<Message> {
-        let name = one_line(&task.name);
-        let section = task.passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
-        let passage = task.passage.text.trim();
-        let mark = prompt::mark(&[&name, &section, passage]);
-        let places = [
-            ("mark", mark.as_str()),
-            ("name", name.as_str()),
-            ("section", section.as_str()),
-            ("passage", passage),
-            ("answered_min", &INCOMING_MIN.to_string()),
-            ("answered_max", &INCOMING_MAX.to_string()),
-            ("raised_min", &OUTGOING_MIN.to_string()),
-            ("raised_max", &OUTGOING_MAX.to_string()),
-            ("keywords_max", &KEYWORDS_MAX.to_string()),
-        ];
-        prompt::messages(GENERATE, &places)
+        messages(GENERATE, task)
+    }
+
+    fn shown(task: &GenerateTask) -> Vec<PassageId> {
+        vec![task.passage.id]
     }
 
     fn check(task: &GenerateTask, reply: GenerateReply) -> Result<Vec<PseudoQuery>, String> {
         let mut asked = BTreeSet::new();
-        let passage = &task.passage;
-        let mut side = |kind, name, replies: &[QuestionReply], min: usize, max| {
-            let kept: Vec<&QuestionReply> = replies.iter().filter(|it| is_new(&it.question, &mut asked)).collect();
-            if kept.len() < min {
-                return Err(format!("`{name}` has {} different questions; at least {min} are needed", kept.len()));
-            }
-            // More than was asked for is no fault worth a second call.
-            Ok(kept.into_iter().take(max).map(|it| query(passage, kind, it)).collect::<Vec<_>>())
-        };
-        let mut questions = side(QuestionKind::Incoming, "answered", &reply.answered, INCOMING_MIN, INCOMING_MAX)?;
-        questions.extend(side(QuestionKind::Outgoing, "raised", &reply.raised, OUTGOING_MIN, OUTGOING_MAX)?);
+        let mut questions = Side::ANSWERED.checked(&task.passage, "answered", &reply.answered, &mut asked)?;
+        questions.extend(Side::RAISED.checked(&task.passage, "raised", &reply.raised, &mut asked)?);
         Ok(questions)
+    }
+}
+
+/// The skill for in-coming questions alone.
+#[derive(Debug, Clone, Copy)]
+pub struct AnsweredSkill;
+
+impl Skill for AnsweredSkill {
+    type Input = GenerateTask;
+    type Reply = QuestionsReply;
+    type Output = Vec<PseudoQuery>;
+
+    const NAME: &'static str = "answered";
+    const SCHEMA: &'static str = include_str!("../../../schemas/llm/questions.schema.json");
+    const PURPOSE: Purpose = Purpose::Index;
+    const OUTPUT_TOKENS_MAX: u32 = 1_024;
+
+    fn messages(task: &GenerateTask) -> Vec<Message> {
+        messages(ANSWERED, task)
+    }
+
+    fn shown(task: &GenerateTask) -> Vec<PassageId> {
+        vec![task.passage.id]
+    }
+
+    fn check(task: &GenerateTask, reply: QuestionsReply) -> Result<Vec<PseudoQuery>, String> {
+        Side::ANSWERED.checked(&task.passage, "questions", &reply.questions, &mut BTreeSet::new())
+    }
+}
+
+/// The skill for out-coming questions alone.
+#[derive(Debug, Clone, Copy)]
+pub struct RaisedSkill;
+
+impl Skill for RaisedSkill {
+    type Input = RaisedTask;
+    type Reply = QuestionsReply;
+    type Output = Vec<PseudoQuery>;
+
+    const NAME: &'static str = "raised";
+    const SCHEMA: &'static str = include_str!("../../../schemas/llm/questions.schema.json");
+    const PURPOSE: Purpose = Purpose::Index;
+    const OUTPUT_TOKENS_MAX: u32 = 1_024;
+
+    fn messages(task: &RaisedTask) -> Vec<Message> {
+        messages(RAISED, &task.passage)
+    }
+
+    fn shown(task: &RaisedTask) -> Vec<PassageId> {
+        vec![task.passage.passage.id]
+    }
+
+    fn check(task: &RaisedTask, reply: QuestionsReply) -> Result<Vec<PseudoQuery>, String> {
+        let answered: BTreeSet<String> = task.answered.iter().map(|it| folded(&it.text)).collect();
+        let questions =
+            Side::RAISED.checked(&task.passage.passage, "questions", &reply.questions, &mut answered.clone());
+        // The model was not shown them.
+        let is_answered = |it: &&QuestionReply| answered.contains(&folded(&it.question));
+        let repeated: Vec<&str> = reply.questions.iter().filter(is_answered).map(|it| it.question.as_str()).collect();
+        questions.map_err(|why| match repeated.as_slice() {
+            [] => why,
+            repeated => format!("{why}; the passage answers these itself: {}", repeated.join(" ")),
+        })
+    }
+}
+
+fn messages(text: &str, task: &GenerateTask) -> Vec<Message> {
+    let name = one_line(&task.name);
+    let section = task.passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
+    let passage = task.passage.text.trim();
+    let mark = prompt::mark(&[&name, &section, passage]);
+    let places = [
+        ("mark", mark.as_str()),
+        ("name", name.as_str()),
+        ("section", section.as_str()),
+        ("passage", passage),
+        ("answered_min", &INCOMING_MIN.to_string()),
+        ("answered_max", &INCOMING_MAX.to_string()),
+        ("raised_min", &OUTGOING_MIN.to_string()),
+        ("raised_max", &OUTGOING_MAX.to_string()),
+        ("keywords_max", &KEYWORDS_MAX.to_string()),
+    ];
+    prompt::messages(text, &places)
+}
+
+/// One kind of questions, and how many of them a passage has to have and may have.
+struct Side {
+    kind: QuestionKind,
+    min: usize,
+    max: usize,
+}
+
+impl Side {
+    const ANSWERED: Self = Self { kind: QuestionKind::Incoming, min: INCOMING_MIN, max: INCOMING_MAX };
+    const RAISED: Self = Self { kind: QuestionKind::Outgoing, min: OUTGOING_MIN, max: OUTGOING_MAX };
+
+    /// Returns the questions of a reply's field that are not in `asked`, which they are put into.
+    fn checked(
+        &self,
+        passage: &Passage,
+        field: &str,
+        replies: &[QuestionReply],
+        asked: &mut BTreeSet<String>,
+    ) -> Result<Vec<PseudoQuery>, String> {
+        let kept: Vec<&QuestionReply> = replies.iter().filter(|it| is_new(&it.question, asked)).collect();
+        if kept.len() < self.min {
+            return Err(format!("`{field}` has {} different questions; at least {} are needed", kept.len(), self.min));
+        }
+        // More than was asked for is no fault worth a second call.
+        Ok(kept.into_iter().take(self.max).map(|it| query(passage, self.kind, it)).collect())
     }
 }
 
 /// Returns whether a question has words, is no essay, and was not asked before.
 fn is_new(question: &str, asked: &mut BTreeSet<String>) -> bool {
-    let folded = tokens(question).join(" ");
+    let folded = folded(question);
     !folded.is_empty() && question.chars().count() <= QUESTION_CHARS_MAX && asked.insert(folded)
+}
+
+fn folded(question: &str) -> String {
+    tokens(question).join(" ")
 }
 
 fn query(passage: &Passage, kind: QuestionKind, reply: &QuestionReply) -> PseudoQuery {
@@ -211,6 +322,36 @@ mod tests {
         let long = question(&"Who ".repeat(100), &[]);
         assert!(reply(&[two[0].clone(), long], &raised()).is_err());
         assert!(reply(&[two[0].clone(), question(" ? ", &[])], &raised()).is_err());
+    }
+
+    #[test]
+    fn each_kind_can_be_asked_for_alone_and_what_a_passage_answers_it_does_not_raise() {
+        let task = task("Harl Mill was built by Ada Lorne. It ground rye.");
+        let reply = |questions: &[Value]| serde_json::from_value(json!({ "questions": questions })).unwrap();
+        let two = [question("Who built Harl Mill?", &["Harl Mill"]), question("What did it grind?", &[])];
+        let answered = AnsweredSkill::check(&task, reply(&two)).unwrap();
+        assert!(answered.iter().all(|it| it.kind == QuestionKind::Incoming) && answered.len() == 2);
+        let error = AnsweredSkill::check(&task, reply(&two[..1])).unwrap_err();
+        assert_eq!(error, "`questions` has 1 different questions; at least 2 are needed");
+
+        let task = RaisedTask { passage: task, answered };
+        let raised_too = RaisedSkill::check(&task, reply(&raised())).unwrap();
+        assert!(raised_too.iter().all(|it| it.kind == QuestionKind::Outgoing) && raised_too.len() == 4);
+        let repeated = [&raised()[1..], &two[..1]].concat();
+        let error = RaisedSkill::check(&task, reply(&repeated)).unwrap_err();
+        let why = "`questions` has 3 different questions; at least 4 are needed; the passage answers these itself: ";
+        assert_eq!(error, format!("{why}Who built Harl Mill?"));
+    }
+
+    #[test]
+    fn a_prompt_for_one_kind_says_nothing_of_the_other() {
+        let task = task("Harl Mill was built by Ada Lorne.");
+        let one = AnsweredSkill::messages(&task);
+        let other = RaisedSkill::messages(&RaisedTask { passage: task.clone(), answered: Vec::new() });
+        assert!(one[0].text.contains("2 to 6 questions") && !one[0].text.contains("4 to 8"), "{one:?}");
+        assert!(other[0].text.contains("4 to 8 questions") && !other[0].text.contains("2 to 6"), "{other:?}");
+        let both = GenerateSkill::messages(&task);
+        assert_eq!((&one[1], &other[1]), (&both[1], &both[1]));
     }
 
     #[test]

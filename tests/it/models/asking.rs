@@ -197,6 +197,20 @@ fn what_was_recorded_is_replayed_without_a_server_bit_by_bit() {
 }
 
 #[test]
+fn a_prompt_that_is_too_long_and_a_model_that_takes_too_long_leave_what_can_be_quoted() {
+    let plain = indexed().json(&["ask", QUESTION]);
+    let long = Play::Responds(400, "", r#"{"error": {"message": "too many tokens"}}"#.to_owned());
+    for (play, deadline, reason) in [(long, "60", "too many tokens"), (Play::Silent, "4", "no whole reply within")] {
+        let (cli, server) = (indexed(), ChatServer::start([play]));
+        let answer = json_of(&cli, &server, &["--deadline", deadline]);
+        assert_eq!((&answer["kind"], &answer["text"]), (&json!("extractive"), &plain["text"]));
+        let degraded = answer["writing"]["degraded"].as_str().unwrap();
+        assert!(degraded.contains(reason), "{degraded}");
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[test]
 fn what_somebody_has_to_correct_is_an_error() {
     let refused = |status, body: &str| ChatServer::start([Play::Responds(status, "", body.to_owned())]);
     let cli = indexed();

@@ -15,7 +15,7 @@ use crate::support::chat::{ChatServer, Play, Reply, Thought, said};
 use crate::support::{Cli, Said, assert_valid};
 
 /// Documents of one passage each.
-const COUNT: usize = 12;
+pub(crate) const COUNT: usize = 12;
 
 /// Returns the name of the document that a request is about.
 pub(crate) fn name_of(body: &Value) -> String {
@@ -67,14 +67,14 @@ pub(crate) fn report_of(cli: &Cli, server: &ChatServer, more: &[&str]) -> Value 
 }
 
 #[track_caller]
-fn status_of(cli: &Cli) -> Value {
+pub(crate) fn status_of(cli: &Cli) -> Value {
     let status = cli.json(&["status"]);
     assert_valid("status", &status);
     status
 }
 
 /// Returns how many questions of each origin every document has, by its id.
-fn origins(cli: &Cli) -> BTreeMap<String, [usize; 2]> {
+pub(crate) fn origins(cli: &Cli) -> BTreeMap<String, [usize; 2]> {
     let lines: Vec<Value> = cli.canonical(".cairn").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let documents: BTreeMap<String, String> = lines
@@ -444,10 +444,20 @@ fn a_key_that_goes_to_the_server_at_indexing_is_written_nowhere() {
     }
 }
 
-#[test]
-fn every_fault_of_a_server_ends_in_time_leaves_the_rest_and_loses_nothing() {
+/// A folder with two documents that a model is asked about one after the other, with little time for each call.
+pub(crate) fn two_mills() -> Cli {
+    let cli = Cli::new();
+    for name in ["Harl Mill", "Pale Mill"] {
+        cli.write(&format!("notes/{name}.txt"), format!("{name}\n\n{name} was built by Ada Lorne."));
+    }
+    cli.write("cairn.toml", "[model]\ntimeout_s = 2\nconcurrency = 1");
+    cli
+}
+
+/// Returns every fault of a server, and every reply of no use, where a model is asked for questions.
+pub(crate) fn faults() -> Vec<Play> {
     let whole = said(&written("Harl Mill"));
-    let plays = [
+    vec![
         Play::Responds(200, "", whole[..whole.len() / 2].to_owned()),
         Play::Responds(200, "", format!("{whole}{whole}")),
         Play::Responds(200, "", said("").replace("\"stop\"", "\"content_filter\"")),
@@ -464,16 +474,16 @@ fn every_fault_of_a_server_ends_in_time_leaves_the_rest_and_loses_nothing() {
         Play::Closes,
         Play::Drips,
         Play::Silent,
-    ];
+    ]
+}
+
+#[test]
+fn every_fault_of_a_server_ends_in_time_leaves_the_rest_and_loses_nothing() {
     thread::scope(|scope| {
-        for play in plays {
+        for play in faults() {
             scope.spawn(move || {
                 let shown = format!("{play:?}").chars().take(100).collect::<String>();
-                let cli = Cli::new();
-                for name in ["Harl Mill", "Pale Mill"] {
-                    cli.write(&format!("notes/{name}.txt"), format!("{name}\n\n{name} was built by Ada Lorne."));
-                }
-                cli.write("cairn.toml", "[model]\ntimeout_s = 2\nconcurrency = 1");
+                let cli = two_mills();
                 let server = ChatServer::start([good(), play]);
                 let report = report_of(&cli, &server, &[]);
                 let failed = report["model"]["failed"].as_array().unwrap();

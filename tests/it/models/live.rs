@@ -93,3 +93,21 @@ fn a_question_that_the_server_fails_at_is_left_for_later_and_the_others_are_aske
     assert!(!second.stdout.contains("left"), "{second:#?}");
     assert_eq!(server.asked().len(), 3);
 }
+
+#[test]
+fn a_table_has_calls_tokens_and_money_of_a_question() {
+    let (cli, server) = (asked(), ChatServer::start([thinks()]));
+    let name = server.url.trim_start_matches("http://").trim_end_matches("/v1");
+    cli.write("cairn.toml", "[model]\nprices = \"prices.toml\"");
+    cli.write("prices.toml", format!("currency = \"USD\"\n[models]\n\"{name}:played\" = {{ input = 1, output = 10 }}"));
+    let said = run(&cli, &server, &["--rows", "trail-pick"]).succeeded();
+    let row = said.stdout.lines().find(|line| line.starts_with("trail-pick")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    // A pick and an answer, each 100 tokens read and 10 written.
+    assert_eq!((cells[7], cells[8], &cells[10..12]), ("2.0", "220", &["0.00040", "USD"][..]), "{said:#?}");
+
+    let answers = ["eval", "answers", "--questions", "q.jsonl", "--model", "played", "--pick"];
+    cli.run(["cache", "clear"]).succeeded();
+    let said = Said::of(cli.command(answers).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    assert!(said.stdout.contains("model: 2.00 calls, 220 tokens, 0.00040 USD a question; in all 4 calls"), "{said:#?}");
+}

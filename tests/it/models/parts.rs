@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::asking::good;
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Play, said};
 use crate::support::{Cli, Said, assert_valid};
 
 /// A question whose second step the whole question does not name.
@@ -158,7 +158,25 @@ fn a_reader_of_no_use_is_replaced_by_the_rule() {
     // None of them stands where it is said to: a guess, a passage that is not there, an instruction that was obeyed.
     let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());
     let wrong = [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())];
-    let faults = [Play::Closes, Play::BreaksOff, Play::Bytes(10 << 20), responds(500, ""), responds(200, "<html>")];
+    let whole = said("{\"answers\": [");
+    let faults = [
+        Play::Closes,
+        Play::BreaksOff,
+        Play::Bytes(10 << 20),
+        Play::Silent,
+        Play::Drips,
+        responds(400, ""),
+        responds(429, ""),
+        responds(500, ""),
+        responds(503, ""),
+        responds(200, "<html>"),
+        responds(200, ""),
+        responds(200, &whole[..whole.len() / 2]),
+        responds(200, &whole.repeat(2)),
+        responds(200, &whole.replace("\"stop\"", "\"length\"")),
+        responds(200, &whole.replace("\"stop\"", "\"content_filter\"")),
+    ];
+    cli.write("cairn.toml", "[model]\ntimeout_s = 2");
     // One repair at most, or as often as a call is tried.
     let plays = wrong.into_iter().map(|play| (play, 3)).chain(faults.into_iter().map(|play| (play, 6)));
     for (play, calls_max) in plays {
@@ -222,7 +240,7 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     assert!(note.starts_with("no model was asked: recorded replies are said again; a judge"), "{note}");
     assert_eq!(cli.run([&eval[..], &["--simulate", "1.2"]].concat()).status, Some(3));
     let answers = ["eval", "answers", "--questions", "questions.jsonl", "--simulate", "1"];
-    assert!(cli.run(answers).stderr.contains("nobody stands in for a model that writes"));
+    assert_eq!(cli.run(answers).status, Some(2));
     // Nobody stands in, and there is no model.
     let refused = cli.run(eval);
     assert_eq!(refused.status, Some(3), "{refused:#?}");

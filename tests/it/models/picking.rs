@@ -111,7 +111,42 @@ fn an_evaluation_says_what_picks_came_to_and_simulated_ones_that_they_are() {
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("eval-retrieval", &report);
     assert_eq!((&report["work"]["spent"]["calls"], &report["work"]["stops"]["finished"]), (&json!(1), &json!(1)));
-    let said = cli.run([&eval[..], &["--pick", "--simulate", "0.8"]].concat()).succeeded();
-    assert!(said.stdout.contains("is right with probability 0.8, seed 1, errors independent"), "{said:#?}");
-    assert!(said.stdout.contains("model: 1.00 calls a question; 1 call"), "{said:#?}");
+    let said = cli.run([&eval[..], &["--pick", "--simulate", "0.8", "--seed", "7"]].concat()).succeeded();
+    assert!(said.stdout.contains("is right with probability 0.8, seed 7, errors independent"), "{said:#?}");
+    assert!(said.stdout.contains("model: 1.00 calls, 0 tokens a question; in all 1 call"), "{said:#?}");
+}
+
+#[test]
+fn where_a_model_picks_and_cannot_write_what_it_picked_is_quoted() {
+    let cli = indexed();
+    let plain = cli.json(&["ask", QUESTION]);
+    let quoted = |answer: &Value| {
+        let citations = answer["citations"].as_array().unwrap().iter();
+        citations.map(|it| it["passage"].clone()).collect::<Vec<Value>>()
+    };
+    assert_eq!(quoted(&plain).len(), 3, "{plain}");
+    let server = ChatServer::start([picks(&[2]), Play::Closes]);
+    let said = run(&cli, &server, &["ask", QUESTION, "--top-k", "1", "--json"]).succeeded();
+    let answer: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&answer["kind"], answer["hits"].as_array().unwrap().len()), (&json!("extractive"), 1));
+    assert_eq!(answer["hits"][0]["passage"], plain["hits"][1]["passage"]);
+    let passage = &answer["hits"][0]["passage"];
+    assert!(!quoted(&answer).is_empty() && quoted(&answer).iter().all(|it| it == passage), "{answer}");
+}
+
+#[test]
+fn calls_of_a_question_are_counted_to_the_last_repair_of_its_answer() {
+    let cli = indexed();
+    let asked = |id: &str, question: &str| {
+        json!({ "id": id, "question": question, "supporting": ["notes/ada.txt"], "answers": ["Eaststead"] }).to_string()
+    };
+    cli.write("questions.jsonl", [asked("1", QUESTION), asked("2", "Who built Harl Mill?")].join("\n"));
+    let eval = ["eval", "answers", "--questions", "questions.jsonl", "--model", "played", "--json", "--max-calls"];
+    for (calls_max, asked) in [("0", 0), ("1", 2), ("2", 4)] {
+        cli.run(["cache", "clear"]).succeeded();
+        let server = ChatServer::start([Play::Says("of no use".to_owned())]);
+        let args = [&eval[..], &[calls_max]].concat();
+        let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+        assert_eq!(server.asked().len(), asked, "{calls_max}: {said:#?}");
+    }
 }

@@ -11,7 +11,7 @@ use cairn::{Hit, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 use serde_json::{Value, json};
 
 use super::played;
-use crate::support::chat::{ChatServer, Play, Reply, Thought};
+use crate::support::chat::{ChatServer, Play, Reply, Thought, said};
 use crate::support::thinker::{Habit, Thinker};
 use crate::support::{Cli, Said, assert_valid, block_on, engine, harbor_files};
 
@@ -84,6 +84,7 @@ fn traced(found: &SearchResult) -> (Vec<Hit>, Value) {
 fn every_fault_of_a_server_leaves_what_is_found_without_a_model() {
     let (_cli, engine) = harbor();
     let responds = |status, headers, body: &str| Play::Responds(status, headers, body.to_owned());
+    let whole = said("{\"necessary\": [");
     let faults = [
         responds(429, "", "{}"),
         responds(429, "Retry-After: 90\r\n", "{}"),
@@ -92,6 +93,10 @@ fn every_fault_of_a_server_leaves_what_is_found_without_a_model() {
         responds(200, "", "{\"choices\": []}"),
         responds(200, "", "<html>a portal</html>"),
         responds(200, "", ""),
+        responds(200, "", &whole[..whole.len() / 2]),
+        responds(200, "", &format!("{whole}{whole}")),
+        responds(200, "", &whole.replace("\"stop\"", "\"content_filter\"")),
+        responds(200, "", &whole.replace("\"stop\"", "\"length\"")),
         Play::Bytes(10 << 20),
         Play::BreaksOff,
         Play::Closes,
@@ -179,12 +184,32 @@ fn replies_that_contradict_themselves_or_point_nowhere_are_repaired_once_and_the
 #[test]
 fn what_somebody_has_to_correct_is_an_error_wherever_a_model_is_asked() {
     let (_cli, engine) = harbor();
-    for (skill, options) in sites() {
+    for (skill, options) in all_sites() {
         let server = ChatServer::start([Play::Responds(401, "", "{}".to_owned())]);
         let error = block_on(served(&engine, &server).search(QUESTION, &options)).unwrap_err();
         assert!(matches!(error, cairn::Error::Chat { .. }), "{skill}, {options:?}: {error}");
         let error = block_on(engine.search(QUESTION, &options)).unwrap_err();
         assert!(error.to_string().contains("there is no language model"), "{skill}, {options:?}: {error}");
+    }
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_the_server_costs_what_the_model_would_have_added_and_no_more() {
+    let (_cli, engine) = harbor();
+    for (skill, options) in all_sites() {
+        let expected = search(&engine, &plain(&options)).hits;
+        let server = ChatServer::start([Play::Responds(400, "", r#"{"error": "too many tokens"}"#.to_owned())]);
+        let found = search(&served(&engine, &server), &options);
+        assert_eq!(found.hits, expected, "{skill}, {options:?}");
+        let calls = found.ledger.work.unwrap().skills[skill].clone();
+        assert!(calls.unusable == calls.asked && calls.last.unwrap().contains("too many tokens"), "{skill}");
+        // The repair may be too long where the first request was not.
+        let server = ChatServer::start([
+            Play::Says("{}".to_owned()),
+            Play::Responds(400, "", r#"{"error": "too many tokens"}"#.to_owned()),
+        ]);
+        let found = search(&served(&engine, &server), &options);
+        assert_eq!(found.hits, expected, "{skill}, {options:?}");
     }
 }
 

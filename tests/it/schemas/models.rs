@@ -83,6 +83,7 @@ pub(super) fn live_report() -> LiveReport {
         model,
         rows: vec![row],
         left: 2,
+        spent_on_left: writing().spent,
         fault: Some("it was away".to_owned()),
         stopped,
     }

@@ -1,0 +1,84 @@
+//! What is quoted of what was found: sentences, and a guess at a short answer; and both again, where a language model
+//! has put passages in another order or brought others.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::extract::{self, Extracted};
+use super::short;
+use super::strategies::{Found, Query, on_cpu};
+use crate::domain::{Answer, AnswerKind, Guess, Hit, Ledger, PassageId};
+use crate::error::Result;
+
+/// What a ledger says where sentences could not be quoted anew.
+const UNQUOTED: &str = "quoted is what the search found by itself";
+
+/// What is quoted.
+pub(super) struct Quoted {
+    pub(super) sentences: Extracted,
+    pub(super) guess: Option<Guess>,
+}
+
+/// Returns quotes of `hits`, which are those of `found` in its order, at most `citations_max` sentences.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn quoted(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
+    let sentences = extract::answer(query, found, hits, citations_max)?;
+    let guess = if sentences.kind == AnswerKind::Nothing { None } else { short::guess(query, found)? };
+    Ok(Quoted { sentences, guess })
+}
+
+/// Returns an answer that quotes its hits in the order that they have now, where a language model has changed it. Where
+/// that cannot be read, the answer stays as it is, and says so.
+///
+/// # Errors
+///
+/// [`Error::Internal`](crate::Error::Internal) alone.
+pub(super) async fn requoted(
+    query: &Arc<Query>,
+    found: Arc<Found>,
+    answer: Answer,
+    citations_max: usize,
+) -> Result<Answer> {
+    let quoting = on_cpu(query, move |query| {
+        let quoted = quoted_again(query, &found, &answer.hits, citations_max);
+        Ok((answer, quoted))
+    });
+    let (mut answer, quoted) = quoting.await?;
+    match quoted {
+        Ok(Quoted { sentences, guess }) if !sentences.citations.is_empty() => {
+            Ok(Answer { text: sentences.text, citations: sentences.citations, guess, ..answer })
+        }
+        Ok(_) => Ok(answer),
+        Err(error) => {
+            answer.ledger.notes.push(format!("{UNQUOTED}: {error}"));
+            Ok(answer)
+        }
+    }
+}
+
+/// Returns quotes of hits in another order than that of `found`, as far as the version of the query has them at hand.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+fn quoted_again(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
+    let places: FxHashMap<PassageId, usize> = hits.iter().map(|hit| hit.passage).zip(0..).collect();
+    let at_hand = query.reader.excerpt().unwrap_or_else(|| (0..query.reader.graph().passage_count() as u32).collect());
+    let known = at_hand.into_iter().filter_map(|it| Some((*places.get(&query.reader.passage_id(it))?, it)));
+    let mut known: Vec<(usize, u32)> = known.collect();
+    known.sort_unstable();
+    let passages: Vec<u32> = known.iter().map(|(_, passage)| *passage).collect();
+    query.reader.prepare(&passages)?;
+    // Scores of a fused or a picked list are on no scale that sentences are weighed by: the first has the first one's.
+    let last = found.ranked.last().map_or(0.0, |it| it.1);
+    let scores = found.ranked.iter().map(|it| it.1).chain(std::iter::repeat(last));
+    let ranked = passages.into_iter().zip(scores).collect();
+    let hits: Vec<Hit> = known.iter().map(|(place, _)| hits[*place].clone()).collect();
+    let found = Found { ranked, paths: found.paths.clone(), ledger: Ledger::default() };
+    let sentences = extract::sentences(query, &found, &hits, citations_max)?;
+    Ok(Quoted { sentences, guess: short::guess(query, &found)? })
+}

@@ -1,0 +1,88 @@
+//! In how many calls a model writes the questions of a passage, and how they are made.
+
+use super::written::{AnsweredSkill, GenerateSkill, GenerateTask, RaisedSkill, RaisedTask};
+use crate::domain::{Cancellation, PseudoQuery, Spent};
+use crate::error::{Error, Result};
+use crate::llm::prompt::{ANSWERED, GENERATE, RAISED};
+use crate::llm::{ChatModel, ChatRequest};
+use crate::skill::{Degradation, Performed, Skill, chat_request, perform};
+
+/// How a model is asked for the two kinds of questions of a passage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum QuestionCalls {
+    /// For both in one call.
+    #[default]
+    Together,
+    /// For each in a call of its own, in-coming ones first, as `HopRAG` does (section 3.2): twice the calls, and about
+    /// twice the tokens read.
+    Separate,
+}
+
+/// What came of asking for the questions of a passage.
+#[derive(Debug)]
+pub struct WrittenPassage {
+    /// In-coming questions, then out-coming ones; or why there are none, where one of the calls gave nothing of use. An
+    /// error is what somebody has to correct ([`crate::domain::ChatError::needs_correction`]).
+    pub outcome: Result<Result<Vec<PseudoQuery>, Degradation>>,
+    /// What the calls came to; of a call that ends in an error, what came before its repair is not in it.
+    pub spent: Spent,
+}
+
+impl QuestionCalls {
+    /// Returns the prompts and schemas that are sent, one after the other: what makes questions others than they were.
+    #[must_use]
+    pub fn texts(self) -> String {
+        match self {
+            Self::Together => [GENERATE, GenerateSkill::SCHEMA].concat(),
+            Self::Separate => [ANSWERED, RAISED, AnsweredSkill::SCHEMA, RaisedSkill::SCHEMA].concat(),
+        }
+    }
+
+    /// Returns what is asked about a passage, as far as no reply has to be repaired.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Internal`] for a schema that is no JSON.
+    pub fn requests(self, task: &GenerateTask) -> Result<Vec<ChatRequest>> {
+        match self {
+            Self::Together => Ok(vec![chat_request::<GenerateSkill>(task)?]),
+            Self::Separate => {
+                let raised = RaisedTask { passage: task.clone(), answered: Vec::new() };
+                Ok(vec![chat_request::<AnsweredSkill>(task)?, chat_request::<RaisedSkill>(&raised)?])
+            }
+        }
+    }
+
+    /// Asks a model for the questions of a passage. Where the first of two calls gives nothing, or the run is
+    /// cancelled meanwhile, there is no second.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`perform`].
+    pub async fn write(self, model: &dyn ChatModel, task: GenerateTask, cancellation: &Cancellation) -> WrittenPassage {
+        let mut spent = Spent::default();
+        let outcome = match self {
+            Self::Together => step::<GenerateSkill>(model, &task, &mut spent).await,
+            Self::Separate => match step::<AnsweredSkill>(model, &task, &mut spent).await {
+                Ok(Ok(_)) if cancellation.is_cancelled() => Err(Error::Cancelled),
+                Ok(Ok(answered)) => {
+                    let task = RaisedTask { passage: task, answered };
+                    let raised = step::<RaisedSkill>(model, &task, &mut spent).await;
+                    raised.map(|it| it.map(|raised| [task.answered, raised].concat()))
+                }
+                other => other,
+            },
+        };
+        WrittenPassage { outcome, spent }
+    }
+}
+
+async fn step<S: Skill<Output = Vec<PseudoQuery>>>(
+    model: &dyn ChatModel,
+    input: &S::Input,
+    spent: &mut Spent,
+) -> Result<Result<Vec<PseudoQuery>, Degradation>> {
+    let Performed { outcome, spent: step } = perform::<S>(model, input).await?;
+    spent.add(&step);
+    Ok(outcome)
+}

@@ -1,0 +1,42 @@
+//! What a model once extracted from real passages, said again where an index asks for questions.
+
+use std::sync::Arc;
+
+use cairn::domain::QuestionOrigin;
+use cairn::eval::{TriplesModel, read_questions, retrieval};
+use cairn::{IndexOptions, Performers, QueryEngine, SearchOptions, Sources, Workspace, WorkspaceOptions};
+
+use crate::support::{Cli, shared_data};
+
+#[tokio::test]
+async fn recorded_triples_become_questions_of_an_index_and_what_is_too_little_leaves_those_of_rules() {
+    let Some(folder) = shared_data("musique-openie") else { return };
+    let (place, corpus) = (Cli::new(), folder.join("corpus.jsonl"));
+    let model = TriplesModel::read(&corpus, &folder.join("openie.jsonl")).unwrap();
+    let performers = Performers { model: Some(Arc::new(model)), ..Performers::without_embedder() };
+    let options = WorkspaceOptions::of(&performers);
+    let mut workspace = Workspace::open_or_create(place.folder().join(".cairn"), &options).unwrap();
+    let sources = Sources::folder(&corpus);
+    let report = cairn::index(&mut workspace, &sources, &performers, &IndexOptions::default()).await.unwrap();
+    let asked = report.model.unwrap();
+    assert!(asked.written > 1_800 && asked.left == 0, "{asked:?}");
+    assert_eq!(asked.written + asked.failed.len() as u64, report.counts.passages);
+    assert!(!asked.failed.is_empty() && report.counts.edges > 1_000, "{:?}", report.counts);
+
+    let exported = place.canonical(".cairn");
+    let questions = |origin: QuestionOrigin| {
+        let origin = serde_json::to_string(&origin).unwrap();
+        exported.lines().filter(|line| line.contains(&format!("\"origin\":{origin}"))).count()
+    };
+    assert!(questions(QuestionOrigin::Model) > 15_000, "{}", questions(QuestionOrigin::Model));
+    assert!(questions(QuestionOrigin::Rule) >= asked.failed.len());
+
+    let engine = QueryEngine::open(&workspace, Performers::without_embedder()).unwrap();
+    let asked = read_questions(&folder.join("questions.jsonl")).unwrap();
+    for strategy in ["hop", "trail"] {
+        let options = SearchOptions { strategy: strategy.parse().unwrap(), ..SearchOptions::default() };
+        let (_, report) = retrieval(&engine, &asked, &options, None).await.unwrap();
+        let found = report.metrics.get("recall@5").unwrap().mean;
+        assert!(found > 45.0, "{strategy}: {found:.1}");
+    }
+}
