@@ -85,7 +85,7 @@ pub(super) struct IndexArgs {
     /// Field of a JSON record that identifies it.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     pub(super) id_field: String,
-    /// Field that is its title; `none` if there is none: then no document has a title.
+    /// Field that is its title; `none` if there is none: then no document has a title, files of text neither.
     #[arg(long, value_name = "FIELD", default_value = "title")]
     pub(super) title_field: String,
     /// Field that is its text.
@@ -97,10 +97,11 @@ pub(super) struct IndexArgs {
     /// Make every sentence a passage.
     #[arg(long)]
     pub(super) sentence_passages: bool,
-    /// Question edges inside its document that a question may give [default: one edge, wherever it is best].
+    /// Question edges inside its document that a question may give; 0 where only `--edges-across` is given [default:
+    /// one edge, wherever it is best].
     #[arg(long, value_name = "N")]
     pub(super) edges_within: Option<usize>,
-    /// Question edges to other documents that each question may give.
+    /// Question edges to other documents that each question may give; 0 where only `--edges-within` is given.
     #[arg(long, value_name = "N")]
     pub(super) edges_across: Option<usize>,
     /// Give the index another embedder; without a PATH, from the texts that it holds.
@@ -204,8 +205,8 @@ pub(super) struct ReasonArgs {
     /// answered by `model`, one call each, or by `rule` [default without a value: model].
     #[arg(long, value_name = "READER", num_args = 0..=1, require_equals = true, default_missing_value = "model")]
     pub(super) decompose: Option<String>,
-    /// What a traversal judges its steps by: `similarity`, or the model by `choose`, `judge-edges` or `judge-nodes`
-    /// (`hop`), by `judge-edges` (`trail`).
+    /// What a traversal judges its steps by: `similarity`, or the model by `judge-edges` (`hop`, `trail`), or by
+    /// `choose` or `judge-nodes` (with `--strategy hop`).
     #[arg(long, value_name = "HOW", default_value = "similarity")]
     pub(super) reason: String,
     /// Let the model say, by one call, what the question names.
@@ -291,11 +292,12 @@ pub(super) struct ModelCallArgs {
     /// that is set; or `default`, the one that is set [default: none is asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
-    /// Calls to the model at most. `auto` makes the best of them: one picks, three or more take the question apart as
-    /// well; `ask` keeps one for the answer. Without it, nothing but the answer is asked of a model.
+    /// Calls to the model at most, for each question. `auto` makes the best of them: one picks, three or more take the
+    /// question apart as well; `ask` keeps one for the answer. Without it, `auto` asks the model for nothing but what
+    /// other flags ask for, and the answer.
     #[arg(long, value_name = "N", requires = "model")]
     pub(super) max_calls: Option<u64>,
-    /// Tokens at most, read and written; a call that might take more is not made.
+    /// Tokens at most, read and written, for all questions together; a call that might take more is not made.
     #[arg(long, value_name = "N", requires = "model")]
     pub(super) max_tokens: Option<u64>,
     /// Whether calls are written down or taken from a file.
@@ -400,7 +402,8 @@ pub(super) struct PathArgs {
 /// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DatabaseArgs {
-    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default: `CAIRN_NEO4J_URI`].
+    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default of `publish` and `check`: `CAIRN_NEO4J_URI`;
+    /// other commands use Neo4j only where this is given].
     #[arg(long, value_name = "URI")]
     pub(super) neo4j: Option<String>,
     /// Who asks.

@@ -15,7 +15,7 @@ use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
 use crate::query::{AskOptions, Filter, PICK_DEFAULT, Preset, SearchOptions, TrailRanker, UNCHECKED, read_weights};
 
-/// Where the Browser finds its server, unless the environment says otherwise.
+/// Where the Browser finds its server, unless a flag or a setting says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
 /// Runs `cairn search`.
@@ -68,7 +68,8 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         explain::ledger(screen, &ledger, &names)?;
     }
     if args.cypher {
-        let uri = surroundings.settings.neo4j.uri.as_deref().unwrap_or(NEO4J_DEFAULT);
+        let asked = args.graph.database.neo4j.as_deref().or(surroundings.settings.neo4j.uri.as_deref());
+        let uri = asked.unwrap_or(NEO4J_DEFAULT);
         let query = answer_cypher(&answer);
         screen.line(format!("\n{query}\n"))?;
         screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;

@@ -19,7 +19,8 @@ pub(super) enum EvalCommand {
     Sweep(EvalSweepArgs),
     /// Fit the weights of `trail` to questions with known supporting documents.
     Fit(EvalFitArgs),
-    /// Put questions to a real model by every method of the `HopRAG` paper and by ours, within a budget.
+    /// Put questions to a real model by every method of the `HopRAG` paper and by ours, within a budget if there is
+    /// one.
     Live(EvalLiveArgs),
     /// Write tables and plots of results that were printed with --json.
     Report(EvalReportArgs),
@@ -46,14 +47,14 @@ pub(super) struct EvalRetrievalArgs {
     /// What is asked, and how.
     #[command(flatten)]
     pub(super) asked: AskAllArgs,
-    /// Let a judge that knows the labels judge in a model's place, right with this probability, 0 to 1.
+    /// Replace the model with a simulated judge that knows the labels and is right with this probability, 0 to 1.
     #[arg(long, value_name = "P", conflicts_with = "model")]
     pub(super) simulate: Option<f64>,
-    /// What the errors of that judge are drawn from: with another number it errs elsewhere.
+    /// Changes which verdicts of that judge are wrong.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate")]
     pub(super) seed: u64,
-    /// Say again in a model's place what models once said of the questions: their parts (`subquestions`, or
-    /// `decomposition`), what they name (`entities`).
+    /// Replay what models said earlier: parts of questions (`subquestions` or `decomposition`) and `entities`, matched
+    /// by `question_id` or `id`.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model")]
     pub(super) recorded: Vec<PathBuf>,
 }
@@ -186,8 +187,9 @@ pub(super) struct EvalLiveArgs {
     /// The language model to ask, as `cairn ask --model` takes it.
     #[arg(long, value_name = "NAME")]
     pub(super) model: String,
-    /// What the model may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given. At the limit the run
-    /// ends, and the same command goes on. Vectors of questions, where a server makes them, are not counted.
+    /// What the model may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given [default: no limit]. At
+    /// the limit the run ends, and the same command goes on. Vectors of questions, where a server makes them, are not
+    /// counted.
     #[arg(long, value_name = "LIMIT")]
     pub(super) budget: Vec<String>,
     /// Folder of the lines of every method; a run goes on with what is there.

@@ -121,6 +121,10 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
     if answer.kind == AnswerKind::Written {
         let sentences = answer.writing.iter().flat_map(|writing| &writing.sentences);
         sentences.skip(shown).try_for_each(|it| sentence(screen, it))?;
+        if let Some(short) = answer.writing.as_ref().and_then(|writing| writing.short.as_ref()) {
+            screen.line("")?;
+            screen.wrapped(&format!("In short: {short}"), 0)?;
+        }
     } else {
         for (citation, number) in answer.citations.iter().zip(1..) {
             screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;

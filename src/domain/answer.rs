@@ -120,7 +120,8 @@ pub enum CitationCheck {
 pub struct Writing {
     /// The model that was asked.
     pub model: String,
-    /// The answer alone, in a few words, where it gave one.
+    /// The answer alone, in a few words, where it gave one whose names and numbers are in its sentences or in what
+    /// they cite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short: Option<String>,
     /// What it wrote; nothing where it abstained or gave nothing that could be used.

@@ -43,9 +43,11 @@ pub struct LiveRow {
 pub fn live_rows() -> Vec<LiveRow> {
     let search = |strategy| SearchOptions { strategy, top_k: TOP_K, ..SearchOptions::default() };
     let row = |name: &str, tables, search: SearchOptions| LiveRow { name: name.to_owned(), tables, search };
+    // A model that leads the walk also says what the question names.
     let hop = |reasoning, top_k, n_hop| SearchOptions {
         preset: Preset::Paper,
         reasoning,
+        entities: reasoning != Reasoning::Similarity,
         top_k,
         n_hop: Some(n_hop),
         ..search(StrategyKind::Hop)
@@ -82,6 +84,8 @@ pub fn live_rows() -> Vec<LiveRow> {
 pub struct LiveLine {
     /// The id of the question.
     pub question_id: String,
+    /// A digest of the question and of how its passages were found: what is asked otherwise is asked again.
+    pub asked: String,
     /// The version of the index that was read.
     pub version: IndexVersion,
     /// Its embedder.
@@ -144,14 +148,18 @@ pub async fn live(
     };
     for row in rows {
         let mut file = LineFile::open(folder, row, &report)?;
-        let left = questions.iter().filter(|question| !file.lines.contains_key(&question.id)).count();
+        let left = questions.iter().filter(|question| file.line(question, row).is_none()).count();
         tell(&row.name, left);
         for question in questions {
-            if report.stopped.is_some() || file.lines.contains_key(&question.id) {
+            if report.stopped.is_some() || file.line(question, row).is_some() {
                 continue;
             }
             let line = asked(&engine, question, row, &report).await?;
             match watched.trouble() {
+                None if line.version != report.version => {
+                    report.spent_on_left.add(&line.spent);
+                    report.stopped = Some(format!("version {} of the index was published meanwhile", line.version));
+                }
                 None => file.add(line)?,
                 // What the server could not do is asked again when the run goes on.
                 Some(Trouble { why, is_end }) => {
@@ -161,7 +169,7 @@ pub async fn live(
             }
         }
         let lines: Vec<(&Question, &LiveLine)> =
-            questions.iter().filter_map(|question| Some((question, file.lines.get(&question.id)?))).collect();
+            questions.iter().filter_map(|question| Some((question, file.line(question, row)?))).collect();
         report.left += (questions.len() - lines.len()) as u64;
         report.rows.extend(figures(row, &lines));
     }
@@ -180,7 +188,8 @@ async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report:
     spent.add(&writing.as_ref().map(|writing| writing.spent.clone()).unwrap_or_default());
     Ok(LiveLine {
         question_id: question.id.clone(),
-        version: report.version,
+        asked: digest(question, row),
+        version: answer.version,
         embedder: report.embedder.clone(),
         corpus_id: report.corpus_id,
         model: report.model.clone(),
@@ -192,6 +201,12 @@ async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report:
         spent,
         time_ms,
     })
+}
+
+/// Returns what tells apart questions that are asked otherwise.
+fn digest(question: &Question, row: &LiveRow) -> String {
+    let asked = format!("{}\n{:?}", question.question, row.search);
+    blake3::hash(asked.as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// The lines of one method, as they are and as they come.
@@ -234,6 +249,11 @@ impl LineFile {
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", &path))?;
         file.set_len(whole as u64).map_err(Error::io("write", &path))?;
         Ok(Self { path, file, lines })
+    }
+
+    /// Returns what a question came to, where it was asked as it is now.
+    fn line(&self, question: &Question, row: &LiveRow) -> Option<&LiveLine> {
+        self.lines.get(&question.id).filter(|line| line.asked == digest(question, row))
     }
 
     fn add(&mut self, line: LiveLine) -> Result<()> {

@@ -30,17 +30,23 @@ pub struct Page {
 /// A table: its heading, its columns, and the rows that one result gives it; none where the result is another.
 type Table = (&'static str, &'static str, fn(&NamedResult) -> Option<Vec<String>>);
 
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 6] = [
     (
         "Retrieval",
         "results | strategy | embedder | questions | passages | R@2 | R@5 | R@10 | all gold@5 | nDCG@10 \
-         | p50 ms | p99 ms",
+         | p50 ms | p99 ms | calls | tokens | cost",
         retrieval_row,
     ),
     (
         "Answers",
-        "results | strategy | embedder | questions | EM | F1 | contained | guessed | EM of guesses",
+        "results | strategy | embedder | questions | EM | F1 | contained | guessed | EM of guesses \
+         | calls | tokens | cost",
         answers_row,
+    ),
+    (
+        "Methods",
+        "results | method | model | questions | R@2 | R@5 | F1 | EM | F1 of answers | p50 s | calls | tokens | cost",
+        live_rows,
     ),
     ("Weights", "results | weights | ranker | collection | R@2 | R@5 | R@10 | all gold@5", fit_rows),
     ("Rounds", "results | strategy | rounds | R@2 | R@4 | R@8 | R@12 | R@16 | R@20 | F1@20 | edges judged", sweep_rows),
@@ -109,6 +115,7 @@ fn retrieval_row(result: &NamedResult) -> Option<Vec<String>> {
     cells.extend([count(&value["questions"]), count(&value["corpus"]["passages"])]);
     cells.extend(["recall@2", "recall@5", "recall@10", "all-gold@5", "ndcg@10"].map(|name| mean(metrics, name)));
     cells.extend(["p50", "p99"].map(|name| decimal(&value["time_ms"][name])));
+    cells.extend(spent(&value["work"]["spent"], &value["work"]["questions"]));
     Some(vec![joined(&cells)])
 }
 
@@ -125,7 +132,33 @@ fn answers_row(result: &NamedResult) -> Option<Vec<String>> {
     cells.push(count(&all["questions"]));
     cells.extend(["exact_match", "f1", "contained"].map(|name| mean(all, name)));
     cells.extend([count(&guesses["questions"]), mean(guesses, "exact_match")]);
+    cells.extend(spent(&value["work"]["spent"], &value["work"]["questions"]));
     Some(vec![joined(&cells)])
+}
+
+/// Returns the calls of a model a question, kept replies among them, their tokens, and what they cost.
+fn spent(spent: &Value, questions: &Value) -> [String; 3] {
+    let questions = questions.as_f64().filter(|questions| *questions > 0.0);
+    let each = |amount: Option<f64>, decimals: usize| Some(format!("{:.decimals$}", amount? / questions?));
+    let sum = |a: &Value, b: &Value| Some(a.as_f64()? + b.as_f64()?);
+    let calls = each(sum(&spent["calls"], &spent["cached"]), 2);
+    let tokens = each(sum(&spent["usage"]["input_tokens"], &spent["usage"]["output_tokens"]), 0);
+    let cost = each(spent["cost"]["amount"].as_f64(), 5).map(|it| format!("{it} {}", text(&spent["cost"], "currency")));
+    [calls, tokens, cost].map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
+}
+
+fn live_rows(result: &NamedResult) -> Option<Vec<String>> {
+    let rows = result.value["rows"].as_array().filter(|_| result.value["spent_on_left"].is_object())?;
+    let row = |row: &Value| {
+        let mut cells = vec![result.name.clone(), text(row, "row").to_owned(), text(&result.value, "model").to_owned()];
+        cells.push(count(&row["questions"]));
+        let percents = ["recall_at_2", "recall_at_5", "retrieval_f1", "exact_match", "answer_f1"];
+        cells.extend(percents.map(|name| decimal(&row[name])));
+        cells.push(decimal(&row["time_ms_p50"].as_f64().map(|time| time / 1_000.0).into()));
+        cells.extend(spent(&row["spent"], &row["questions"]));
+        joined(&cells)
+    };
+    Some(rows.iter().map(row).collect())
 }
 
 fn fit_rows(result: &NamedResult) -> Option<Vec<String>> {
@@ -236,16 +269,30 @@ mod tests {
             "strategy": "trail", "embedder": "none", "questions": 3, "corpus": { "passages": 100 },
             "metrics": { "recall@2": interval, "recall@5": interval }, "time_ms": { "p50": 1.5, "p99": 3.0 },
             "by_hops": { "2": { "recall@5": interval }, "4": { "recall@5": interval } },
+            "work": {
+                "questions": 3,
+                "spent": { "calls": 5, "cached": 1, "usage": { "input_tokens": 290, "output_tokens": 10 } },
+            },
         });
+        let live = json!({ "model": "m", "spent_on_left": {}, "rows": [{
+            "row": "trail-pick", "questions": 2, "recall_at_2": 50.0, "recall_at_5": 75.0, "retrieval_f1": 20.0,
+            "exact_match": 50.0, "answer_f1": 60.0, "time_ms_p50": 1_500.0,
+            "spent": { "calls": 4, "cached": 0, "usage": { "input_tokens": 190, "output_tokens": 10 },
+                "cost": { "amount": 0.5, "currency": "EUR" } },
+        }] });
         let sweep =
             json!({ "strategy": "hop", "sweep": [{ "n_hop": 1, "judged": 7.0, "cells": [{ "recall": 9.5 }] }] });
         let results = [
             NamedResult { name: "a|b".to_owned(), value: retrieval },
             NamedResult { name: "s".to_owned(), value: sweep },
+            NamedResult { name: "l".to_owned(), value: live },
             NamedResult { name: "other".to_owned(), value: json!({}) },
         ];
         let page = page(&results);
         assert!(page.markdown.contains("| a\\|b | trail | none | 3 | 100 | 50.0 | 50.0 | – |"), "{}", page.markdown);
+        assert!(page.markdown.contains("| 3.0 | 2.00 | 100 | – |"), "{}", page.markdown);
+        let methods = "| l | trail-pick | m | 2 | 50.0 | 75.0 | 20.0 | 50.0 | 60.0 | 1.5 | 2.00 | 100 | 0.25000 EUR |";
+        assert!(page.markdown.contains(methods), "{}", page.markdown);
         assert!(page.markdown.contains("## Rounds") && !page.markdown.contains("## Answers"), "{}", page.markdown);
         assert_eq!(page.unknown, ["other"]);
         assert_eq!(page.plots.iter().map(|it| it.0).collect::<Vec<_>>(), ["recall-by-hops.svg", "cost-by-size.svg"]);

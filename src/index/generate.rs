@@ -55,10 +55,9 @@ pub(super) fn joined(
         ModelQuestions::Instead => Vec::new(),
         ModelQuestions::Beside => generate_by_rule(document, passage),
     };
-    // One that a rule made too stays the rule's.
-    let new = written.into_iter().filter(|it| !questions.iter().any(|known| known.id == it.id));
-    let new: Vec<PseudoQuery> = new.collect();
-    questions.extend(new);
+    // One that a rule makes too is the model's, so that it is still there when those of rules are taken away.
+    questions.retain(|known| !written.iter().any(|it| it.id == known.id));
+    questions.extend(written);
     questions.sort_by_key(|it| it.kind != QuestionKind::Incoming);
     questions
 }
@@ -339,5 +338,26 @@ impl Writing<'_> {
         let finished = std::mem::take(&mut self.finished);
         tracing::debug!(passages = finished.len(), "questions written");
         self.records.write_questions(&finished, &self.writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{ChunkOptions, passages};
+
+    #[test]
+    fn a_question_that_a_rule_makes_too_is_the_models_and_stays_without_those_of_rules() {
+        let text = "Teutberga (died 11 November 875) was a queen of Lotharingia by marriage to Lothair II.";
+        let document = Document::new("queen", Some("Teutberga".to_owned()), text);
+        let passage = &passages(&document, &ChunkOptions::default(), &|text| text.split_whitespace().count())[0];
+        let by_rule = generate_by_rule(&document, passage);
+        let written: Vec<PseudoQuery> =
+            by_rule.iter().take(2).map(|it| PseudoQuery { origin: QuestionOrigin::Model, ..it.clone() }).collect();
+        let beside = joined(&document, passage, written.clone(), ModelQuestions::Beside);
+        assert_eq!(beside.len(), by_rule.len());
+        let kept: Vec<PseudoQuery> = beside.into_iter().filter(|it| it.origin == QuestionOrigin::Model).collect();
+        assert_eq!(kept, written);
+        assert_eq!(joined(&document, passage, kept, ModelQuestions::Instead), written);
     }
 }

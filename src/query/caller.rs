@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::RwLock;
 use tokio::time::{Instant, timeout_at};
 
 use super::options::SearchOptions;
@@ -21,6 +22,8 @@ pub struct Caller {
     from: Instant,
     until: Option<Instant>,
     state: Mutex<State>,
+    /// Calls hold it together, one that has what is left of a budget for itself alone.
+    alone: RwLock<()>,
 }
 
 #[derive(Default)]
@@ -43,7 +46,8 @@ impl Caller {
     /// Holds `model` to `calls_max` calls, repairs among them, that end by `until`.
     pub(super) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
         let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
-        Self { model, calls_max, from: Instant::now(), until, state: Mutex::new(State { work, ..State::default() }) }
+        let state = Mutex::new(State { work, ..State::default() });
+        Self { model, calls_max, from: Instant::now(), until, state, alone: RwLock::default() }
     }
 
     /// Holds `model` to what another left of `calls_max` calls, however that ended, and to another time.
@@ -56,6 +60,16 @@ impl Caller {
         let caller = Self::new(model, calls_max, until);
         caller.state().begun = other.map_or(0, |other| other.state().begun);
         caller
+    }
+
+    /// Waits for something no longer than for the model; none where that is too long, and then it is asked no more.
+    pub(super) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let Some(until) = self.until else { return Some(work.await) };
+        let done = timeout_at(until, work).await.ok();
+        if done.is_none() {
+            self.state().work.stop = StopReason::Deadline;
+        }
+        done
     }
 
     /// Returns the model within these bounds.
@@ -139,8 +153,8 @@ impl Caller {
     async fn call(&self, request: &ChatRequest, kept: u32) -> Result<ChatReply, ChatError> {
         self.begin(kept)?;
         let replied = match self.until {
-            Some(until) => timeout_at(until, self.model.reply(request)).await.unwrap_or_else(|_| Err(self.late(until))),
-            None => self.model.reply(request).await,
+            Some(until) => timeout_at(until, self.reply(request)).await.unwrap_or_else(|_| Err(self.late(until))),
+            None => self.reply(request).await,
         };
         let mut state = self.state();
         match &replied {
@@ -157,6 +171,18 @@ impl Caller {
             }
         }
         replied
+    }
+
+    /// Asks the model. Where what others under way may come to leaves too little of a budget, it is asked once more
+    /// when they are over: they may have come to less.
+    async fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let beside = self.alone.read().await;
+        match self.model.reply(request).await {
+            Err(ChatError::Budget { .. }) => drop(beside),
+            replied => return replied,
+        }
+        let _alone = self.alone.write().await;
+        self.model.reply(request).await
     }
 
     fn begin(&self, kept: u32) -> Result<(), ChatError> {

@@ -115,6 +115,9 @@ pub struct QueryEngine {
     reranker: Option<Arc<dyn Reranker>>,
     /// Who may be answered now.
     turns: Arc<Semaphore>,
+    /// The same for questions that a language model is asked about while passages are looked for: they take long, and
+    /// hold up no other.
+    led_turns: Arc<Semaphore>,
     pub(super) model: Option<Arc<dyn ChatModel>>,
 }
 
@@ -207,7 +210,8 @@ impl QueryEngine {
     fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker, model, turns: Arc::new(Semaphore::new(AT_ONCE_MAX)) })
+        let [turns, led_turns] = [(); 2].map(|()| Arc::new(Semaphore::new(AT_ONCE_MAX)));
+        Ok(Self { source, embedder, reranker, turns, led_turns, model })
     }
 
     /// Returns an engine that answers from the same store with another language model.
@@ -362,7 +366,8 @@ impl QueryEngine {
         stage: &Stage,
     ) -> Result<(Arc<Query>, Arc<Found>, T)> {
         stage.enter("waiting for its turn");
-        let _turn = self.turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
+        let turns = if caller.is_some() { &self.led_turns } else { &self.turns };
+        let _turn = turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -551,7 +556,7 @@ impl QueryEngine {
         }
     }
 
-    /// Returns the strategy that `auto` stands for here: `trail`, while there is no language model.
+    /// Returns the strategy that `auto` stands for: `trail`.
     #[must_use]
     pub fn resolved(&self, kind: StrategyKind) -> StrategyKind {
         strategy(kind).kind()

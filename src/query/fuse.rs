@@ -4,9 +4,10 @@
 //! score(d) = 1/(1 + rank of d for the question) + the best over lists of parts of w · 2⁻ʲ · s(d)/(1 + rank of d there)
 //!
 //! s(d) is the score of d between the last of its list (0) and the first (1), so that a list whose first stands out
-//! says more than one whose passages are alike; j counts the forms of one part, by the likeliest answers first; w is 1
-//! where a model read these answers and ½ where a rule guessed them. Reciprocal rank fusion (Cormack and others, 2009)
-//! adds up over all lists; what one part asks for is not what another does, so that only the best of them counts.
+//! says more than one whose passages are alike; j counts the forms of one part, by the likeliest answers first; w is ½
+//! where a rule guesses the answers, or guessed those in this form, and else 1. Reciprocal rank fusion (Cormack and
+//! others, 2009) adds up over all lists; what one part asks for is not what another does, so that only the best of them
+//! counts.
 //!
 //! Chosen on musique-dev with its gold parts, `trail` with weights fitted on the other bundles; recall in the first 5
 //! with a reader that is right four times in five, and with the rule:
@@ -22,13 +23,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::{Preset, Reading};
+use super::options::Preset;
 use crate::domain::{Hit, PassageId};
 
 /// What was found for one form of a part of a question.
 pub(super) struct PartList {
     /// How likely its answers are: 0 for the likeliest.
     pub(super) form: i32,
+    /// Whether a rule guesses answers, or guessed those in it where a model could not read them.
+    pub(super) is_guessed: bool,
     /// What was put to the index.
     pub(super) question: String,
     /// The passages, best first.
@@ -37,13 +40,13 @@ pub(super) struct PartList {
 
 /// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
 /// parts take turns, and that of the whole question is none of them.
-pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset, reading: Reading) -> Vec<Hit> {
+pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Vec<Hit> {
     if parts.iter().all(|part| part.hits.is_empty()) {
         return whole;
     }
     let mut hits = match preset {
         Preset::Paper => in_turn(parts),
-        Preset::Measured => scored(whole, parts, reading),
+        Preset::Measured => scored(whole, parts),
     };
     for (hit, rank) in hits.iter_mut().zip(1..) {
         hit.rank = rank;
@@ -55,15 +58,12 @@ fn by_rank(hit: &Hit) -> f32 {
     1.0 / (1.0 + hit.rank as f32)
 }
 
-fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>, reading: Reading) -> Vec<Hit> {
-    let weight = match reading {
-        Reading::Model => 1.0,
-        Reading::Rule => 0.5,
-    };
+fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
     let mut best: FxHashMap<PassageId, f32> = FxHashMap::default();
     for list in &parts {
         let ends = list.hits.first().zip(list.hits.last()).map(|(first, last)| (first.score, last.score));
         let (high, low) = ends.unwrap_or_default();
+        let weight = if list.is_guessed { 0.5 } else { 1.0 };
         for hit in &list.hits {
             // One that is alone stands out.
             let share = if high > low { (hit.score - low) / (high - low) } else { 1.0 };
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn list(form: i32, scored: &[(&str, f32)]) -> PartList {
-        PartList { form, question: String::new(), hits: hits(scored) }
+        PartList { form, is_guessed: false, question: String::new(), hits: hits(scored) }
     }
 
     fn names(hits: &[Hit]) -> String {
@@ -133,24 +133,28 @@ mod tests {
 
     #[test]
     fn parts_add_to_the_whole_question_by_the_best_of_their_lists() {
-        let fuse = |parts, reading| names(&fused(hits(&WHOLE), parts, Preset::Measured, reading));
-        assert_eq!(fuse(vec![], Reading::Model), "abcd");
+        let fuse = |parts| names(&fused(hits(&WHOLE), parts, Preset::Measured));
+        assert_eq!(fuse(vec![]), "abcd");
         // `d` is first for one part, and `e`, which the whole question does not find, for another.
         let parts = || vec![list(0, &[("d", 5.0), ("a", 1.0)]), list(0, &[("e", 5.0), ("b", 1.0)])];
-        assert_eq!(fuse(parts(), Reading::Model), "daebc");
-        assert_eq!(fuse(parts(), Reading::Rule), "adbce");
+        assert_eq!(fuse(parts()), "daebc");
+        // So does one with an answer that a rule guessed.
+        let guessed = |list| PartList { is_guessed: true, ..list };
+        assert_eq!(fuse(parts().into_iter().map(guessed).collect()), "adbce");
+        let [first, second] = <[_; 2]>::try_from(parts()).ok().expect("two parts");
+        assert_eq!(fuse(vec![first, guessed(second)]), "dabce");
         // A less likely form counts half.
-        assert_eq!(fuse(vec![list(1, &[("e", 5.0), ("d", 1.0)])], Reading::Model), "abced");
+        assert_eq!(fuse(vec![list(1, &[("e", 5.0), ("d", 1.0)])]), "abced");
         // Two lists that agree do not outweigh one.
         let twice = vec![list(0, &[("d", 5.0), ("c", 1.0)]), list(0, &[("d", 5.0), ("c", 1.0)])];
-        assert_eq!(fuse(twice, Reading::Model), "dabc");
+        assert_eq!(fuse(twice), "dabc");
         // Where no passage stands out from the last, none but the first says much.
-        assert_eq!(fuse(vec![list(0, &[("d", 5.0), ("c", 1.1), ("e", 1.0)])], Reading::Model), "dabce");
+        assert_eq!(fuse(vec![list(0, &[("d", 5.0), ("c", 1.1), ("e", 1.0)])]), "dabce");
     }
 
     #[test]
     fn with_the_settings_of_the_paper_parts_take_turns() {
         let parts = vec![list(0, &[("a", 2.0), ("b", 1.0)]), list(0, &[("c", 9.0), ("a", 8.0), ("d", 7.0)])];
-        assert_eq!(names(&fused(hits(&WHOLE), parts, Preset::Paper, Reading::Model)), "acbd");
+        assert_eq!(names(&fused(hits(&WHOLE), parts, Preset::Paper)), "acbd");
     }
 }

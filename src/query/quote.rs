@@ -60,15 +60,15 @@ pub(super) async fn requoted(
     }
 }
 
-/// Returns quotes of hits in another order than that of `found`, as far as the version of the query has them at hand.
+/// Returns quotes of hits in another order than that of `found`, as far as the graph of the query has them.
 ///
 /// # Errors
 ///
 /// If the store cannot be read.
 fn quoted_again(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
     let places: FxHashMap<PassageId, usize> = hits.iter().map(|hit| hit.passage).zip(0..).collect();
-    let at_hand = query.reader.excerpt().unwrap_or_else(|| (0..query.reader.graph().passage_count() as u32).collect());
-    let known = at_hand.into_iter().filter_map(|it| Some((*places.get(&query.reader.passage_id(it))?, it)));
+    let all = 0..query.reader.graph().passage_count() as u32;
+    let known = all.filter_map(|it| Some((*places.get(&query.reader.passage_id(it))?, it)));
     let mut known: Vec<(usize, u32)> = known.collect();
     known.sort_unstable();
     let passages: Vec<u32> = known.iter().map(|(_, passage)| *passage).collect();

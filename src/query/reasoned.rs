@@ -14,7 +14,7 @@ use super::part_answer;
 use super::pick::{PICK_DEFAULT, found_passages, pick};
 use super::question::checked;
 use super::strategies::{Found, Query};
-use crate::domain::{Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
+use crate::domain::{AnsweredBy, Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
 use crate::error::{Error, Result};
 use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
 use crate::text::{one_line, tokens};
@@ -82,7 +82,7 @@ impl QueryEngine {
             ledger.notes.extend(notes);
             ledger.asked.extend(parts.iter().flat_map(|part| part.asked.iter().cloned()));
             ledger.parts = parts;
-            *hits = fused(std::mem::take(hits), lists, options.preset, reading);
+            *hits = fused(std::mem::take(hits), lists, options.preset);
         }
         if let Some(shown) = options.pick {
             stage.enter("waiting for the language model to pick");
@@ -152,6 +152,8 @@ impl Asking<'_> {
                     options: part_options(self.options),
                     calls_kept: u32::from(self.options.pick.is_some()),
                     reading: is_needed.then_some(self.reading),
+                    is_guessed: self.reading == Reading::Rule
+                        || parts[number].needs.iter().any(|it| is_guessed(done[*it].as_ref())),
                     version: self.version,
                     number,
                 };
@@ -171,6 +173,11 @@ impl Asking<'_> {
         }
         Ok(all)
     }
+}
+
+/// Returns whether an answer of a part is one that a rule guessed.
+fn is_guessed(done: Option<&Done>) -> bool {
+    done.iter().flat_map(|it| &it.part.answers).any(|answer| answer.by == AnsweredBy::Rule)
 }
 
 /// Returns the texts that a part is put to the index as: one for each likely answer that it needs; none where there is
@@ -218,6 +225,8 @@ struct PartToFind {
     calls_kept: u32,
     /// Who answers it, where a later part needs that.
     reading: Option<Reading>,
+    /// Whether a rule guesses answers, or guessed one that it needs.
+    is_guessed: bool,
     version: IndexVersion,
     number: usize,
 }
@@ -233,16 +242,21 @@ impl PartToFind {
         };
         let mut notes = Vec::new();
         for (form, place) in forms.iter().zip(0..) {
-            let found = self.engine.find(form, &self.options, None, finish, &Stage::default()).await;
-            match found {
+            let stage = Stage::default();
+            let finding = self.engine.find(form, &self.options, None, finish, &stage);
+            match self.caller.in_time(finding).await {
                 // What was published meanwhile is not mixed with what was found before.
-                Ok((query, ..)) if query.reader.version() != self.version => {}
-                Ok((_, _, (hits, answers))) => {
+                Some(Ok((query, ..))) if query.reader.version() != self.version => {}
+                Some(Ok((_, _, (hits, answers)))) => {
                     guessed.extend(answers);
-                    lists.push(PartList { form: place, question: form.clone(), hits });
+                    lists.push(PartList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
                 }
                 // What was found for the whole question stands.
-                Err(error) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
+                Some(Err(error)) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
+                None => {
+                    notes.push(format!("part {} could not be looked for in time", self.number + 1));
+                    break;
+                }
             }
         }
         let found: Vec<PassageId> =

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::model::Skill;
 use crate::llm::prompt::{self, DECOMPOSE};
 use crate::llm::{Message, Purpose};
-use crate::text::{one_line, tokens};
+use crate::text::{one_line, terms, tokens};
 
 /// Parts of a question at most.
 pub const PARTS_MAX: usize = 6;
@@ -43,7 +43,14 @@ impl Part {
     /// Returns the part that a text is.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut needs: Vec<usize> = references(text).into_iter().map(|(_, part)| part).collect();
+        Self::of(text, "")
+    }
+
+    /// Returns the part of a question that a text is. What the question says of `#1` is no reference.
+    fn of(text: &str, question: &str) -> Self {
+        let is_said = |range: &Range<usize>| question.contains(with_next_word(text, range));
+        let references = references(text).into_iter().filter(|(range, _)| !is_said(range));
+        let mut needs: Vec<usize> = references.map(|(_, part)| part).collect();
         needs.sort_unstable();
         needs.dedup();
         Self { text: text.to_owned(), needs }
@@ -54,7 +61,7 @@ impl Part {
     pub fn filled<'a>(&self, answer: impl Fn(usize) -> Option<&'a str>) -> Option<String> {
         let mut text = String::new();
         let mut from = 0;
-        for (range, part) in references(&self.text) {
+        for (range, part) in references(&self.text).into_iter().filter(|(_, part)| self.needs.contains(part)) {
             text.push_str(self.text.get(from..range.start)?);
             text.push_str(answer(part)?);
             from = range.end;
@@ -75,6 +82,21 @@ fn references(text: &str) -> Vec<(Range<usize>, usize)> {
         }
     }
     found
+}
+
+/// Returns a reference in a text with the word behind it, if there is one.
+fn with_next_word<'a>(text: &'a str, reference: &Range<usize>) -> &'a str {
+    let behind = &text[reference.end..];
+    let word = behind
+        .strip_prefix(' ')
+        .map_or(0, |word| 1 + word.find(|it: char| !it.is_alphanumeric()).unwrap_or(word.len()));
+    &text[reference.start..reference.end + word]
+}
+
+/// Returns whether a text has a word of a question that says something.
+fn shares_word(text: &str, question: &str) -> bool {
+    let asked = terms(question);
+    asked.is_empty() || terms(text).iter().any(|term| asked.contains(term))
 }
 
 /// The skill. It gives the parts in the order in which they have to be asked.
@@ -98,7 +120,7 @@ impl Skill for DecomposeSkill {
         prompt::messages(DECOMPOSE, &places)
     }
 
-    fn check(_: &DecomposeTask, reply: DecomposeReply) -> Result<Vec<Part>, String> {
+    fn check(task: &DecomposeTask, reply: DecomposeReply) -> Result<Vec<Part>, String> {
         let count = reply.parts.len();
         if !(1..=PARTS_MAX).contains(&count) {
             return Err(format!("it has {count} parts; 1 to {PARTS_MAX} are allowed"));
@@ -111,7 +133,7 @@ impl Skill for DecomposeSkill {
             if text.chars().count() > PART_CHARS_MAX {
                 return Err(format!("part {number} has more than {PART_CHARS_MAX} characters"));
             }
-            let part = Part::new(&text);
+            let part = Part::of(&text, &task.question);
             match part.needs.last() {
                 Some(last) if *last >= place => {
                     Err(format!("part {number} needs the answer to part {}, which does not come before it", last + 1))
@@ -119,7 +141,11 @@ impl Skill for DecomposeSkill {
                 _ => Ok(part),
             }
         };
-        reply.parts.iter().zip(0..).map(part).collect()
+        let parts: Vec<Part> = reply.parts.iter().zip(0..).map(part).collect::<Result<_, String>>()?;
+        if !parts.iter().any(|part| shares_word(&part.text, &task.question)) {
+            return Err("no part has a word of the question".to_owned());
+        }
+        Ok(parts)
     }
 }
 
@@ -144,10 +170,23 @@ mod tests {
     }
 
     #[test]
+    fn what_the_question_says_of_a_number_is_no_reference() {
+        let asked = |parts: &[&str]| {
+            let task = DecomposeTask { question: "Who sang the #1 song of 1999, and where was she born?".to_owned() };
+            DecomposeSkill::check(&task, DecomposeReply { parts: parts.iter().map(|it| (*it).to_owned()).collect() })
+        };
+        let parts = asked(&["Who sang the #1 song of 1999?", "Where was #1 born?"]).unwrap();
+        assert_eq!((parts[0].needs.len(), &parts[1].needs[..]), (0, &[0][..]));
+        assert_eq!(parts[0].filled(|_| None).as_deref(), Some("Who sang the #1 song of 1999?"));
+        assert!(asked(&["Who sang the #1 hit of 1999?"]).is_err(), "it says something else");
+    }
+
+    #[test]
     fn parts_are_few_ask_something_and_need_only_what_comes_before_them() {
         let many = ["Who?"; PARTS_MAX + 1];
         let long = "who ".repeat(PART_CHARS_MAX);
-        let wrong: [(&[&str], &str); 6] = [
+        let wrong: [(&[&str], &str); 7] = [
+            (&["Where is Harl Mill?", "Who built #1?"], "no part has a word of the question"),
             (&[], "it has 0 parts"),
             (&many, "it has 7 parts"),
             (&["Who?", "?!"], "part 2 asks nothing"),

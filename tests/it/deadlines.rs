@@ -2,15 +2,19 @@
 
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use cairn::domain::StopReason;
 use cairn::embed::{Embedder, Embeddings, StaticTable};
+use cairn::query::Reading;
 use cairn::{Document, Error, ErrorKind, Performers, QueryEngine, SearchOptions, Sources, Workspace};
 
+use crate::support::thinker::{Habit, Thinker};
 use crate::support::{block_on, index};
 
-/// The built-in embedder, except that it never answers.
-struct Stuck(StaticTable);
+/// The built-in embedder, except that it never answers after so many times.
+struct Stuck(StaticTable, AtomicUsize);
 
 impl Embedder for Stuck {
     fn name(&self) -> &str {
@@ -29,8 +33,9 @@ impl Embedder for Stuck {
         self.0.pieces_max()
     }
 
-    fn embed<'a>(&'a self, _texts: &'a [&'a str]) -> Embeddings<'a> {
-        Box::pin(pending())
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
+        let left = self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if left.is_ok() { self.0.embed(texts) } else { Box::pin(pending()) }
     }
 }
 
@@ -40,7 +45,8 @@ fn a_question_that_waits_too_long_says_for_what_and_lets_others_through() {
     let path = folder.path().join("index");
     let text = "Harl Mill was built by Ada Lorne.";
     index(&path, &Sources::documents([Document::new("mill", Some("Harl Mill".to_owned()), text)]));
-    let performers = Performers { embedder: Arc::new(Stuck(StaticTable)), ..Performers::built_in() };
+    let performers =
+        Performers { embedder: Arc::new(Stuck(StaticTable, AtomicUsize::new(0))), ..Performers::built_in() };
     let engine = QueryEngine::open(&Workspace::open(&path).unwrap(), performers).unwrap();
     let deadline = Duration::from_millis(50);
     let options = SearchOptions { deadline: Some(deadline), ..SearchOptions::default() };
@@ -67,4 +73,27 @@ fn a_question_that_waits_too_long_says_for_what_and_lets_others_through() {
         let query = engine.query("Who built Harl Mill?", &options).await;
         assert_eq!(query.err().unwrap().kind(), ErrorKind::Deadline);
     });
+}
+
+#[test]
+fn parts_that_are_not_found_in_time_leave_what_was_found_for_the_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let text = "Harl Mill was built by Ada Lorne.";
+    index(&path, &Sources::documents([Document::new("mill", Some("Harl Mill".to_owned()), text)]));
+    let workspace = Workspace::open(&path).unwrap();
+    let question = "Who built Harl Mill?";
+    let plain = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
+    let expected = block_on(plain.search(question, &SearchOptions::default())).unwrap().hits;
+    // The question alone is embedded.
+    let embedder = Arc::new(Stuck(StaticTable, AtomicUsize::new(1)));
+    let performers =
+        Performers { embedder, model: Some(Arc::new(Thinker::new(Habit::Some, 0))), ..Performers::built_in() };
+    let engine = QueryEngine::open(&workspace, performers).unwrap();
+    let deadline = Some(Duration::from_secs(2));
+    let options = SearchOptions { deadline, decompose: Some(Reading::Rule), ..SearchOptions::default() };
+    let found = block_on(engine.search(question, &options)).unwrap();
+    assert_eq!(found.hits, expected);
+    assert!(found.ledger.notes.iter().any(|note| note.contains("not be looked for in time")), "{:?}", found.ledger);
+    assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline);
 }

@@ -21,12 +21,14 @@ mod spending;
 mod streaming;
 mod triples;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cairn::QueryEngine;
 use cairn::domain::ChatError;
-use cairn::llm::{Endpoint, Retries};
+use cairn::llm::{ChatModel, Endpoint, Layers, OpenAiModel, Retries, layered};
 
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Play, said};
 
 /// Time for a call: no fault takes longer but for trying again.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -36,6 +38,39 @@ const ATTEMPTS: u32 = 3;
 fn played(url: &str) -> (Endpoint, Retries) {
     let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
     (Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") }, retries)
+}
+
+/// What a server can do wrong, whatever a skill asks of it.
+fn faults() -> Vec<Play> {
+    let responds = |status, headers, body: &str| Play::Responds(status, headers, body.to_owned());
+    let whole = said("{\"necessary\": [");
+    vec![
+        responds(429, "", "{}"),
+        responds(429, "Retry-After: 90\r\n", "{}"),
+        responds(500, "", "<html>down</html>"),
+        responds(503, "Retry-After: 0\r\n", ""),
+        responds(200, "", "{\"choices\": []}"),
+        responds(200, "", "<html>a portal</html>"),
+        responds(200, "", ""),
+        responds(200, "", &whole[..whole.len() / 2]),
+        responds(200, "", &format!("{whole}{whole}")),
+        responds(200, "", &whole.replace("\"stop\"", "\"content_filter\"")),
+        responds(200, "", &whole.replace("\"stop\"", "\"length\"")),
+        Play::Bytes(10 << 20),
+        Play::BreaksOff,
+        Play::Closes,
+        Play::Says(String::new()),
+        Play::Says("Passage 2, and step 3.".to_owned()),
+        Play::Says("{\"answer\": 2}".to_owned()),
+        Play::Says("[1]".to_owned()),
+    ]
+}
+
+/// Returns an engine with the model of a server, which is given little time.
+fn served(engine: &QueryEngine, server: &ChatServer) -> QueryEngine {
+    let (endpoint, retries) = played(&server.url);
+    let model: Arc<dyn ChatModel> = Arc::new(OpenAiModel::new(endpoint).unwrap());
+    engine.with_model(layered(model, Layers { retries, ..Layers::default() }))
 }
 
 /// Plays each fault to `ask`, which returns the error that it meets: of the kind that is expected, after as many calls.

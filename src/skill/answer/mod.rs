@@ -14,6 +14,7 @@ use crate::llm::{Message, Purpose};
 use crate::text::one_line;
 
 pub use heard::HeardSentences;
+use support::is_said;
 pub use support::{best_sentence, is_supported};
 
 /// Sentences of an answer.
@@ -123,8 +124,12 @@ impl Skill for AnswerSkill {
         let sentences = sentences.map(|(sentence, number)| {
             cited(sentence, task.passages.len()).map_err(|why| format!("sentence {number} {why}"))
         });
-        let short = Some(one_line(&reply.short)).filter(|short| is_short(short));
-        Ok(WrittenAnswer { short, sentences: sentences.collect::<Result<_, String>>()? })
+        let sentences: Vec<CitedSentence> = sentences.collect::<Result<_, String>>()?;
+        let cited = sentences.iter().flat_map(|sentence| &sentence.passages).map(|passage| &task.passages[*passage]);
+        let texts = cited.flat_map(|passage| [passage.name.as_str(), passage.text.as_str()]);
+        let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text.as_str()).chain(texts).collect();
+        let short = Some(one_line(&reply.short)).filter(|short| is_short(short) && is_said(short, &texts));
+        Ok(WrittenAnswer { short, sentences })
     }
 }
 
@@ -203,6 +208,10 @@ mod tests {
         let written = checked(one(" Ada Lorne\n built it. ", &json!([2, 1, 2]))).unwrap();
         assert_eq!(written.sentences, [CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] }]);
         assert_eq!(written.short.as_deref(), Some("Ada"));
+        // It says nothing of whom no sentence and nothing that is cited speaks.
+        let other =
+            json!({ "can_answer": true, "short": "Tom Reed", "sentences": [{ "text": "Ada did.", "passages": [1] }] });
+        assert_eq!(checked(other).unwrap().short, None);
         let essay =
             json!({ "can_answer": true, "short": "a ".repeat(21), "sentences": [{ "text": "A.", "passages": [1] }] });
         assert_eq!(checked(essay).unwrap().short, None);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::text::{sentences, stem, terms, tokens, words};
+use crate::text::{Word, sentences, stem, terms, tokens, words};
 
 /// Share of a sentence's terms that must be in what it cites.
 const SHARE_MIN: f32 = 0.6;
@@ -31,6 +31,15 @@ pub fn is_supported(sentence: &str, question: &str, cited: &[&str]) -> bool {
     let known = own.iter().filter(|term| there.contains(*term) || asked.contains(*term)).count();
     // A sentence that only says the question again is borne out by nothing.
     borne_out > 0 && known as f32 >= SHARE_MIN * own.len() as f32
+}
+
+/// Returns whether `texts` have every name and every number of a short answer.
+pub(super) fn is_said(short: &str, texts: &[&str]) -> bool {
+    const VERDICTS: [&str; 2] = ["yes", "no"];
+    let there: BTreeSet<String> = texts.iter().flat_map(|text| tokens(text)).collect();
+    let names = words(short).into_iter().filter(Word::is_name_like);
+    let mut tokens = names.flat_map(|word| tokens(word.text));
+    tokens.all(|token| there.contains(&token) || VERDICTS.contains(&token.as_str()))
 }
 
 /// Returns the sentence of `text` that shares most terms with `sentence`: the first of equals; none where there is no
@@ -76,6 +85,21 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_supported(sentence, question, &["Mill", MILL]), expect, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_short_answer_names_nothing_that_is_not_said() {
+        for (short, expect) in [
+            ("Ada Lorne", true),
+            ("1841", true),
+            ("Yes", true),
+            ("no", true),
+            ("an engineer", true),
+            ("Ada Quill", false),
+            ("1842", false),
+        ] {
+            assert_eq!(is_said(short, &["Mill", MILL]), expect, "{short}");
         }
     }
 

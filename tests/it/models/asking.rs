@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::chat::{ChatServer, Play, said};
 use crate::support::{Cli, Said, assert_valid};
 
-const QUESTION: &str = "Who built Harl Mill?";
+pub(super) const QUESTION: &str = "Who built Harl Mill?";
 
 /// A model that says who built the mill, as it should.
 pub(super) fn good() -> Play {

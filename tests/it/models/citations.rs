@@ -1,10 +1,14 @@
 //! `cairn ask --check-citations`: a model judges what the sentences of an answer cite.
 
+use cairn::AskOptions;
+use cairn::domain::{AnswerKind, CitationCheck};
+use cairn::query::UNCHECKED;
 use serde_json::{Value, json};
 
-use super::asking::{ask, good, indexed};
-use crate::support::assert_valid;
+use super::asking::{QUESTION, ask, good, indexed};
+use super::{faults, served};
 use crate::support::chat::{ChatServer, Play};
+use crate::support::{assert_valid, block_on, engine};
 
 #[track_caller]
 fn checked(plays: Vec<Play>) -> (Value, ChatServer) {
@@ -40,6 +44,30 @@ fn where_a_model_gives_no_verdict_the_rules_holds_and_it_is_said_why() {
         assert_eq!(writing["sentences"][0]["is_supported"], true);
         let note = answer["ledger"]["notes"][0].as_str().unwrap();
         assert!(note.starts_with("citations were checked by rule: "), "{note}");
+    }
+}
+
+/// Neither where an answer is written nor where it is judged.
+#[test]
+fn every_fault_of_a_server_leaves_quotations_or_the_verdict_of_the_rule() {
+    let cli = indexed();
+    let engine = engine(&cli.folder().join(".cairn"));
+    let options = AskOptions { citation_check: CitationCheck::Model, ..AskOptions::default() };
+    let asked = |plays: Vec<Play>| {
+        let server = ChatServer::start(plays);
+        block_on(served(&engine, &server).ask(QUESTION, &options)).unwrap()
+    };
+    let quoted = block_on(engine.ask(QUESTION, &options)).unwrap();
+    for fault in faults() {
+        let shown = format!("{fault:?}").chars().take(200).collect::<String>();
+        let answer = asked(vec![fault.clone()]);
+        assert_eq!((&answer.text, answer.kind), (&quoted.text, AnswerKind::Extractive), "{shown}");
+        assert!(answer.writing.unwrap().degraded.is_some(), "{shown}");
+        let answer = asked(vec![good(), fault]);
+        let writing = answer.writing.unwrap();
+        assert_eq!((answer.kind, writing.checked_by), (AnswerKind::Written, CitationCheck::Rule), "{shown}");
+        assert!(writing.sentences[0].is_supported, "{shown}");
+        assert!(answer.ledger.notes.iter().any(|note| note.starts_with(UNCHECKED)), "{shown}");
     }
 }
 

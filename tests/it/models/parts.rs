@@ -131,6 +131,8 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
         parts(&[]),
         parts(&["Which mill did #1 build?", "Who?"]),
         parts(&["a"; 40]),
+        // They are well-formed and of something else.
+        parts(&["Who founded Rome?", "Where is Pale Weir?", "Who is Tom Reed?", "Is #3 an engineer?", "Who? ", "Why?"]),
         Play::Says("First, who was born there?".to_owned()),
         Play::Closes,
         Play::BreaksOff,

@@ -18,7 +18,7 @@ const KILLS: usize = 50;
 /// Publishers that are killed at least, however slow the machine is.
 const KILLS_LEAST: usize = 15;
 /// How long killing goes on at most, in case the machine is slow.
-const KILLING_TIME_MAX: Duration = Duration::from_mins(4);
+const KILLING_TIME_MAX: Duration = Duration::from_mins(2);
 
 /// Empties a database, but for its schema.
 const FORGET: &str = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS";
@@ -55,7 +55,7 @@ fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
     // How long a publish of a few changes takes is found out by killing too late.
     let mut usual = whole;
     let began = Instant::now();
-    while killed < KILLS && began.elapsed() < at_most(KILLING_TIME_MAX) {
+    while killed < KILLS && (killed < KILLS_LEAST || began.elapsed() < at_most(KILLING_TIME_MAX)) {
         // Some are made good at once, some only after further changes.
         if random.below(4) > 0 {
             edit(&cli, &mut random);
@@ -86,7 +86,6 @@ fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
         }
     }
     println!("{killed} publishers killed, {finished} finished");
-    assert!(killed >= KILLS_LEAST, "only {killed} killed, {finished} finished");
     cli.json(&["publish", "--neo4j", &database.uri]);
     assert_whole(&cli, &database);
 }

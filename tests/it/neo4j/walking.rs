@@ -8,7 +8,7 @@ use cairn::neo4j::{DatabaseGraph, PublishOptions, Traversal, TraversalOptions, p
 use cairn::query::{Reading, Reasoning};
 use cairn::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 use cairn::workspace::Snapshot;
-use cairn::{Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
+use cairn::{AskOptions, Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
 
 use crate::support::corpus::bundles;
 use crate::support::neo4j::{Database, database};
@@ -204,6 +204,13 @@ fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_d
                     all.push((passages, found.ledger.parts, found.ledger.work.unwrap().skills));
                 }
                 assert!(all.iter().all(|it| *it == all[0]), "{question}, {options:?}: {all:#?}");
+                let mut quoted = Vec::new();
+                for engine in &engines {
+                    let engine = engine.with_model(Arc::new(Thinker::new(Habit::Some, 0)));
+                    let options = AskOptions { search: options.clone(), ..AskOptions::default() };
+                    quoted.push(engine.ask(question, &options).await.unwrap().text);
+                }
+                assert!(quoted.iter().all(|it| *it == quoted[0]), "{question}, {options:?}: {quoted:#?}");
             }
         }
     });

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,9 @@ use super::{block_on, left_out};
 const START_MAX: Duration = Duration::from_mins(3);
 /// How often it is asked meanwhile.
 const POLL: Duration = Duration::from_millis(200);
+
+/// What a Java that runs for minutes does without.
+const QUICK_JAVA: &str = "-XX:TieredStopAtLevel=1";
 
 /// The file in a server's folder with its password, where it is to ask for one.
 pub(crate) const PASSWORD: &str = "password";
@@ -63,6 +66,7 @@ impl Server {
         fs::create_dir_all(&self.home).unwrap();
         let password = self.home.join(PASSWORD);
         let mut keeper = Command::new("bash");
+        keeper.env("JDK_JAVA_OPTIONS", QUICK_JAVA);
         if password.exists() {
             keeper.env("NEO4J_PASSWORD_FILE", password);
         }
@@ -210,19 +214,53 @@ pub(crate) fn at_most(usual: Duration) -> Duration {
     said.map_or(usual, Duration::from_mins)
 }
 
-/// Returns an empty database; none, and says so, where there is no server.
-pub(crate) fn database() -> Option<Database> {
-    static TURN: Mutex<()> = Mutex::new(());
-    static SERVER: OnceLock<Option<(Server, TempDir)>> = OnceLock::new();
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let (uri, pages) = if let Ok(uri) = std::env::var("CAIRN_TEST_NEO4J_URI") {
-        (uri, None)
-    } else {
+/// A server that tests share, one at a time.
+struct Shared {
+    turn: Mutex<()>,
+    server: OnceLock<Option<(Server, TempDir)>>,
+}
+
+impl Shared {
+    const fn new() -> Self {
+        Self { turn: Mutex::new(()), server: OnceLock::new() }
+    }
+
+    fn server(&'static self) -> Option<&'static Server> {
         let start = || {
             let home = TempDir::new().unwrap();
             Server::start(home.path(), "").map(|server| (server, home))
         };
-        let Some((server, _)) = SERVER.get_or_init(start) else {
+        self.server.get_or_init(start).as_ref().map(|(server, _)| server)
+    }
+}
+
+/// As many as there are cores on a small machine: a test that waits for its server leaves a core to another.
+static SHARED: [Shared; 2] = [Shared::new(), Shared::new()];
+
+/// Returns a server that nobody else uses meanwhile, waiting where there is none; the first where `is_one`.
+fn turn(is_one: bool) -> (&'static Shared, MutexGuard<'static, ()>) {
+    let usable = if is_one { &SHARED[..1] } else { &SHARED[..] };
+    loop {
+        for shared in usable {
+            // A test that failed leaves nothing that is not cleared.
+            match shared.turn.try_lock() {
+                Ok(turn) => return (shared, turn),
+                Err(TryLockError::Poisoned(poisoned)) => return (shared, poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// Returns an empty database; none, and says so, where there is no server.
+pub(crate) fn database() -> Option<Database> {
+    let named = std::env::var("CAIRN_TEST_NEO4J_URI").ok();
+    let (shared, turn) = turn(named.is_some());
+    let (uri, pages) = if let Some(uri) = named {
+        (uri, None)
+    } else {
+        let Some(server) = shared.server() else {
             left_out("it needs Neo4j: Java 17 and Maven, or `CAIRN_TEST_NEO4J_URI`");
             return None;
         };

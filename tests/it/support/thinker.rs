@@ -59,6 +59,8 @@ impl Thinker {
             }
             ("entities", Habit::None) => json!({ "entities": [] }),
             ("entities", _) => json!({ "entities": words.rchunks(2).map(|it| it.join(" ")).collect::<Vec<_>>() }),
+            // It writes nothing: sentences are quoted.
+            ("answer", _) => json!({}),
             (other, _) => panic!("nobody asks for {other}"),
         }
     }
