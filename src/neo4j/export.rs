@@ -5,10 +5,11 @@ use neo4rs::{BoltMap, Row};
 use super::element::unhex;
 use super::reader::{Reading, read_whole};
 use super::session::Session;
+use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{
-    DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery, QuestionEdge, QuestionId,
-    QuestionKind, QuestionOrigin, Span,
+    Counts, DatabaseError, DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery,
+    QuestionEdge, QuestionId, QuestionKind, QuestionOrigin, Span,
 };
 use crate::error::Result;
 use crate::store::DocumentText;
@@ -47,13 +48,20 @@ const PARTS: [Part; 6] = [
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
+    let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+    let Counts { documents, passages, incoming, outgoing, mentions, edges, .. } = state.counts;
     let mut lines = CanonicalLines::default();
-    for (name, text, push) in PARTS {
+    for ((name, text, push), due) in PARTS.into_iter().zip([documents, passages, incoming, outgoing, mentions, edges]) {
+        let before = lines.len();
         let mut visit = |row: &Row| {
             let incomplete = || Err(session.damaged(format!("a {name} has not all that it should")));
             push(row, &mut lines).unwrap_or_else(incomplete)
         };
         reading.rows("read the graph", text, &mut visit).await?;
+        // While an element is taken away, a read may miss what says that it is no longer of the version.
+        if (lines.len() - before) as u64 != due {
+            return Err(session.damaged(format!("it holds another number of {name}s than was published")));
+        }
     }
     Ok(lines)
 }

@@ -3,7 +3,8 @@
 //! The database isolates no statement from what others commit meanwhile. So the version is read before and after, each
 //! time behind a lock that a switch holds too: where it is the same, nothing that was read changed in between. One
 //! thing may: what the next version takes away is marked so before the switch, and while Neo4j moves the properties of
-//! an element to make room for the mark, a read may miss some of them. So what seems damaged is read again.
+//! an element to make room for the mark, or takes them away after the switch, a read may miss some of them, the mark
+//! too. So what seems damaged, or is not as much as was published, is read again.
 
 use std::time::Duration;
 

@@ -379,7 +379,8 @@ impl QueryEngine {
                 Err(Error::Database { server, source: DatabaseError::Damaged { .. } }) if attempt < ATTEMPTS_MAX => {
                     server
                 }
-                Ok((query, ..)) if !self.is_current(&query).await? => "the server".to_owned(),
+                // A model is not asked again: what was read is of one version, which was current when it was asked.
+                Ok((query, ..)) if caller.is_none() && !self.is_current(&query).await? => "the server".to_owned(),
                 found => return found,
             };
             if attempt == ATTEMPTS_MAX {

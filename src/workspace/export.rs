@@ -162,6 +162,11 @@ impl CanonicalLines {
         Ok(())
     }
 
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the lines in order.
     pub(crate) fn sorted(mut self) -> Vec<String> {
         self.0.sort_unstable();

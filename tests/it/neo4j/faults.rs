@@ -2,16 +2,21 @@
 //! typed error, and the next question is answered right.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use cairn::llm::{ChatModel, ChatRequest, Replying};
 use cairn::neo4j::{PublishOptions, Target, publish};
+use cairn::query::Reasoning;
 use cairn::{
-    Answer, AskOptions, Document, Error, ErrorKind, Performers, QueryEngine, Result, SearchOptions, Sources, Workspace,
+    Answer, AskOptions, Document, Error, ErrorKind, Performers, QueryEngine, Result, SearchOptions, Sources,
+    StrategyKind, Workspace,
 };
 use tokio::time::{sleep, timeout};
 
 use crate::support::bolt::{Cut, Proxy};
 use crate::support::neo4j::{Database, database};
+use crate::support::thinker::{Habit, Thinker};
 use crate::support::{block_on, index};
 
 use super::answering::{QUESTIONS, published_harbor};
@@ -26,6 +31,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Publishes a few documents that name the edition: a small index, which is opened and asked in few messages.
 fn publish_edition(path: &Path, database: &Database, edition: usize) {
+    publish_edition_to(path, &database.uri, edition);
+}
+
+fn publish_edition_to(path: &Path, uri: &str, edition: usize) {
     let text = format!("Harl Mill was built by Ada Lorne in {}.", 1800 + edition);
     let born = "Ada Lorne was born in Eaststead. Eaststead lies by the river.";
     index(
@@ -36,7 +45,7 @@ fn publish_edition(path: &Path, database: &Database, edition: usize) {
         ]),
     );
     let workspace = Workspace::open(path).unwrap();
-    block_on(publish(&workspace, &database.target(), &PublishOptions::default())).unwrap();
+    block_on(publish(&workspace, &Target::parse(uri).unwrap(), &PublishOptions::default())).unwrap();
 }
 
 pub(super) async fn open(uri: &str) -> QueryEngine {
@@ -154,6 +163,54 @@ fn a_new_version_is_read_to_its_end_though_the_question_is_given_up() {
         until(|| engine.version().0 == 2).await;
         let answer = told(&engine, "When was Harl Mill built?", None).await.unwrap();
         assert!(answer.text.contains("1802"), "{answer:?}");
+    });
+}
+
+/// A model that has something done while it thinks about what it is asked first.
+struct Interrupted {
+    thinker: Thinker,
+    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl ChatModel for Interrupted {
+    fn name(&self) -> &str {
+        self.thinker.name()
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        Box::pin(async move {
+            if let Some(meanwhile) = meanwhile {
+                tokio::task::spawn_blocking(meanwhile).await.unwrap();
+            }
+            self.thinker.reply(request).await
+        })
+    }
+}
+
+#[test]
+fn a_model_that_leads_a_walk_is_not_asked_again_because_of_a_version_that_is_published_meanwhile() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    publish_edition(&path, &database, 1);
+    let uri = database.uri.clone();
+    let publish_next = move || publish_edition_to(&path, &uri, 2);
+    let options =
+        SearchOptions { strategy: StrategyKind::Hop, reasoning: Reasoning::Choose, ..SearchOptions::default() };
+    block_on(async {
+        let engine = open(&database.uri).await;
+        let asked = |meanwhile| Interrupted { thinker: Thinker::new(Habit::Some, 0), meanwhile: Mutex::new(meanwhile) };
+        let [calm, interrupted] = [None, Some(Box::new(publish_next) as Box<dyn FnOnce() + Send>)].map(asked);
+        let [calm, interrupted] = [Arc::new(calm), Arc::new(interrupted)];
+        let led = |model: &Arc<Interrupted>| engine.with_model(Arc::clone(model) as Arc<dyn ChatModel>);
+        let expected = led(&calm).search(QUESTION, &options).await.unwrap();
+        assert!(calm.thinker.calls() > 0);
+        let found = led(&interrupted).search(QUESTION, &options).await.unwrap();
+        assert_eq!((found.hits, found.version), (expected.hits, expected.version));
+        assert_eq!(interrupted.thinker.calls(), calm.thinker.calls());
+        let next = led(&calm).search(QUESTION, &options).await.unwrap();
+        assert!(next.version > expected.version);
     });
 }
 
