@@ -71,6 +71,17 @@ fn nothing_is_paid_for_twice() {
 }
 
 #[test]
+fn the_answer_in_a_few_words_is_printed_where_what_is_cited_says_it() {
+    for (short, is_said) in [("Ada Lorne", true), ("Tom Reed", false)] {
+        let sentences = json!([{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }]);
+        let reply = json!({ "can_answer": true, "short": short, "sentences": sentences }).to_string();
+        let said = ask(&indexed(), &ChatServer::start([Play::Says(reply)]), &[]).succeeded();
+        assert_eq!(said.stdout.contains(&format!("In short: {short}\n")), is_said, "{said:#?}");
+        assert_eq!(said.stdout.contains("In short"), is_said, "{said:#?}");
+    }
+}
+
+#[test]
 fn a_price_table_prices_what_it_names() {
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     let name = format!("{}:played", server.url.trim_start_matches("http://").trim_end_matches("/v1"));

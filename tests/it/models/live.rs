@@ -74,6 +74,27 @@ fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
 }
 
 #[test]
+fn a_question_that_was_changed_is_asked_again_and_others_are_not() {
+    let (cli, server) = (asked(), ChatServer::start([thinks()]));
+    run(&cli, &server, &["--rows", "bm25"]).succeeded();
+    assert_eq!(server.asked().len(), 2);
+    let questions = std::fs::read_to_string(cli.folder().join("q.jsonl")).unwrap();
+    cli.write("q.jsonl", questions.replace("In which town", "In which place"));
+    run(&cli, &server, &["--rows", "bm25"]).succeeded();
+    let asked = server.asked();
+    assert_eq!(asked.len(), 3);
+    assert!(asked[2].body.to_string().contains("In which place"), "{}", asked[2].body);
+}
+
+#[test]
+fn the_walk_of_the_paper_lets_the_model_say_what_a_question_names() {
+    let (cli, server) = (asked(), ChatServer::start([thinks()]));
+    run(&cli, &server, &["--rows", "hop-paper", "--limit", "1"]).succeeded();
+    let first = &server.asked()[0].body;
+    assert_eq!(first["response_format"]["json_schema"]["name"], "entities");
+}
+
+#[test]
 fn what_is_no_method_and_lines_of_another_model_are_refused() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let refused = run(&cli, &server, &["--rows=best"]);

@@ -167,6 +167,9 @@ fn a_folder_without_an_index_searches_and_asks_in_the_database() {
         let held = elsewhere.json(&["ask", question, "--neo4j", &database.uri]);
         assert_eq!(held["text"], cli.json(&["ask", question])["text"], "{question}");
     }
+    let said = elsewhere.run(["ask", QUESTIONS[0], "--cypher", "--neo4j", &database.uri]).succeeded();
+    let address = database.uri.trim_start_matches("bolt://");
+    assert!(said.stdout.contains(&format!("/browser/?dbms=bolt://{address}&")), "{said:#?}");
     elsewhere.refuses(&["ask", QUESTIONS[0]], "no_index", &["hint: make one"]);
     elsewhere.refuses(&["ask", QUESTIONS[0], "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: see whether"]);
     let other = ["ask", QUESTIONS[0], "--neo4j", &database.uri, "--embedder", "none"];
