@@ -7,8 +7,8 @@ use tokio::sync::RwLock;
 use tokio::time::{Instant, timeout_at};
 
 use super::options::SearchOptions;
-use crate::domain::{BudgetKind, ChatError, ModelWork, Spent, StopReason};
-use crate::error::{Error, Result};
+use crate::domain::{BudgetKind, ChatError, ModelWork, StopReason};
+use crate::error::Result;
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Replying};
 use crate::skill::{Degradation, Performed, Skill, perform};
 
@@ -118,7 +118,7 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// [`Error::Chat`] for what somebody has to correct.
+    /// [`Error::Chat`](crate::Error::Chat) for what somebody has to correct.
     ///
     /// # Cancel safety
     ///
@@ -128,13 +128,8 @@ impl Caller {
         input: &S::Input,
         kept: u32,
     ) -> Result<Performance<S::Output>> {
-        let performed = match perform::<S>(&Keeping { caller: self, kept }, input).await {
-            Err(Error::Chat { source, .. }) if source.is_of_request() => {
-                Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
-            }
-            performed => performed?,
-        };
-        let Performed { outcome, spent } = performed;
+        let performed = perform::<S>(&Keeping { caller: self, kept }, input).await;
+        let Performed { outcome, spent } = Performed::sparing(performed, ChatError::is_of_request)?;
         let mut state = self.state();
         state.work.spent.add(&spent);
         let is_refused = matches!(outcome, Err(Degradation::Chat(ChatError::Budget { .. })));

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::AskOptions;
-use crate::domain::{Answer, AnswerKind, Citation, CitationCheck, Hit, Spent, Writing, WrittenSentence};
-use crate::error::{Error, Result};
+use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Hit, Writing, WrittenSentence};
+use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
@@ -67,13 +67,9 @@ pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &Ask
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
     let listener = options.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
-    let performed = match perform_aloud::<AnswerSkill>(model, &task, listener).await {
-        // Too long for the server, most of all: what is quoted is there.
-        Err(Error::Chat { source, .. }) if source.is_of_request() => {
-            Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
-        }
-        performed => performed?,
-    };
+    let performed = perform_aloud::<AnswerSkill>(model, &task, listener).await;
+    // Too long for the server, most of all: what is quoted is there.
+    let performed = Performed::sparing(performed, ChatError::is_of_request)?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
     let answer = joined(answer, model.name(), performed);
     if options.citation_check == CitationCheck::Rule || sentences.is_empty() {
@@ -85,13 +81,9 @@ pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &Ask
 
 /// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
 async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask) -> Result<Answer> {
-    let Performed { outcome, spent } = match perform::<CitationsSkill>(model, task).await {
-        // The answer is there, and paid for.
-        Err(Error::Chat { source, .. }) => {
-            Performed { outcome: Err(Degradation::Chat(source)), spent: Spent::default() }
-        }
-        performed => performed?,
-    };
+    let performed = perform::<CitationsSkill>(model, task).await;
+    // The answer is there, and paid for.
+    let Performed { outcome, spent } = Performed::sparing(performed, |_| true)?;
     let Some(writing) = &mut answer.writing else { return Ok(answer) };
     writing.spent.add(&spent);
     match outcome {

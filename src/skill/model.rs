@@ -63,6 +63,22 @@ pub struct Performed<T> {
     pub spent: Spent,
 }
 
+impl<T> Performed<T> {
+    /// Makes of an error about the model one that a skill goes on without, where `is_spared` says so.
+    ///
+    /// # Errors
+    ///
+    /// Any other error.
+    pub(crate) fn sparing(performed: Result<Self>, is_spared: impl Fn(&ChatError) -> bool) -> Result<Self> {
+        match performed {
+            Err(Error::Chat { source, .. }) if is_spared(&source) => {
+                Ok(Self { outcome: Err(Degradation::Chat(source)), spent: Spent::default() })
+            }
+            performed => performed,
+        }
+    }
+}
+
 /// Why a skill goes on without a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Degradation {
