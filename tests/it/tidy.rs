@@ -3,6 +3,7 @@
 
 mod docker;
 mod imports;
+mod limits;
 mod source;
 
 use std::fs;
