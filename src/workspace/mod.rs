@@ -12,6 +12,8 @@
 //! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
 //! the records go, so that nothing a later run does can reach it.
 
+mod check;
+mod database;
 mod export;
 mod fresh_vectors;
 mod graph_file;
@@ -31,14 +33,13 @@ mod writer;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub use check::{IndexCheck, IndexFinding};
 pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
 use lock::Lock;
+pub(crate) use records::DamagedUnit;
 use records::VersionRow;
-pub use records::{
-    DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument, WrittenCounts,
-    WrittenQuestions,
-};
+pub use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenCounts, WrittenQuestions};
 pub use replies::Replies;
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;

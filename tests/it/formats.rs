@@ -8,23 +8,11 @@ use std::path::{Path, PathBuf};
 
 use cairn::Workspace;
 
+use crate::support::flips::copy;
 use crate::support::{Cli, assert_valid};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/index-3")
-}
-
-/// Copies a folder and all that is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
 
 /// Returns the program in a folder with the old index and its notes.
@@ -70,6 +58,17 @@ fn a_writer_brings_an_index_of_format_3_to_the_format_of_today_and_loses_nothing
     cli.write("notes/new.txt", "Ada Wren sold the mill at Arden in 1810.");
     assert_eq!(cli.json(&["index", "notes"])["documents"]["added"], 1);
     assert_eq!(collection(&cli), read_as, "edits keep it");
+}
+
+#[test]
+fn an_index_of_an_embedder_that_nobody_knows_is_refused() {
+    let (cli, _) = old();
+    let records = rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
+    records.execute("UPDATE manifest SET embedder = 'from-afar'", []).unwrap();
+    drop(records);
+    let words = ["made with the embedder `from-afar`", "use the embedder of the index"];
+    cli.refuses(&["search", "mill"], "incompatible", &words);
+    cli.refuses(&["index", "notes"], "incompatible", &["from-afar"]);
 }
 
 #[test]

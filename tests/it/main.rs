@@ -4,8 +4,10 @@
 
 mod answers;
 mod bad_input;
+mod check;
 mod conformance;
 mod deadlines;
+mod disks;
 mod embedders;
 mod eval;
 mod formats;

@@ -1,9 +1,8 @@
-//! What the database holds beside rows: exactly the tables and indexes that this program makes, and nothing else.
+//! What the records hold beside rows: exactly the tables and indexes that this program makes, and nothing else.
 
 use std::sync::OnceLock;
 
-use rusqlite::Connection;
-
+use super::super::database::{self, Schema};
 use super::migrate;
 
 /// The tables and indexes of [`INDEX_FORMAT`](super::INDEX_FORMAT).
@@ -11,36 +10,24 @@ pub(super) const SCHEMA: &str = include_str!("schema.sql");
 /// Those of the format before.
 const SCHEMA_3: &str = include_str!("schema-3.sql");
 
-/// Everything that a schema has, in order: type, name, table and statement of each.
-pub(super) type Schema = Vec<(String, String, String, Option<String>)>;
-
-/// Returns the schema of a database, the parts that it makes of itself included.
-pub(super) fn of(connection: &Connection) -> rusqlite::Result<Schema> {
-    const SQL: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name, tbl_name, sql";
-    let mut statement = connection.prepare(SQL)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    rows.collect()
-}
-
-/// Returns the schema of the records in a format: the database keeps each statement as it was written, so that an empty
-/// one that is made by the same statements has the same.
+/// Returns the schema of the records in a format.
 pub(super) fn due(format: u32) -> rusqlite::Result<&'static Schema> {
     static CURRENT: OnceLock<Schema> = OnceLock::new();
     static OLDER: OnceLock<Schema> = OnceLock::new();
-    let (known, statements) =
-        if format == migrate::WITHOUT_COLLECTION { (&OLDER, SCHEMA_3) } else { (&CURRENT, SCHEMA) };
+    let (known, statements) = if format == migrate::WITHOUT_DIGESTS { (&OLDER, SCHEMA_3) } else { (&CURRENT, SCHEMA) };
     if let Some(schema) = known.get() {
         return Ok(schema);
     }
-    let empty = Connection::open_in_memory()?;
-    empty.execute_batch(statements)?;
-    let schema = of(&empty)?;
+    let schema = database::schema_of(statements)?;
     Ok(known.get_or_init(|| schema))
 }
 
-/// Returns the statement that makes a table of [`SCHEMA`].
-pub(super) fn statement(table: &str) -> rusqlite::Result<&'static str> {
+/// Returns the statements that make a table of [`SCHEMA`] and its indexes.
+pub(super) fn statements(table: &str) -> rusqlite::Result<Vec<&'static str>> {
     let schema = due(super::INDEX_FORMAT)?;
-    let found = schema.iter().find(|(kind, name, ..)| kind == "table" && name == table);
-    found.and_then(|(.., sql)| sql.as_deref()).ok_or(rusqlite::Error::QueryReturnedNoRows)
+    let of_kind = |kind: &'static str| {
+        let of_table = schema.iter().filter(move |(found, _, name, _)| found == kind && name == table);
+        of_table.filter_map(|(.., sql)| sql.as_deref())
+    };
+    Ok(of_kind("table").chain(of_kind("index")).collect())
 }
