@@ -66,9 +66,7 @@ impl Run {
         }
         mended.is_changed = true;
         self.writer.records().remove_damaged(&remade)?;
-        for source in batch {
-            self.make(source)?;
-        }
+        self.make(batch)?;
         Ok(Some(mended))
     }
 

@@ -475,10 +475,15 @@ impl Run {
         })
     }
 
-    /// Makes the unit of a document and commits it.
-    pub(super) fn make(&mut self, found: SourceDocument) -> Result<()> {
+    /// Makes the units of documents and commits them.
+    pub(super) fn make(&mut self, found: Vec<SourceDocument>) -> Result<()> {
         let mut batch = Batch::default();
-        batch.push(found);
+        for source in found {
+            batch.push(source);
+            if batch.is_full() {
+                self.commit(&mut batch)?;
+            }
+        }
         self.commit(&mut batch)
     }
 

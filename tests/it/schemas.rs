@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use cairn::TrailRanker;
+use cairn::{IndexCheck, TrailRanker};
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
     EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
@@ -383,7 +383,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
             { "model": "m", "replies": 1, "input_tokens": 2, "output_tokens": 3 },
         ] })],
         ),
-        ("check", vec![check_report()]),
+        ("check", vec![check_report(), json!(IndexCheck::default())]),
         (
             "doctor",
             vec![json!({ "checks": [

@@ -28,6 +28,7 @@ impl Records {
     /// Brings the records to [`INDEX_FORMAT`]. The files of versions stay as they are: they are read in either format.
     pub(super) fn migrate(&mut self) -> Result<()> {
         let wrong = || Error::records("migrate");
+        self.look_through()?;
         let transaction = self.connection.unchecked_transaction().map_err(wrong())?;
         let collection = match collection_of_version(&transaction).map_err(wrong())? {
             Some(collection) => collection,

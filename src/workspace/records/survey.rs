@@ -169,7 +169,10 @@ impl Records {
 
     /// Makes the indexes of the database anew, which is all of it that can be; returns whether it is whole then.
     pub(crate) fn remake_indexes(&mut self) -> bool {
-        // What cannot be indexed, or not be written any more, cannot be mended.
+        // Whatever else is wrong, writing could make it worse.
+        if !self.database_faults().iter().all(|fault| fault.contains(" index ")) {
+            return false;
+        }
         self.connection.execute_batch("REINDEX").is_ok() && self.database_faults().is_empty()
     }
 
