@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use cairn::{IndexCheck, TrailRanker};
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
     EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
@@ -22,6 +21,7 @@ use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::VectorReport;
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
+use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
