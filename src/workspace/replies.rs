@@ -104,8 +104,8 @@ impl Replies {
         std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
     }
 
-    /// Calls `visit` with the key and the text of every reply, in the order in which they were kept. One that is damaged
-    /// counts as not kept.
+    /// Calls `visit` with the key and the text of every reply, in the order in which they were kept. One that is
+    /// damaged counts as not kept.
     ///
     /// # Errors
     ///
