@@ -156,9 +156,10 @@ impl Records {
 
     /// Returns the statement that reads what [`read_manifest`] takes.
     fn manifest_sql(&self) -> String {
-        match self.has_digests() {
-            true => format!("SELECT {MANIFEST} FROM manifest"),
-            false => format!("SELECT {} FROM manifest", MANIFEST.replace("collection, digest", "NULL, NULL")),
+        if self.has_digests() {
+            format!("SELECT {MANIFEST} FROM manifest")
+        } else {
+            format!("SELECT {} FROM manifest", MANIFEST.replace("collection, digest", "NULL, NULL"))
         }
     }
 
@@ -250,9 +251,10 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn skips(&self) -> Result<Vec<Skip>> {
-        let sql = match self.has_digests() {
-            true => "SELECT source, reason, digest FROM skips ORDER BY skip",
-            false => "SELECT source, reason, NULL FROM skips ORDER BY skip",
+        let sql = if self.has_digests() {
+            "SELECT source, reason, digest FROM skips ORDER BY skip"
+        } else {
+            "SELECT source, reason, NULL FROM skips ORDER BY skip"
         };
         let read = |row: &Row<'_>| Ok((Skip { source: row.get(0)?, reason: row.get(1)? }, kept(row, 2)?));
         let rows = self.read_all(sql, read).map_err(Error::records("read"))?;

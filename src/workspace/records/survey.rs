@@ -81,10 +81,10 @@ impl Records {
     }
 
     fn survey_documents(&self, survey: &mut Survey) -> Result<()> {
-        let wrong = || Error::records("read");
         // Past the index of ids, which may be damaged on its own.
         const SQL: &str =
             "SELECT document, id, source_id, uri, root, content FROM documents NOT INDEXED ORDER BY document";
+        let wrong = || Error::records("read");
         let text =
             |row: &Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str().ok().map(str::to_owned));
         let blob =
@@ -132,9 +132,10 @@ impl Records {
 
     /// Checks the markers, and returns the documents that are marked.
     fn survey_marks(&self, survey: &mut Survey) -> rusqlite::Result<BTreeSet<DocumentId>> {
-        let sql = match self.has_digests() {
-            true => "SELECT stage, key, fingerprint, state, reason, content, digest FROM units NOT INDEXED",
-            false => "SELECT stage, key, fingerprint, state, reason, NULL, NULL FROM units NOT INDEXED",
+        let sql = if self.has_digests() {
+            "SELECT stage, key, fingerprint, state, reason, content, digest FROM units NOT INDEXED"
+        } else {
+            "SELECT stage, key, fingerprint, state, reason, NULL, NULL FROM units NOT INDEXED"
         };
         let mut marked = BTreeSet::new();
         let mut statement = self.connection.prepare(sql)?;

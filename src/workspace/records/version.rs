@@ -41,9 +41,10 @@ impl Records {
 
     /// Returns what is kept of a version that was made by the embedder of `pin`.
     fn version_row(&self, version: IndexVersion, pin: WorkspaceOptions) -> Result<Option<VersionRow>> {
-        let sql = match self.has_digests() {
-            true => "SELECT created_at, counts, files, digest FROM versions WHERE version = ?1",
-            false => "SELECT created_at, counts, files, NULL FROM versions WHERE version = ?1",
+        let sql = if self.has_digests() {
+            "SELECT created_at, counts, files, digest FROM versions WHERE version = ?1"
+        } else {
+            "SELECT created_at, counts, files, NULL FROM versions WHERE version = ?1"
         };
         let read = |row: &Row<'_>| {
             let (counts, files): (String, String) = (row.get(1)?, row.get(2)?);

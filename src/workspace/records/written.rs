@@ -209,9 +209,10 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn spending(&self) -> Result<Vec<(String, Spent)>> {
-        let sql = match self.has_digests() {
-            true => "SELECT * FROM spending ORDER BY model",
-            false => "SELECT *, NULL FROM spending ORDER BY model",
+        let sql = if self.has_digests() {
+            "SELECT * FROM spending ORDER BY model"
+        } else {
+            "SELECT *, NULL FROM spending ORDER BY model"
         };
         let rows = self.read_all(sql, read_spending).map_err(Error::records("read"))?;
         let known = |(model, spent, kept): (String, Spent, Option<Digest>)| {
