@@ -36,8 +36,9 @@ pub enum ErrorKind {
 }
 
 /// What to do about records that are damaged: everything else is made from them.
-const RECORDS_LOST: &str =
-    "remove the folder of the index, or name another with `--index DIR`, and index the documents again";
+const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and mend it with `cairn check --repair` or by \
+     `cairn index` of the same documents; else remove the folder of the index, or name another with `--index DIR`, and \
+     index the documents again";
 /// What to do about a damaged part that is made from the records.
 const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
 /// What to do about kept replies that cannot be read.
@@ -447,7 +448,10 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+        // Where a row stands that must not be there, one that was known by another name is damaged.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation) => {
+            ErrorKind::Corrupt
+        }
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::DiskFull

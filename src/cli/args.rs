@@ -44,7 +44,7 @@ pub(super) enum Command {
     Publish(PublishArgs),
     /// Make an index of what Neo4j holds, to go on from there.
     Clone(CloneArgs),
-    /// Check the index in Neo4j, and with `--repair` make it what was published.
+    /// Check that an index is what was written, or with `--neo4j` what was published, and with `--repair` make it so.
     Check(CheckArgs),
     /// Write an index as sorted JSON lines, equal for equal indexes, or as files for a bulk import.
     Export(ExportArgs),
@@ -402,8 +402,8 @@ pub(super) struct PathArgs {
 /// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DatabaseArgs {
-    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default of `publish` and `check`: `CAIRN_NEO4J_URI`;
-    /// other commands use Neo4j only where this is given].
+    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default of `publish`: `CAIRN_NEO4J_URI`; other
+    /// commands use Neo4j only where this is given].
     #[arg(long, value_name = "URI")]
     pub(super) neo4j: Option<String>,
     /// Who asks.
@@ -474,13 +474,17 @@ pub(super) struct CloneArgs {
 /// `cairn check`.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// The index that was published, for `--repair`, and how.
+    /// The index, and how to print.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// What to check.
+    /// Which graph to check instead.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Publish anew what differs from the index.
+    /// The models of the index, for `--repair`.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Make damaged parts anew, from the records and the documents; with `--neo4j`, publish anew what differs from the
+    /// index.
     #[arg(long)]
     pub(super) repair: bool,
 }

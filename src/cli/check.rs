@@ -1,14 +1,81 @@
-//! `cairn check`.
+//! `cairn check`: the index here, or the one in the database that is named.
+
+use std::path::Path;
 
 use super::args::CheckArgs;
-use super::{Done, Failure, Surroundings, database, progress, publish};
+use super::calls::Calls;
+use super::{Done, Failure, Surroundings, database, models, progress, publish};
 use crate::domain::DatabaseError;
 use crate::error::Error;
+use crate::index::{self, IndexOptions, IndexReport};
 use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Session, check, repair};
-use crate::workspace::Workspace;
+use crate::workspace::{IndexCheck, Workspace};
 
 /// Runs `cairn check`.
 pub(super) async fn run(args: &CheckArgs, surroundings: &Surroundings) -> Done {
+    if args.database.neo4j.is_some() {
+        run_on_graph(args, surroundings).await
+    } else {
+        run_on_index(args, surroundings).await
+    }
+}
+
+async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
+    let path = surroundings.index(args.place.index.clone());
+    let mut report = Workspace::check_at(&path)?;
+    let mut repaired = Ok(());
+    if args.repair && !report.is_whole() {
+        show_index(&report, surroundings);
+        repaired = repair_index(&path, args, surroundings).await;
+        report = Workspace::check_at(&path)?;
+    }
+    if args.place.json {
+        surroundings.print_json(&report)?;
+    } else {
+        show_index(&report, surroundings);
+    }
+    // What was not repaired is said with the reason, not by what is wrong again.
+    repaired?;
+    if report.is_whole() { Ok(()) } else { Err(Failure::Library(report.error(&path))) }
+}
+
+async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings) -> Result<(), Error> {
+    let mut workspace = Workspace::open(path)?;
+    let performers = models::for_index(&workspace, &args.models, &Calls::default(), surroundings)?;
+    let (sink, bar) = progress::sink(surroundings.screen);
+    let options = IndexOptions {
+        progress: Some(sink),
+        cancellation: surroundings.cancellation.clone(),
+        ..IndexOptions::default()
+    };
+    let repaired = index::repair(&mut workspace, &performers, &options).await;
+    drop(bar);
+    say(&repaired?, surroundings);
+    Ok(())
+}
+
+fn say(report: &IndexReport, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    for warning in &report.warnings {
+        screen.note(format!("warning: {}", screen.shown(warning)));
+    }
+    if report.is_new_version {
+        screen.note(format!("version {} made of the records", report.version));
+    }
+}
+
+fn show_index(report: &IndexCheck, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    match report.version {
+        Some(version) => screen.note(format!("version {version} of the index")),
+        None => screen.note("no version of the index"),
+    }
+    for finding in &report.checks {
+        line(finding.check, finding.offenders, &finding.examples, surroundings);
+    }
+}
+
+async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let target = database::target(&args.database, surroundings)?;
     let session = Session::connect(&target).await?;
     let mut report = check(&session).await?;
@@ -41,10 +108,14 @@ fn show(report: &CheckReport, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     screen.note(format!("version {} of the graph", report.version));
     for finding in &report.checks {
-        let found = match finding.offenders {
-            0 => "ok".to_owned(),
-            offenders => format!("{offenders} wrong: {}", finding.examples.join(", ")),
-        };
-        screen.note(format!("{:28} {}", finding.check, screen.shown(&found)));
+        line(finding.check, finding.offenders, &finding.examples, surroundings);
     }
+}
+
+fn line(check: &str, offenders: u64, examples: &[String], surroundings: &Surroundings) {
+    let found = match offenders {
+        0 => "ok".to_owned(),
+        offenders => format!("{offenders} wrong: {}", examples.join(", ")),
+    };
+    surroundings.screen.note(format!("{check:28} {}", surroundings.screen.shown(&found)));
 }

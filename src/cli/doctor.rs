@@ -108,7 +108,7 @@ fn settings(surroundings: &Surroundings) -> Check {
     }
 }
 
-/// Opens the last version, which checks every file against what was written.
+/// Checks the index, every byte of it: one that is damaged must not be said to work.
 fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check) {
     let failed = |error: Error| {
         let is_absent = error.kind() == ErrorKind::NoIndex;
@@ -118,10 +118,14 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
         Ok(workspace) => workspace,
         Err(error) => return (None, failed(error)),
     };
-    let check = workspace.snapshot().map_or_else(failed, |snapshot| {
+    let whole = workspace.check().and_then(|report| {
+        let snapshot = workspace.snapshot()?;
+        if report.is_whole() { Ok(snapshot) } else { Err(report.error(path)) }
+    });
+    let check = whole.map_or_else(failed, |snapshot| {
         let (version, documents) = (snapshot.version(), snapshot.document_count());
         let detail =
-            format!("{}: version {version}, {documents} documents, every file as it was written", path.display());
+            format!("{}: version {version}, {documents} documents, records and files as written", path.display());
         Check::works("index", detail)
     });
     (Some(workspace), check)

@@ -123,7 +123,7 @@ pub fn main() -> u8 {
 /// during anything else, stops at once.
 async fn run_until_interrupted(command: Command, surroundings: &Surroundings) -> u8 {
     let json = wants_json(&command);
-    let is_patient = matches!(command, Command::Index(_) | Command::Publish(_));
+    let is_patient = matches!(command, Command::Index(_) | Command::Publish(_) | Command::Check(_));
     let screen = &surroundings.screen;
     let interrupted = async {
         if is_patient && tokio::signal::ctrl_c().await.is_ok() {

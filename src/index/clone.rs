@@ -78,7 +78,7 @@ fn vectors_missing() -> Error {
 }
 
 /// Returns the edges that questions may give, as the settings of an index say it.
-fn quota(settings: &str) -> EdgeQuota {
+pub(super) fn quota(settings: &str) -> EdgeQuota {
     let number = |name: &str| {
         let (_, after) = settings.split_once(name)?;
         after.trim_start().split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()

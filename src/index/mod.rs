@@ -10,6 +10,7 @@ mod estimate;
 mod expected;
 mod generate;
 mod lexical;
+mod mend;
 mod options;
 mod plan;
 mod questions;
@@ -25,4 +26,4 @@ pub use options::{
     DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, OtherEmbedder, Sources,
     VectorReport,
 };
-pub use run::{index, re_embed, remove};
+pub use run::{index, re_embed, remove, repair};

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::domain::PseudoQuery;
 use crate::graph::elements::{pack_passage_keywords, rows};
-use crate::graph::matching::{MatchOptions, PassageEdge, Questions, edges, match_questions};
+use crate::graph::matching::{MatchOptions, Questions, edges, match_questions};
 use crate::graph::packed::{PackedGraph, back_to_back, row};
 use crate::graph::vectors::QuantizedVectors;
 
@@ -76,7 +76,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Matches both sides, lays questions and edges out in `packed`, and returns the edges and how many were cut.
+/// Matches both sides, lays questions and edges out in `packed`, and returns how many edges were cut.
 pub(super) fn pack_edges(
     incoming: Side<'_>,
     incoming_vectors: &QuantizedVectors,
@@ -84,7 +84,7 @@ pub(super) fn pack_edges(
     outgoing_vectors: &QuantizedVectors,
     options: &MatchOptions,
     packed: &mut PackedGraph,
-) -> (Vec<PassageEdge>, usize) {
+) -> usize {
     let (asked, answered) = (outgoing.view(outgoing_vectors), incoming.view(incoming_vectors));
     let matched = match_questions(&asked, &answered, options);
     let passages = packed.passage_document.len();
@@ -108,7 +108,7 @@ pub(super) fn pack_edges(
     packed.outgoing_keyword.clone_from(&outgoing.keyword);
     pack_incoming(incoming, packed);
     pack_passage_keywords(packed);
-    (edges, cut)
+    cut
 }
 
 fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {

@@ -1,5 +1,7 @@
 //! A run: read, plan, commit units, make a version.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,10 +10,11 @@ use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
 use super::corpus::Corpus;
+use super::mend::{Mended, Trust};
 use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, VectorReport};
 use super::plan::{Plan, Verdict};
 use super::vectors::{self, Earlier, WhenSpent};
-use super::{generate, version, warnings};
+use super::{clone, generate, mend, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
@@ -109,11 +112,28 @@ pub async fn re_embed(
     start(workspace, Work::Renew, performers, &options).await
 }
 
+/// Makes good what [`Workspace::check`] finds wrong with an index: what is derived is made anew from the records, and
+/// documents that are damaged from their sources, where these are still what they were. The options by which the index
+/// was made stay as they are.
+///
+/// # Errors
+///
+/// As [`index`]; [`Error::Corrupt`] with what cannot be made good, and the index otherwise repaired.
+///
+/// # Cancel safety
+///
+/// As [`index`].
+pub async fn repair(workspace: &mut Workspace, performers: &Performers, options: &IndexOptions) -> Result<IndexReport> {
+    let performers = Performers { model: None, ..performers.clone() };
+    start(workspace, Work::Repair, &performers, options).await
+}
+
 /// What a run is to do before it makes a version.
 enum Work {
     Read(Sources),
     Remove(Vec<DocumentId>),
     Renew,
+    Repair,
 }
 
 async fn start(
@@ -135,45 +155,113 @@ async fn start(
         let (skips, warnings, started) = (Vec::new(), Vec::new(), Instant::now());
         let run =
             Run { workspace, writer, embedder, model, written: None, vectors: None, options, skips, warnings, started };
-        run.run(work, &handle)
+        run.run(&work, &handle)
     };
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
+/// What was done: documents, the version and what it holds, and how many edges were left out where one was made.
+type Done = (DocumentCounts, IndexVersion, Counts, Option<usize>);
+
 /// A run in hand.
-struct Run {
+pub(super) struct Run {
     workspace: Workspace,
-    writer: Writer,
+    pub(super) writer: Writer,
     embedder: Arc<dyn Embedder>,
     model: Option<Arc<dyn ChatModel>>,
     /// What came of asking it.
     written: Option<ModelReport>,
     /// What came of asking an embedder behind a server.
     vectors: Option<VectorReport>,
-    options: IndexOptions,
+    pub(super) options: IndexOptions,
     skips: Vec<Skip>,
     warnings: Vec<String>,
     started: Instant,
 }
 
 impl Run {
-    fn run(mut self, work: Work, handle: &Handle) -> Result<IndexReport> {
+    /// Does the work. Where the records turn out to be damaged, what is damaged is made anew from the sources at hand,
+    /// and the work is done again; what has no source ends the run, with the current version left as it is.
+    fn run(mut self, work: &Work, handle: &Handle) -> Result<IndexReport> {
+        let mut mended = Mended::default();
+        if matches!(work, Work::Repair) {
+            let sources = self.remembered_sources()?;
+            self.keep_settings()?;
+            mended = self.mend(&sources, Trust::Unchanged)?.ok_or_else(|| self.beyond_repair())?;
+        }
+        let done = match self.attempt(work, handle) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && mended.left.is_empty() => {
+                let sources = if let Work::Read(sources) = work { std::slice::from_ref(sources) } else { &[] };
+                tracing::warn!(%error, "the records are damaged");
+                // What they are damaged by is said, unless it can be made good.
+                let Ok(Some(found)) = self.mend(sources, Trust::AsItIs) else { return Err(error) };
+                if !found.is_changed && found.left.is_empty() {
+                    return Err(error);
+                }
+                mended = found;
+                if let Some(error) = self.left(&mended) {
+                    return Err(error);
+                }
+                (self.skips, self.warnings) = (Vec::new(), Vec::new());
+                self.attempt(work, handle)
+            }
+            done => done,
+        };
+        if let Some(error) = self.left(&mended) {
+            return Err(error);
+        }
+        self.warnings.extend(mend::warning(&mended));
+        self.warnings
+            .extend(mended.notes.iter().map(|it| format!("{it} was damaged in the records, and is forgotten")));
+        let (documents, version, counts, cut) = done?;
+        Ok(self.report(version, documents, counts, cut))
+    }
+
+    /// Returns what the documents of the index came from, as far as it is there.
+    fn remembered_sources(&mut self) -> Result<Vec<Sources>> {
+        let roots: BTreeSet<String> = self.writer.records().documents()?.into_iter().map(|it| it.root).collect();
+        let is_there = |root: &String| !root.is_empty() && Path::new(root).exists();
+        Ok(roots.into_iter().filter(is_there).map(|root| Sources::Paths(vec![root.into()])).collect())
+    }
+
+    /// Takes over the options that the index was made with.
+    fn keep_settings(&mut self) -> Result<()> {
+        let settings = self.writer.records().manifest()?.chunking.unwrap_or_default();
+        self.options.matching.quota = clone::quota(&settings);
+        if let Some((unit, pieces)) = chunking(&settings) {
+            (self.options.chunk.unit, self.options.chunk.passage_pieces_max) = (unit, pieces);
+        }
+        Ok(())
+    }
+
+    /// Returns the error of records whose database is damaged itself.
+    fn beyond_repair(&mut self) -> Error {
+        let faults = self.writer.records().database_faults();
+        let reason = faults.into_iter().next().unwrap_or_else(|| "it cannot be written".to_owned());
+        Error::Corrupt { path: self.writer.records_path(), reason }
+    }
+
+    fn left(&self, mended: &Mended) -> Option<Error> {
+        mend::left(mended, self.writer.records_path())
+    }
+
+    fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
         let documents = match work {
-            Work::Read(sources) => self.read(&sources)?,
-            Work::Remove(ids) => self.remove(&ids)?,
-            Work::Renew => self.unread()?,
+            Work::Read(sources) => self.read(sources)?,
+            Work::Remove(ids) => self.remove(ids)?,
+            Work::Renew | Work::Repair => self.unread()?,
         };
         let documents = self.renew(documents)?;
         if let Some(model) = self.model.clone().filter(|_| !is_removal) {
             let _for_vectors = self.set_aside()?;
             self.written = Some(generate::run(self.writer.records(), &model, &self.options, handle)?);
         }
-        if self.is_up_to_date(&documents)? {
+        if self.is_up_to_date(&documents)? && (!matches!(work, Work::Repair) || self.workspace.check()?.is_whole()) {
             self.note_opening()?;
             self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
-            return Ok(self.report(status.version.unwrap_or(IndexVersion(0)), documents, status.counts, None));
+            return Ok((documents, status.version.unwrap_or(IndexVersion(0)), status.counts, None));
         }
         let pin = self.pin();
         let when_spent = self.when_spent(&pin)?;
@@ -186,7 +274,7 @@ impl Run {
         self.writer.records().set_model_place(self.embedder.place())?;
         let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
-        Ok(self.report(built.version, documents, counts, Some(built.edges_cut)))
+        Ok((documents, built.version, counts, Some(built.edges_cut)))
     }
 
     /// Keeps so much of the budget for vectors as those of the texts that are there will take, while a model writes
@@ -387,6 +475,18 @@ impl Run {
         })
     }
 
+    /// Makes the units of documents and commits them.
+    pub(super) fn make(&mut self, found: Vec<SourceDocument>) -> Result<()> {
+        let mut batch = Batch::default();
+        for source in found {
+            batch.push(source);
+            if batch.is_full() {
+                self.commit(&mut batch)?;
+            }
+        }
+        self.commit(&mut batch)
+    }
+
     /// Makes the units of a batch and commits them, each whole.
     fn commit(&mut self, batch: &mut Batch) -> Result<()> {
         let found = std::mem::take(batch).documents;
@@ -413,11 +513,22 @@ impl Run {
 
 /// Says what the passages and questions of a document depend on beside its content.
 pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
-    let unit = match chunk.unit {
+    let unit = unit_name(chunk.unit);
+    format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
+}
+
+/// Returns what passages are cut by, as a fingerprint says it.
+fn chunking(settings: &str) -> Option<(PassageUnitKind, usize)> {
+    let (unit, pieces) = settings.split(", ").nth(1)?.split_once(' ')?;
+    let unit = [PassageUnitKind::Structure, PassageUnitKind::Sentence].into_iter().find(|it| unit_name(*it) == unit)?;
+    Some((unit, pieces.parse().ok()?))
+}
+
+const fn unit_name(unit: PassageUnitKind) -> &'static str {
+    match unit {
         PassageUnitKind::Structure => "structure",
         PassageUnitKind::Sentence => "sentence",
-    };
-    format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
+    }
 }
 
 /// Makes the unit of a document: its passages, and the questions that they answer and raise.

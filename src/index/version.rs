@@ -6,14 +6,13 @@ use super::lexical::LexicalFields;
 use super::options::{IndexOptions, VectorReport};
 use super::questions::{KeywordTable, Side, pack_edges};
 use super::vectors::{self, Earlier, Keeper, WhenSpent};
-use crate::domain::{EdgeId, EntityId, IndexVersion, Progress, Span};
+use crate::domain::{IndexVersion, Progress};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::graph::matching::PassageEdge;
 use crate::graph::mentions::pack_mentions;
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
-use crate::workspace::{DocumentUnit, EdgeRow, EntityRow, MentionRow, Records, VersionParts, Writer};
+use crate::workspace::{DocumentUnit, Records, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
@@ -36,7 +35,7 @@ pub(super) async fn build(
     let corpus = Corpus::of(&units);
     let mut packed = PackedGraph::default();
     stages.enter("finding names", 1)?;
-    let spans = pack_mentions(&corpus.named(), &mut packed);
+    pack_mentions(&corpus.named(), &mut packed);
     stages.enter("embedding", 2)?;
     let fresh = embedder.is_costly().then(|| writer.fresh_vectors());
     let keeper = fresh.map(|fresh| Keeper { fresh, records: writer.records() });
@@ -47,7 +46,7 @@ pub(super) async fn build(
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
     let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
     let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, &packed);
-    let (edges, edges_cut) =
+    let edges_cut =
         pack_edges(incoming, &vectors.incoming, &outgoing, &vectors.outgoing, &options.matching, &mut packed);
     if !embedder.is_costly() {
         vectors.outgoing = QuantizedVectors::new(embedder.dimension());
@@ -66,9 +65,6 @@ pub(super) async fn build(
         outgoing_vectors: embedder.is_costly().then_some(&vectors.outgoing),
         passage_terms: &|i, terms| fields.passage(i, &packed, terms),
         sentence_terms: &|i, terms| fields.sentence(i, &packed, terms),
-        entities: &entity_rows(&packed),
-        mentions: &mention_rows(&packed, &spans),
-        edges: &edge_rows(&corpus, &edges),
         graph: &packed,
         without_vectors: report.left,
     })?;
@@ -107,38 +103,4 @@ impl Stages<'_> {
         }
         Ok(())
     }
-}
-
-fn entity_rows(packed: &PackedGraph) -> Vec<EntityRow> {
-    let graph = packed.view();
-    let entities = graph.entity_documents.iter().zip(0..);
-    let row = |(documents, entity): (&u32, u32)| {
-        let name = graph.entity_name(entity).to_owned();
-        EntityRow { id: EntityId::of(&[name.as_bytes()]), name, documents: *documents }
-    };
-    entities.map(row).collect()
-}
-
-fn mention_rows(packed: &PackedGraph, spans: &[Span]) -> Vec<MentionRow> {
-    let row = |((entity, sentence), span): ((&u32, &u32), &Span)| {
-        let passage = packed.sentence_passage[*sentence as usize];
-        let first = packed.passage_sentences[passage as usize];
-        MentionRow { passage, entity: *entity, sentence: sentence - first, start: span.start, end: span.end }
-    };
-    packed.mention_entity.iter().zip(&packed.mention_sentence).zip(spans).map(row).collect()
-}
-
-fn edge_rows(corpus: &Corpus<'_>, edges: &[PassageEdge]) -> Vec<EdgeRow> {
-    let row = |edge: &PassageEdge| {
-        let (from, to) = (corpus.passages[edge.from as usize].id, corpus.passages[edge.to as usize].id);
-        EdgeRow {
-            id: EdgeId::of(&[from.as_bytes(), to.as_bytes()]),
-            from: edge.from,
-            to: edge.to,
-            outgoing: edge.matched.outgoing,
-            incoming: edge.matched.incoming,
-            similarity: edge.matched.similarity,
-        }
-    };
-    edges.iter().map(row).collect()
 }

@@ -12,6 +12,8 @@
 //! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
 //! the records go, so that nothing a later run does can reach it.
 
+mod check;
+mod database;
 mod export;
 mod fresh_vectors;
 mod graph_file;
@@ -31,14 +33,13 @@ mod writer;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub use check::{IndexCheck, IndexFinding};
 pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
 use lock::Lock;
+pub(crate) use records::DamagedUnit;
 use records::VersionRow;
-pub use records::{
-    DocumentUnit, EdgeRow, EntityRow, Manifest, MentionRow, PassageUnit, Records, StoredDocument, WrittenCounts,
-    WrittenQuestions,
-};
+pub use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenCounts, WrittenQuestions};
 pub use replies::Replies;
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
@@ -51,7 +52,9 @@ use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 3;
+pub const INDEX_FORMAT: u32 = 4;
+/// The oldest format that is still read: the first writer that opens such an index brings it to [`INDEX_FORMAT`].
+pub const INDEX_FORMAT_MIN: u32 = 3;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
@@ -107,7 +110,7 @@ pub struct Status {
     pub created_at: Option<String>,
     /// What it holds.
     pub counts: Counts,
-    /// Format of the index.
+    /// Format of the index: that of this program, or an older one that the next run brings to it.
     pub format: u32,
     /// Name of the embedder that it is pinned to.
     pub embedder: String,
@@ -187,7 +190,7 @@ impl Workspace {
         std::fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let _lock = Lock::take(path)?;
         if !is_there(&path.join(RECORDS))? {
-            Records::create(&path.join(RECORDS), &options.embedder, options.dimension)?;
+            Records::create(&path.join(RECORDS), options)?;
             stamp::sync(path)?;
         }
         Ok(Self { path: path.to_owned() })
@@ -274,7 +277,7 @@ impl Workspace {
             version: current.as_ref().map(|row| row.version),
             counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
             created_at: current.map(|row| row.created_at),
-            format: INDEX_FORMAT,
+            format: records.format(),
             embedder: manifest.embedder,
             dimension: manifest.dimension,
             units_done: units.done,

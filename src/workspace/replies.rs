@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
+use super::database;
 use crate::error::{Error, Result};
 use crate::store::ReplyStore;
 
@@ -15,13 +16,21 @@ use crate::store::ReplyStore;
 const APPLICATION_ID: i32 = 0x4361_5270;
 /// Replies that are kept; beyond, the oldest go.
 const REPLIES_MAX: i64 = 100_000;
-/// Keeps a reply; one that is kept already stays.
-const INSERT: &str = "INSERT OR IGNORE INTO replies (key, reply) VALUES (?1, ?2)";
-/// Keeps a reply in the place of the one that is kept.
-const REPLACE: &str = "INSERT INTO replies (key, reply) VALUES (?1, ?2) \
-     ON CONFLICT (key) DO UPDATE SET reply = excluded.reply";
+/// The tables: since an earlier program, and since this one.
+const TABLES: [&str; 2] = [include_str!("replies.sql"), include_str!("replies-digests.sql")];
+/// Keeps a reply, in the place of the one that is kept under its key.
+const KEEP: &str = "INSERT INTO replies (key, reply) VALUES (?1, ?2) \
+     ON CONFLICT (key) DO UPDATE SET reply = excluded.reply RETURNING number";
+/// Keeps what a reply must be.
+const SEAL: &str = "INSERT OR REPLACE INTO digests (number, digest) VALUES (?1, ?2)";
+/// What [`whole`] takes, but for where.
+const WHOLE: &str = "SELECT r.key, r.reply, d.digest FROM replies r LEFT JOIN digests d ON d.number = r.number";
+/// The same of a file without digests.
+const UNSEALED: &str = "SELECT r.key, r.reply, NULL FROM replies r";
 /// Forgets the oldest beyond a number.
 const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";
+/// Forgets what replies had to be that are no longer kept.
+const FORGET_SEALS: &str = "DELETE FROM digests WHERE number < (SELECT coalesce(min(number), number + 1) FROM replies)";
 /// How long one process waits for another that holds the file for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -29,6 +38,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Replies {
     path: PathBuf,
     connection: Mutex<Connection>,
+    /// How replies are read: a file that was not written yet by this program has no digests.
+    read: &'static str,
 }
 
 impl Replies {
@@ -52,8 +63,12 @@ impl Replies {
     ///
     /// [`Error::Corrupt`] if the file is not there or holds something else.
     pub fn open_to_read(path: &Path) -> Result<Self> {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        Self::of(path, connection)
+        let open = || {
+            let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            database::distrust(&connection)?;
+            Ok(connection)
+        };
+        Self::of(path, open())
     }
 
     fn of(path: &Path, connection: rusqlite::Result<Connection>) -> Result<Self> {
@@ -64,7 +79,17 @@ impl Replies {
         if id != APPLICATION_ID {
             return Err(Error::Corrupt { path: path.to_owned(), reason: "it holds something else".to_owned() });
         }
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+        let found = database::schema(&connection).map_err(|error| damaged(path, &error))?;
+        let is_of = |tables: &[&str]| database::schema_of(&tables.concat()).is_ok_and(|due| due == found);
+        let read = if is_of(&TABLES) {
+            WHOLE
+        } else if is_of(&TABLES[..1]) {
+            UNSEALED
+        } else {
+            let reason = "its tables are not those of replies".to_owned();
+            return Err(Error::Corrupt { path: path.to_owned(), reason });
+        };
+        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), read })
     }
 
     /// Returns where they are.
@@ -79,7 +104,8 @@ impl Replies {
         std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
     }
 
-    /// Calls `visit` with the key and the text of every reply, in the order in which they were kept.
+    /// Calls `visit` with the key and the text of every reply, in the order in which they were kept. One that is
+    /// damaged counts as not kept.
     ///
     /// # Errors
     ///
@@ -87,14 +113,40 @@ impl Replies {
     pub fn for_each(&self, visit: &mut dyn FnMut(&[u8; 32], &str) -> Result<()>) -> Result<()> {
         let connection = self.connection();
         let wrong = |error: rusqlite::Error| damaged(&self.path, &error);
-        let mut statement = connection.prepare("SELECT key, reply FROM replies ORDER BY number").map_err(wrong)?;
+        let mut statement = connection.prepare(&format!("{} ORDER BY r.number", self.read)).map_err(wrong)?;
         let mut rows = statement.query([]).map_err(wrong)?;
         while let Some(row) = rows.next().map_err(wrong)? {
-            let key: [u8; 32] = row.get(0).map_err(wrong)?;
-            let reply: String = row.get(1).map_err(wrong)?;
-            visit(&key, &reply)?;
+            if let Some((key, reply)) = self.whole(row) {
+                visit(&key, &reply)?;
+            }
         }
         Ok(())
+    }
+
+    /// Returns a reply and its key, if it is what was written.
+    fn whole(&self, row: &Row<'_>) -> Option<([u8; 32], String)> {
+        let (key, reply): ([u8; 32], String) = (row.get(0).ok()?, row.get(1).ok()?);
+        let is_right = self.read == UNSEALED || row.get_ref(2).ok()?.as_blob() == Ok(&digest(&key, &reply));
+        is_right.then_some((key, reply))
+    }
+
+    /// Returns what is wrong with the file and the replies in it.
+    pub(super) fn faults(&self) -> Result<Vec<String>> {
+        let connection = self.connection();
+        let check = || -> rusqlite::Result<Vec<String>> {
+            let mut lines = connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines = lines.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+            let mut faults: Vec<String> = lines.into_iter().filter(|line| line != "ok").collect();
+            let mut statement = connection.prepare(self.read)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if self.whole(row).is_none() {
+                    faults.push("a reply is not what was written".to_owned());
+                }
+            }
+            Ok(faults)
+        };
+        check().map_err(|error| damaged(&self.path, &error))
     }
 
     /// Keeps replies, all or none of them; one that is kept already stays. Returns how many are new.
@@ -103,22 +155,35 @@ impl Replies {
     ///
     /// [`Error::Records`] if they cannot be written.
     pub fn add<'a>(&self, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
-        self.write(INSERT, replies)
+        self.write(Kept::Stays, replies)
     }
 
-    fn write<'a>(&self, sql: &str, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
+    fn write<'a>(&self, kept: Kept, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
         let mut connection = self.connection();
         let write = || {
             let transaction = connection.transaction()?;
             let mut added = 0;
             for (key, reply) in replies {
-                added += transaction.execute(sql, (key, reply))?;
+                // One that is damaged is not kept, whatever stands in its row.
+                if kept == Kept::Stays && self.find(&transaction, key)?.is_some() {
+                    continue;
+                }
+                let number: i64 = transaction.query_row(KEEP, (key, reply), |row| row.get(0))?;
+                transaction.execute(SEAL, (number, digest(key, reply)))?;
+                added += 1;
             }
             transaction.execute(FORGET_OLDEST, [REPLIES_MAX])?;
+            transaction.execute(FORGET_SEALS, [])?;
             transaction.commit()?;
             Ok(added)
         };
         write().map_err(Error::records("write"))
+    }
+
+    fn find(&self, connection: &Connection, key: &[u8; 32]) -> rusqlite::Result<Option<String>> {
+        let sql = format!("{} WHERE r.key = ?1", self.read);
+        let found = connection.prepare(&sql)?.query_row([key], |row| Ok(self.whole(row))).optional()?;
+        Ok(found.flatten().map(|(_, reply)| reply))
     }
 
     /// Forgets all replies, and returns how many there were.
@@ -130,6 +195,7 @@ impl Replies {
         let connection = self.connection();
         let clear = || {
             let count = connection.execute("DELETE FROM replies", [])?;
+            connection.execute("DELETE FROM digests", [])?;
             connection.execute_batch("VACUUM")?;
             Ok(count)
         };
@@ -141,19 +207,53 @@ impl Replies {
     }
 }
 
+/// What becomes of a reply under whose key another comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// It stays.
+    Stays,
+    /// It is replaced.
+    Goes,
+}
+
+/// Returns what a reply must be: the first half of a hash of its key and its text.
+fn digest(key: &[u8; 32], reply: &str) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(key).update(reply.as_bytes());
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    digest
+}
+
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
+    database::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if tables == 0 {
-        transaction.execute_batch(include_str!("replies.sql"))?;
+    let found = database::schema(&transaction)?;
+    if found.is_empty() {
+        transaction.execute_batch(&TABLES.concat())?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    } else if found == database::schema_of(TABLES[0])? {
+        seal(&transaction)?;
     }
     transaction.commit()?;
     Ok(connection)
+}
+
+/// Gives the replies of a file of an earlier program their digests.
+fn seal(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(TABLES[1])?;
+    let mut statement = connection.prepare("SELECT number, key, reply FROM replies")?;
+    let mut rows = statement.query([])?;
+    let mut seal = connection.prepare(SEAL)?;
+    while let Some(row) = rows.next()? {
+        let (key, reply): ([u8; 32], String) = (row.get(1)?, row.get(2)?);
+        seal.execute((row.get::<_, i64>(0)?, digest(&key, &reply)))?;
+    }
+    Ok(())
 }
 
 fn damaged(path: &Path, error: &rusqlite::Error) -> Error {
@@ -162,17 +262,15 @@ fn damaged(path: &Path, error: &rusqlite::Error) -> Error {
 
 impl ReplyStore for Replies {
     fn get(&self, key: &[u8; 32]) -> Result<Option<String>> {
-        let connection = self.connection();
-        let found = connection.query_row("SELECT reply FROM replies WHERE key = ?1", [key], |row| row.get(0));
-        found.optional().map_err(|error| damaged(&self.path, &error))
+        self.find(&self.connection(), key).map_err(|error| damaged(&self.path, &error))
     }
 
     fn put(&self, key: &[u8; 32], reply: &str) -> Result<()> {
-        self.write(INSERT, [(key, reply)]).map(drop)
+        self.write(Kept::Stays, [(key, reply)]).map(drop)
     }
 
     fn replace(&self, key: &[u8; 32], reply: &str) -> Result<()> {
-        self.write(REPLACE, [(key, reply)]).map(drop)
+        self.write(Kept::Goes, [(key, reply)]).map(drop)
     }
 }
 
@@ -225,6 +323,51 @@ mod tests {
         assert_eq!(listed, [(2, "B.".to_owned()), (1, "A.".to_owned())]);
         assert_eq!((replies.clear().unwrap(), replies.clear().unwrap()), (2, 0));
         assert_eq!(replies.get(&[2; 32]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_reply_that_is_damaged_counts_as_not_kept_and_is_kept_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replies.db");
+        let replies = Replies::open(&path).unwrap();
+        for key in 1..4 {
+            replies.put(&[key; 32], "Ada Wren built the mill.").unwrap();
+        }
+        let change = |sql: &str| assert_eq!(Connection::open(&path).unwrap().execute(sql, []), Ok(1), "{sql}");
+        change("UPDATE replies SET reply = 'Ada Wren sold the mill.' WHERE number = 1");
+        change("UPDATE digests SET digest = x'00' WHERE number = 2");
+        let kept = |replies: &Replies| [1, 2, 3].map(|key| replies.get(&[key; 32]).unwrap().is_some());
+        assert_eq!(kept(&replies), [false, false, true]);
+        assert_eq!(replies.faults().unwrap().len(), 2);
+        let mut count = 0;
+        let mut visit = |_: &[u8; 32], _: &str| {
+            count += 1;
+            Ok(())
+        };
+        replies.for_each(&mut visit).unwrap();
+        assert_eq!(count, 1);
+        for key in 1..4 {
+            replies.put(&[key; 32], "anew").unwrap();
+        }
+        assert_eq!((kept(&replies), replies.faults().unwrap()), ([true; 3], Vec::new()));
+        assert_eq!(replies.get(&[3; 32]).unwrap().as_deref(), Some("Ada Wren built the mill."));
+    }
+
+    #[test]
+    fn replies_of_an_earlier_program_are_read_and_come_to_have_digests() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replies.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(TABLES[0]).unwrap();
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.execute("INSERT INTO replies (key, reply) VALUES (?1, 'A.')", [[1; 32]]).unwrap();
+        drop(connection);
+        assert_eq!(Replies::open_to_read(&path).unwrap().get(&[1; 32]).unwrap().as_deref(), Some("A."));
+        assert_eq!(Replies::open(&path).unwrap().get(&[1; 32]).unwrap().as_deref(), Some("A."));
+        Connection::open(&path).unwrap().execute("UPDATE replies SET reply = 'B.'", []).unwrap();
+        assert_eq!(Replies::open_to_read(&path).unwrap().get(&[1; 32]).unwrap(), None);
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+        assert!(matches!(Replies::open(&path), Err(Error::Corrupt { .. })));
     }
 
     #[cfg(unix)]

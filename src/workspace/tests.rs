@@ -1,7 +1,7 @@
 //! What a workspace promises, on a tiny index made by hand.
 
 use super::*;
-use crate::domain::{Document, EdgeId, EntityId, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph};
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{GraphReader, TextField, VectorField};
@@ -132,20 +132,6 @@ fn publish(writer: &mut Writer) -> IndexVersion {
         vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]);
     }
     let terms = |ordinal: usize, terms: &mut String| terms.push_str(&passages[ordinal].text);
-    let edges: Vec<EdgeRow> = (0..passages.len())
-        .map(|from| EdgeRow {
-            id: EdgeId::of(&[&from.to_le_bytes()]),
-            from: from as u32,
-            to: graph.edge_target[from],
-            outgoing: graph.edge_outgoing[from],
-            incoming: graph.edge_incoming[from],
-            similarity: 0.5,
-        })
-        .collect();
-    let mentions: Vec<MentionRow> = (0..passages.len() as u32)
-        .map(|passage| MentionRow { passage, entity: 0, sentence: 0, start: 0, end: 3 })
-        .collect();
-    let entities = [EntityRow { id: EntityId::of(&["café".as_bytes()]), name: "café".to_owned(), documents: 1 }];
     writer
         .publish_version(&VersionParts {
             created_at: "2030-01-01T00:00:00Z",
@@ -160,9 +146,6 @@ fn publish(writer: &mut Writer) -> IndexVersion {
             outgoing_vectors: None,
             passage_terms: &terms,
             sentence_terms: &terms,
-            entities: &entities,
-            mentions: &mentions,
-            edges: &edges,
             without_vectors: 0,
         })
         .unwrap()
@@ -285,9 +268,6 @@ fn an_index_without_documents_opens() {
         outgoing_vectors: None,
         passage_terms: &no_terms,
         sentence_terms: &no_terms,
-        entities: &[],
-        mentions: &[],
-        edges: &[],
         without_vectors: 0,
     };
     writer.publish_version(&parts).unwrap();
@@ -316,14 +296,9 @@ fn a_version_that_would_not_open_is_not_published() {
             outgoing_vectors: None,
             passage_terms: &no_terms,
             sentence_terms: &no_terms,
-            entities: &[],
-            mentions: &[],
-            edges: &[EdgeRow { id: EdgeId::of(&[]), from: 0, to: 0, outgoing: 0, incoming: 0, similarity: 0.0 }],
             without_vectors: 0,
         })
     };
-    // An edge between passages that the version does not have.
-    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
     graph.own_entity = vec![7];
     assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
     graph = graph_of(&[1]);

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use super::fresh_vectors::FreshVectors;
 use super::lock::Lock;
-use super::records::{EdgeRow, EntityRow, MentionRow, OrdinalIds, Records, VersionRow, VersionRows};
+use super::records::{Records, VersionRow};
 use super::stamp::{self, Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::vectors;
 use super::{
-    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
-    version_folder,
+    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions,
+    graph_file, version_folder,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
 
@@ -47,12 +47,6 @@ pub struct VersionParts<'a> {
     pub passage_terms: &'a TermsOf<'a>,
     /// Terms of each sentence's lexical field.
     pub sentence_terms: &'a TermsOf<'a>,
-    /// The entities of layer 0.
-    pub entities: &'a [EntityRow],
-    /// Their mentions.
-    pub mentions: &'a [MentionRow],
-    /// The question edges.
-    pub edges: &'a [EdgeRow],
     /// Passages, sentences and questions that have a vector of zeros until a later version.
     pub without_vectors: u64,
 }
@@ -98,14 +92,6 @@ impl VersionParts<'_> {
             None => Ok(()),
         }
     }
-
-    fn ids(&self) -> OrdinalIds {
-        OrdinalIds {
-            passages: self.passages.iter().map(|passage| passage.id).collect(),
-            incoming: self.incoming.iter().map(|question| question.id).collect(),
-            outgoing: self.outgoing.iter().map(|question| question.id).collect(),
-        }
-    }
 }
 
 /// The right to write a workspace, held until it is dropped.
@@ -130,6 +116,12 @@ impl Writer {
     /// Returns the records, to read and to write.
     pub fn records(&mut self) -> &mut Records {
         &mut self.records
+    }
+
+    /// Returns where the records are.
+    #[must_use]
+    pub fn records_path(&self) -> PathBuf {
+        self.path.join(RECORDS)
     }
 
     /// Gives the versions to come another embedder. The index changes to it with the first of them and not before.
@@ -167,8 +159,7 @@ impl Writer {
             counts: parts.counts(),
             files,
         };
-        let rows = VersionRows { entities: parts.entities, mentions: parts.mentions, edges: parts.edges };
-        self.records.finish_version(&row, rows, &parts.ids())?;
+        self.records.finish_version(&row)?;
         self.clear_leftovers()?;
         // What it held is in the version; one that stays is of no use and does no harm.
         let _gone = std::fs::remove_file(self.path.join(FRESH_VECTORS));
@@ -179,7 +170,12 @@ impl Writer {
     /// finished.
     fn clear_leftovers(&self) -> Result<()> {
         let versions = self.path.join(VERSIONS);
-        let kept: Vec<String> = self.records.kept_versions()?.iter().map(ToString::to_string).collect();
+        let kept = match self.records.kept_versions() {
+            // Whoever does not know which files are of use removes none.
+            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
+            kept => kept?,
+        };
+        let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
         std::fs::create_dir_all(&versions).map_err(Error::io("make", &versions))?;
         for entry in std::fs::read_dir(&versions).map_err(Error::io("read", &versions))? {
             let entry = entry.map_err(Error::io("read", &versions))?;

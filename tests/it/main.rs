@@ -4,11 +4,14 @@
 
 mod answers;
 mod bad_input;
+mod check;
 mod conformance;
 mod deadlines;
+mod disks;
 mod embedders;
 mod eval;
 mod flags;
+mod formats;
 mod guesses;
 mod incremental;
 mod matching;

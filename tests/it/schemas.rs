@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use cairn::TrailRanker;
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
     EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
@@ -22,6 +21,7 @@ use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::VectorReport;
 use cairn::neo4j::{CheckReport, Finding, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
+use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
@@ -370,7 +370,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 3, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "format": 4, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
@@ -383,7 +383,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
             { "model": "m", "replies": 1, "input_tokens": 2, "output_tokens": 3 },
         ] })],
         ),
-        ("check", vec![check_report()]),
+        ("check", vec![check_report(), json!(IndexCheck::default())]),
         (
             "doctor",
             vec![json!({ "checks": [

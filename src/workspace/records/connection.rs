@@ -1,47 +1,62 @@
 //! How the database is made and opened: settings that make a finished transaction survive a power cut, and ways to read
 //! it from a folder that cannot be written.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::super::INDEX_FORMAT;
+use super::super::{INDEX_FORMAT, WorkspaceOptions, database};
+use super::schema;
+use crate::domain::CollectionId;
 use crate::error::{Error, Result};
 
 /// `Carn` in ASCII: tells the records of an index from other databases.
 pub(super) const APPLICATION_ID: i32 = 0x4361_726e;
-pub(super) const SCHEMA: &str = include_str!("schema.sql");
+
 /// How long one process waits for another that holds the database for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// What the write-ahead log is cut to once it is written back.
 const LOG_BYTES_KEPT: i64 = 4 << 20;
 
 /// Makes the database: under another name first, so that it is there whole or not at all.
-pub(super) fn create(path: &Path, embedder: &str, dimension: usize) -> Result<()> {
+pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
     let unfinished = path.with_extension("db-new");
     remove_with_companions(&unfinished)?;
     // A log that a lost database left behind would be taken for that of the new one.
     remove_with_companions(path)?;
-    fill(&unfinished, embedder, dimension).map_err(Error::records("make"))?;
+    fill(&unfinished, options, fresh_collection(path)).map_err(Error::records("make"))?;
     std::fs::rename(&unfinished, path).map_err(Error::io("name", path))
 }
 
-fn fill(path: &Path, embedder: &str, dimension: usize) -> rusqlite::Result<()> {
+fn fill(path: &Path, options: &WorkspaceOptions, collection: CollectionId) -> rusqlite::Result<()> {
+    let WorkspaceOptions { embedder, dimension } = options;
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction()?;
-    transaction.execute_batch(SCHEMA)?;
+    transaction.execute_batch(schema::SCHEMA)?;
     transaction.execute(
-        "INSERT INTO manifest (one, format, embedder, dimension, changed) VALUES (1, ?1, ?2, ?3, 0)",
-        (INDEX_FORMAT, embedder, dimension as u32),
+        "INSERT INTO manifest (one, format, collection, embedder, dimension, changed, digest) \
+         VALUES (1, ?1, ?2, ?3, ?4, 0, x'')",
+        (INDEX_FORMAT, collection.as_bytes(), embedder, *dimension as u32),
     )?;
+    super::seal_manifest(&transaction)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", INDEX_FORMAT)?;
     transaction.commit()?;
     // Kept in the file: whoever opens it later uses the log.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
+}
+
+/// Makes the id of a new collection, out of what no other has: randomness of the system, this process, and the place.
+pub(super) fn fresh_collection(path: &Path) -> CollectionId {
+    let random = [0; 2].map(|_| RandomState::new().hash_one(()).to_le_bytes());
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let process = std::process::id().to_le_bytes();
+    CollectionId::of(&[&random[0], &random[1], &process, place.as_os_str().as_encoded_bytes()])
 }
 
 fn remove_with_companions(path: &Path) -> Result<()> {
@@ -67,6 +82,7 @@ fn companion(path: &Path, suffix: &str) -> PathBuf {
 pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
     let open = || {
         let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+        database::distrust(&connection)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_KEPT, |_| Ok(()))?;
@@ -80,7 +96,8 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
 ///
 /// A reader that may write to the folder takes part in the log as everyone does, and the last to leave clears it away.
 /// One that may not reads with what is there. Where there is no log and none can be made, nobody can write either, and
-/// the file is read as it is.
+/// the file is read as it is. Where there is a log and no room beside it, as on a full disk, it is read all the same:
+/// without it an older version would be shown.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     let attempts = [OpenFlags::SQLITE_OPEN_READ_WRITE, OpenFlags::SQLITE_OPEN_READ_ONLY];
     for mode in attempts {
@@ -91,16 +108,33 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     }
     match uri_of_immutable(path).filter(|_| !has_log(path)) {
         Some(uri) => try_to_read(&uri, flags(OpenFlags::SQLITE_OPEN_READ_ONLY) | OpenFlags::SQLITE_OPEN_URI),
-        None => try_to_read(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)),
+        None => try_to_read_alone(path),
     }
     .map_err(|error| open_error(path, error))
 }
 
 fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
+    database::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
-    // The log is opened by the first read, not before.
+    first_read(connection)
+}
+
+/// Reads the log without the file beside it that those who read at one time share: what is in the log is noted in
+/// memory, and nobody else may open the database meanwhile. Nothing is written, also not when it is closed.
+fn try_to_read_alone(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+    database::distrust(&connection)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+    connection.pragma_update(None, "query_only", true)?;
+    first_read(connection)
+}
+
+/// The log is opened by the first read, not before.
+fn first_read(connection: Connection) -> rusqlite::Result<Connection> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
@@ -109,9 +143,12 @@ fn flags(mode: OpenFlags) -> OpenFlags {
     mode | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
+/// Returns whether the system does not let the log be used as usual: the folder cannot be written, or there is no room
+/// for what goes with the log.
 fn is_refused(error: &rusqlite::Error) -> bool {
-    use ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
+    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    let refusals = [CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure];
+    error.sqlite_error_code().is_some_and(|code| refusals.contains(&code))
 }
 
 fn has_log(path: &Path) -> bool {
@@ -138,7 +175,7 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     let reason = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "it is not a database".to_owned(),
         // The first statements are ours and known to be right: what is wrong is the file.
-        Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt) => error.to_string(),
+        Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt | ErrorCode::TooBig) => error.to_string(),
         _ => return Error::records("open")(error),
     };
     Error::Corrupt { path: path.to_owned(), reason }
@@ -148,11 +185,15 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 mod tests {
     use super::*;
 
+    fn options() -> WorkspaceOptions {
+        WorkspaceOptions { embedder: "embedder".to_owned(), dimension: 8 }
+    }
+
     #[test]
     fn records_in_a_folder_that_allows_no_log_are_read_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("é a?b#c%d.db");
-        create(&path, "embedder", 8).unwrap();
+        create(&path, &options()).unwrap();
         let uri = uri_of_immutable(&path).unwrap();
         let connection =
             try_to_read(uri, flags(OpenFlags::SQLITE_OPEN_READ_ONLY) | OpenFlags::SQLITE_OPEN_URI).unwrap();
@@ -160,12 +201,46 @@ mod tests {
         assert_eq!(read, Ok(8));
     }
 
+    /// A log that nobody has written back yet, in a folder where no reader can make room for what goes with it.
+    #[test]
+    fn a_log_is_read_without_a_file_beside_it_and_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cairn.db");
+        create(&path, &options()).unwrap();
+        let writer = open_to_write(&path).unwrap();
+        writer.execute("UPDATE manifest SET dimension = 9", []).unwrap();
+        let copied = folder.path().join("copied.db");
+        for suffix in ["", "-wal"] {
+            std::fs::copy(companion(&path, suffix), companion(&copied, suffix)).unwrap();
+        }
+        assert!(has_log(&copied));
+        let log = std::fs::read(companion(&copied, "-wal")).unwrap();
+        for _ in 0..2 {
+            let reader = try_to_read_alone(&copied).unwrap();
+            let read = reader.query_row("SELECT dimension FROM manifest", [], |row| row.get::<_, i64>(0));
+            assert_eq!(read, Ok(9), "what the log says counts");
+            assert!(!companion(&copied, "-shm").exists());
+        }
+        assert_eq!(std::fs::read(companion(&copied, "-wal")).unwrap(), log);
+        drop(writer);
+    }
+
+    #[test]
+    fn a_disk_without_room_is_a_refusal_and_damage_is_none() {
+        use rusqlite::ffi::{SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY};
+        let failure = |code| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        for code in [SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY] {
+            assert!(is_refused(&failure(code)), "{code}");
+        }
+        assert!(!is_refused(&failure(SQLITE_CORRUPT)));
+    }
+
     #[test]
     fn a_log_of_lost_records_does_not_reach_into_new_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn.db");
         std::fs::write(companion(&path, "-wal"), b"left behind").unwrap();
-        create(&path, "embedder", 8).unwrap();
+        create(&path, &options()).unwrap();
         assert!(!has_log(&path));
         assert!(open_to_read(&path).is_ok());
     }

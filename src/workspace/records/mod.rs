@@ -5,7 +5,11 @@
 //! one transaction. Killed at any moment, the records are as after the last transaction that was finished.
 
 mod connection;
+mod digest;
+mod migrate;
 mod read;
+mod schema;
+mod survey;
 mod unit;
 mod version;
 mod written;
@@ -13,21 +17,25 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
 
+use digest::Digest;
+pub(crate) use survey::DamagedUnit;
+pub(super) use survey::{Survey, with_cause};
 pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
-pub use version::{EdgeRow, EntityRow, MentionRow};
-pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
+pub(super) use version::VersionRow;
 pub use written::{WrittenCounts, WrittenQuestions};
 
-use super::{INDEX_FORMAT, WorkspaceOptions};
-use crate::domain::{IndexVersion, Skip};
+use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, database};
+use crate::domain::{CollectionId, IndexVersion, Skip};
 use crate::embed::{EmbedderPlace, ModelPlace};
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
+    /// Identity of the collection.
+    pub collection: CollectionId,
     /// Name of the embedder that made its vectors.
     pub embedder: String,
     /// Values of a vector.
@@ -53,18 +61,26 @@ impl Manifest {
 pub struct Records {
     path: PathBuf,
     connection: Connection,
+    /// [`INDEX_FORMAT`], or an older one that is read as it is.
+    format: u32,
+    /// Whether the pages of the database were looked at before the first of them is written.
+    is_looked_through: bool,
 }
 
 impl Records {
     /// Makes the records of an index that is pinned to an embedder, at a path where nothing is.
-    pub(super) fn create(path: &Path, embedder: &str, dimension: usize) -> Result<()> {
-        connection::create(path, embedder, dimension)
+    pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
+        connection::create(path, options)
     }
 
-    /// Opens the records to write them; the caller holds the lock of the index.
+    /// Opens the records to write them; the caller holds the lock of the index. Those of an older format are brought
+    /// to [`INDEX_FORMAT`].
     pub(super) fn open_to_write(path: &Path) -> Result<Self> {
-        let connection = connection::open_to_write(path)?;
-        Self::of(path, connection)
+        let mut records = Self::of(path, connection::open_to_write(path)?)?;
+        if records.format != INDEX_FORMAT {
+            records.migrate()?;
+        }
+        Ok(records)
     }
 
     /// Opens the records to read them.
@@ -74,35 +90,35 @@ impl Records {
     }
 
     fn of(path: &Path, connection: Connection) -> Result<Self> {
-        let records = Self { path: path.to_owned(), connection };
-        records.check_format()?;
+        let mut records = Self { path: path.to_owned(), connection, format: INDEX_FORMAT, is_looked_through: false };
+        records.format = records.check_format()?;
         Ok(records)
     }
 
-    fn check_format(&self) -> Result<()> {
+    /// Returns the format, if it is one that is read and the tables are those of it.
+    fn check_format(&self) -> Result<u32> {
         let read = |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
         let application = read("application_id").map_err(|error| self.unreadable(error))?;
-        let found = read("user_version").map_err(|error| self.unreadable(error))?;
+        let found = read("user_version").map_err(|error| self.unreadable(error))?.cast_unsigned();
         if application != connection::APPLICATION_ID {
             return Err(self.corrupt("it is a database, but not the records of an index"));
         }
-        if found != INDEX_FORMAT.cast_signed() {
+        if !(INDEX_FORMAT_MIN..=INDEX_FORMAT).contains(&found) {
             return Err(Error::Format {
                 path: self.path.parent().unwrap_or(&self.path).to_owned(),
-                found: found.cast_unsigned(),
+                found,
                 supported: INDEX_FORMAT,
             });
         }
-        self.check_schema()
+        self.check_schema(found)?;
+        Ok(found)
     }
 
-    /// A table that was damaged in name or columns would look like a fault of this program later.
-    fn check_schema(&self) -> Result<()> {
-        // The database keeps each statement as it was written.
-        const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
-        let found = self.read_all(SQL, |row| row.get::<_, String>(0)).map_err(|error| self.unreadable(error))?;
-        let due = connection::SCHEMA.matches("\nCREATE ").count();
-        if found.len() == due && found.iter().all(|statement| connection::SCHEMA.contains(statement.as_str())) {
+    /// What is not exactly what this program makes is damaged, or was changed by somebody: a table that would look like
+    /// a fault of this program later, a trigger that would run with its writes.
+    fn check_schema(&self, format: u32) -> Result<()> {
+        let found = database::schema(&self.connection).map_err(|error| self.unreadable(error))?;
+        if found == *schema::due(format).map_err(Error::records("open"))? {
             return Ok(());
         }
         Err(self.corrupt("its tables are not those of an index"))
@@ -112,8 +128,18 @@ impl Records {
         connection::open_error(&self.path, error)
     }
 
-    fn corrupt(&self, reason: &str) -> Error {
-        Error::Corrupt { path: self.path.clone(), reason: reason.to_owned() }
+    fn corrupt(&self, reason: impl Into<String>) -> Error {
+        Error::Corrupt { path: self.path.clone(), reason: reason.into() }
+    }
+
+    /// Returns whether what is kept has digests.
+    const fn has_digests(&self) -> bool {
+        self.format > migrate::WITHOUT_DIGESTS
+    }
+
+    /// Returns the format that the records have.
+    pub(super) const fn format(&self) -> u32 {
+        self.format
     }
 
     /// Returns what the index is pinned to, and where it stands.
@@ -122,17 +148,39 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn manifest(&self) -> Result<Manifest> {
-        const SQL: &str = "SELECT embedder, dimension, chunking, changed, current FROM manifest";
-        let manifest = self.connection.query_row(SQL, [], |row| {
-            Ok(Manifest {
-                embedder: row.get(0)?,
-                dimension: row.get::<_, u32>(1)? as usize,
-                chunking: row.get(2)?,
-                is_changed: row.get(3)?,
-                current: row.get::<_, Option<i64>>(4)?.map(to_version),
-            })
-        });
-        manifest.optional().map_err(|error| self.unreadable(error))?.ok_or_else(|| self.corrupt("it has no manifest"))
+        let read = self.connection.query_row(&self.manifest_sql(), [], read_manifest);
+        let row = read.optional().map_err(|error| self.unreadable(error))?;
+        let row = row.ok_or_else(|| self.corrupt("it has no manifest"))?;
+        self.checked_manifest(row)
+    }
+
+    /// Returns the statement that reads what [`read_manifest`] takes.
+    fn manifest_sql(&self) -> String {
+        if self.has_digests() {
+            format!("SELECT {MANIFEST} FROM manifest")
+        } else {
+            format!("SELECT {} FROM manifest", MANIFEST.replace("collection, digest", "NULL, NULL"))
+        }
+    }
+
+    fn checked_manifest(&self, row: ManifestRow) -> Result<Manifest> {
+        let ManifestRow { format, mut manifest, place, digest } = row;
+        if !self.has_digests() {
+            manifest.collection = migrate::collection(&self.connection).map_err(Error::records("read"))?;
+        }
+        if digest::is_right(self.format, digest, || digest::manifest(&manifest, format, place.as_deref())) {
+            return Ok(manifest);
+        }
+        Err(self.corrupt("its manifest is not what was written"))
+    }
+
+    /// Gives a fresh index the id of the collection that it is a clone of.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn set_collection(&mut self, collection: CollectionId) -> Result<()> {
+        self.set_in_manifest("UPDATE manifest SET collection = ?1", [collection.as_bytes()])
     }
 
     /// Keeps the fingerprint of the options that make passages.
@@ -142,9 +190,19 @@ impl Records {
     /// If the records cannot be written.
     pub fn set_chunking(&mut self, fingerprint: &str) -> Result<()> {
         // A run that changes nothing writes nothing.
-        const SQL: &str = "UPDATE manifest SET chunking = ?1 WHERE chunking IS NOT ?1";
-        self.connection.execute(SQL, [fingerprint]).map_err(Error::records("write"))?;
-        Ok(())
+        if self.manifest()?.chunking.as_deref() == Some(fingerprint) {
+            return Ok(());
+        }
+        self.set_in_manifest("UPDATE manifest SET chunking = ?1", [fingerprint])
+    }
+
+    fn set_in_manifest(&mut self, sql: &str, params: impl Params) -> Result<()> {
+        // What was damaged before must not pass for what was written.
+        self.manifest()?;
+        self.write(|transaction| {
+            transaction.execute(sql, params)?;
+            seal_manifest(transaction)
+        })
     }
 
     /// Returns where the model of the embedder was when the index was made, if it has one and that can be read.
@@ -153,11 +211,14 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn model_place(&self) -> Result<Option<EmbedderPlace>> {
-        let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
-        let place =
-            self.connection.query_row("SELECT place FROM manifest", [], read).map_err(Error::records("read"))?;
         // A hint that says nothing is no damage.
-        Ok(place.and_then(|place| serde_json::from_str(&place).ok()))
+        Ok(self.place()?.and_then(|place| serde_json::from_str(&place).ok()))
+    }
+
+    fn place(&self) -> Result<Option<String>> {
+        let read = |row: &Row<'_>| row.get::<_, Option<String>>(0);
+        self.manifest()?;
+        self.connection.query_row("SELECT place FROM manifest", [], read).map_err(Error::records("read"))
     }
 
     /// Keeps where the model of the embedder is, as whole paths or as an address.
@@ -166,7 +227,6 @@ impl Records {
     ///
     /// If the records cannot be written.
     pub fn set_model_place(&mut self, place: Option<&EmbedderPlace>) -> Result<()> {
-        const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
         let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let place = place.and_then(|place| {
             let place = match place {
@@ -179,8 +239,10 @@ impl Records {
             // A path that is no text cannot be kept; then it has to be given again.
             serde_json::to_string(&place).ok()
         });
-        self.connection.execute(SQL, [place]).map_err(Error::records("write"))?;
-        Ok(())
+        if self.place()? == place {
+            return Ok(());
+        }
+        self.set_in_manifest("UPDATE manifest SET place = ?1", [place])
     }
 
     /// Returns what the last run left out.
@@ -189,11 +251,20 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn skips(&self) -> Result<Vec<Skip>> {
-        let wrong = Error::records("read");
-        self.read_all("SELECT source, reason FROM skips ORDER BY skip", |row| {
-            Ok(Skip { source: row.get(0)?, reason: row.get(1)? })
-        })
-        .map_err(wrong)
+        let sql = if self.has_digests() {
+            "SELECT source, reason, digest FROM skips ORDER BY skip"
+        } else {
+            "SELECT source, reason, NULL FROM skips ORDER BY skip"
+        };
+        let read = |row: &Row<'_>| Ok((Skip { source: row.get(0)?, reason: row.get(1)? }, kept(row, 2)?));
+        let rows = self.read_all(sql, read).map_err(Error::records("read"))?;
+        let known = |(skip, kept): (Skip, Option<Digest>)| {
+            if digest::is_right(self.format, kept, || digest::skip(&skip)) {
+                return Ok(skip);
+            }
+            Err(self.corrupt("what the last run left out is not what was written"))
+        };
+        rows.into_iter().map(known).collect()
     }
 
     /// Keeps what a run left out, in place of what the last one did.
@@ -202,18 +273,34 @@ impl Records {
     ///
     /// If the records cannot be written.
     pub fn set_skips(&mut self, skips: &[Skip]) -> Result<()> {
-        if self.skips()? == skips {
+        // Those that cannot be read are of no more use than those of an earlier run.
+        if self.skips().is_ok_and(|kept| kept == skips) {
             return Ok(());
         }
         self.write(|transaction| {
             transaction.execute("DELETE FROM skips", [])?;
-            let mut insert = transaction.prepare("INSERT INTO skips (source, reason) VALUES (?1, ?2)")?;
-            skips.iter().try_for_each(|skip| insert.execute([&skip.source, &skip.reason]).map(drop))
+            let mut insert = transaction.prepare("INSERT INTO skips (source, reason, digest) VALUES (?1, ?2, ?3)")?;
+            skips.iter().try_for_each(|it| insert.execute(params![it.source, it.reason, digest::skip(it)]).map(drop))
         })
     }
 
+    /// Makes sure, once, that no page of the database is two things: one that counts as free and is not would be
+    /// written over.
+    fn look_through(&mut self) -> Result<()> {
+        if self.is_looked_through {
+            return Ok(());
+        }
+        let sql = "PRAGMA quick_check(1)";
+        let said: String = self.connection.query_row(sql, [], |row| row.get(0)).map_err(Error::records("read"))?;
+        if said != "ok" {
+            return Err(self.corrupt(said));
+        }
+        self.is_looked_through = true;
+        Ok(())
+    }
+
     /// Runs `change` in one transaction.
-    fn write<T>(&mut self, change: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+    fn write<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         let transaction = self.connection.transaction().map_err(Error::records("write"))?;
         let changed = change(&transaction).map_err(Error::records("write"))?;
         transaction.commit().map_err(Error::records("write"))?;
@@ -223,6 +310,42 @@ impl Records {
     fn read_all<T>(&self, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
         self.connection.prepare(sql)?.query_map([], read)?.collect()
     }
+}
+
+/// The columns that [`read_manifest`] takes.
+const MANIFEST: &str = "format, embedder, dimension, chunking, changed, current, place, collection, digest";
+
+/// The row of the manifest.
+struct ManifestRow {
+    format: u32,
+    manifest: Manifest,
+    place: Option<String>,
+    digest: Option<Digest>,
+}
+
+fn read_manifest(row: &Row<'_>) -> rusqlite::Result<ManifestRow> {
+    let manifest = Manifest {
+        // Some records do not say it yet; then it is found elsewhere.
+        collection: CollectionId::from_bytes(kept(row, 7)?.unwrap_or_default()),
+        embedder: row.get(1)?,
+        dimension: row.get::<_, u32>(2)? as usize,
+        chunking: row.get(3)?,
+        is_changed: row.get(4)?,
+        current: row.get::<_, Option<i64>>(5)?.map(to_version),
+    };
+    Ok(ManifestRow { format: row.get(0)?, manifest, place: row.get(6)?, digest: kept(row, 8)? })
+}
+
+/// Gives the manifest the digest of what it has come to hold.
+fn seal_manifest(connection: &Connection) -> rusqlite::Result<()> {
+    let row = connection.query_row(&format!("SELECT {MANIFEST} FROM manifest"), [], read_manifest)?;
+    let digest = digest::manifest(&row.manifest, row.format, row.place.as_deref());
+    connection.execute("UPDATE manifest SET digest = ?1", [digest]).map(drop)
+}
+
+/// Returns the digest in a column, if there is one.
+fn kept(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Digest>> {
+    Ok(row.get_ref(column)?.as_blob_or_null()?.and_then(|kept| kept.try_into().ok()))
 }
 
 fn to_version(number: i64) -> IndexVersion {

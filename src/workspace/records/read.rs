@@ -3,8 +3,9 @@
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Statement};
 
-use super::unit::{DONE, kind_of, unpack_spans};
-use super::{DocumentUnit, PassageUnit, Records, bytes, damaged, json};
+use super::digest::Digest;
+use super::unit::{DONE, Mark, kind_of, unpack_spans};
+use super::{DocumentUnit, PassageUnit, Records, bytes, damaged, digest, json, kept};
 use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 
@@ -21,11 +22,29 @@ impl Records {
         // By bytes: the same on every machine.
         let order = "SELECT document FROM documents ORDER BY source_id, id";
         let rows = self.read_all(order, |row| row.get::<_, i64>(0)).map_err(wrong())?;
-        let mut read = Read::new(self).map_err(wrong())?;
+        self.check_none_is_lost(rows.len())?;
+        let mut read = Read::new(self)?;
+        let mut last = None;
         for row in rows {
-            visit(read.unit(row).map_err(wrong())?)?;
+            let unit = read.unit(row)?;
+            // They come by id: one that was damaged into another's would stand beside it.
+            if last.replace(unit.document.id) == Some(unit.document.id) {
+                return Err(self.corrupt(format!("it has the document {} twice", named(&unit))));
+            }
+            visit(unit)?;
         }
         Ok(())
+    }
+
+    /// Each document has a marker, and each marker of a document has it: a row that cannot be found any more must not
+    /// pass for one that was removed.
+    fn check_none_is_lost(&self, documents: usize) -> Result<()> {
+        const SQL: &str = "SELECT count(*) FROM units WHERE stage = 'passages'";
+        let marked: i64 = self.connection.query_row(SQL, [], |row| row.get(0)).map_err(Error::records("read"))?;
+        if usize::try_from(marked) == Ok(documents) {
+            return Ok(());
+        }
+        Err(self.corrupt(format!("it has {documents} documents; {marked} are marked as done or failed")))
     }
 
     /// Returns a document with all that was made from it.
@@ -34,33 +53,59 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn document_unit(&self, document: DocumentId) -> Result<Option<DocumentUnit>> {
-        let find = || {
-            const SQL: &str = "SELECT document FROM documents WHERE id = ?1";
-            let row = self.connection.query_row(SQL, [document.as_bytes()], |row| row.get(0)).optional()?;
-            row.map(|row| Read::new(self)?.unit(row)).transpose()
-        };
-        find().map_err(Error::records("read"))
+        const SQL: &str = "SELECT document FROM documents WHERE id = ?1";
+        let row = self.connection.query_row(SQL, [document.as_bytes()], |row| row.get(0)).optional();
+        let row = row.map_err(Error::records("read"))?;
+        row.map(|row| Read::new(self)?.unit(row)).transpose()
     }
 }
 
-struct Read<'c> {
+/// Returns what a document is called, as far as that is worth showing of one that may be damaged.
+pub(super) fn named(unit: &DocumentUnit) -> String {
+    format!("`{}`", unit.document.uri.chars().take(NAME_CHARS_MAX).collect::<String>())
+}
+
+/// The columns of digests, and what stands in their place where records have none.
+const DIGESTS: &str = "u.content, u.digest";
+const NO_DIGESTS: &str = "NULL, NULL";
+/// Characters of a name that are shown.
+pub(super) const NAME_CHARS_MAX: usize = 120;
+
+/// Reads documents with all that was made from them, each compared with its digests.
+pub(super) struct Read<'c> {
+    records: &'c Records,
     document: Statement<'c>,
     passages: Statement<'c>,
     questions: Statement<'c>,
 }
 
+/// What the row of a document's marker says of it.
+struct Marked {
+    content: Option<Digest>,
+    digest: Option<Digest>,
+    stage: Option<String>,
+    fingerprint: Option<String>,
+    state: Option<u8>,
+    reason: Option<String>,
+}
+
 impl<'c> Read<'c> {
-    fn new(records: &'c Records) -> rusqlite::Result<Self> {
-        let prepare = |sql| records.connection.prepare(sql);
+    pub(super) fn new(records: &'c Records) -> Result<Self> {
+        let prepare = |sql: &str| {
+            let sql = if records.has_digests() { sql.to_owned() } else { sql.replace(DIGESTS, NO_DIGESTS) };
+            let sql = if records.has_digests() { sql } else { sql.replace("p.digest", "NULL") };
+            records.connection.prepare(&sql).map_err(Error::records("read"))
+        };
         Ok(Self {
+            records,
             document: prepare(
                 "SELECT d.id, d.content, d.root, d.source_id, d.title, d.uri, d.media_type, d.metadata, d.text, \
-                 u.fingerprint, u.state FROM documents d \
+                 u.fingerprint, u.state, u.reason, u.stage, u.content, u.digest FROM documents d \
                  LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id WHERE d.document = ?1",
             )?,
             passages: prepare(
-                "SELECT p.passage, p.id, p.ordinal, p.span_start, p.span_end, p.section, p.sentences, u.fingerprint \
-                 FROM passages p LEFT JOIN units u ON u.stage = 'questions' AND u.key = p.id AND u.state = 1 \
+                "SELECT p.passage, p.id, p.ordinal, p.span_start, p.span_end, p.section, p.sentences, u.fingerprint, \
+                 p.digest FROM passages p LEFT JOIN units u ON u.stage = 'questions' AND u.key = p.id AND u.state = 1 \
                  WHERE p.document = ?1 ORDER BY p.ordinal",
             )?,
             questions: prepare(
@@ -70,24 +115,69 @@ impl<'c> Read<'c> {
         })
     }
 
-    fn unit(&mut self, row: i64) -> rusqlite::Result<DocumentUnit> {
-        let mut unit = self.document.query_row([row], read_document)?;
-        let mut rows = self.passages.query([row])?;
-        while let Some(row) = rows.next()? {
-            let passage = read_passage(row, &unit.document)?;
-            let questions = self.questions.query_map([row.get::<_, i64>(0)?], |row| read_question(row, passage.id))?;
-            let questions = questions.collect::<rusqlite::Result<_>>()?;
-            unit.passages.push(PassageUnit { passage, questions, writer: row.get(7)? });
+    /// Returns the document in a row with all that was made from it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not what was written.
+    pub(super) fn unit(&mut self, row: i64) -> Result<DocumentUnit> {
+        let wrong = || Error::records("read");
+        let (mut unit, marked) = self.document.query_row([row], read_document).map_err(wrong())?;
+        let mut rows = self.passages.query([row]).map_err(wrong())?;
+        while let Some(row) = rows.next().map_err(wrong())? {
+            let passage = read_passage(row, &unit.document).map_err(wrong())?;
+            let mut read = || -> rusqlite::Result<_> {
+                let of_passage = |row: &Row<'_>| read_question(row, passage.id);
+                let questions = self.questions.query_map([row.get::<_, i64>(0)?], of_passage)?;
+                Ok((questions.collect::<rusqlite::Result<Vec<PseudoQuery>>>()?, row.get(7)?, kept(row, 8)?))
+            };
+            let (questions, writer, digest): (_, Option<String>, _) = read().map_err(wrong())?;
+            let read = || digest::questions(passage.id, writer.as_deref(), &questions);
+            if !digest::is_right(self.records.format, digest, read) {
+                let (ordinal, document) = (passage.ordinal + 1, named(&unit));
+                let what = format!("the questions of passage {ordinal} of the document {document}");
+                return Err(self.records.corrupt(format!("{what} are not what was written")));
+            }
+            unit.passages.push(PassageUnit { passage, questions, writer });
         }
+        drop(rows);
+        self.check(&unit, &marked)?;
         Ok(unit)
+    }
+
+    /// Checks a document and its marker: both are what was written, and of each other.
+    fn check(&self, unit: &DocumentUnit, marked: &Marked) -> Result<()> {
+        let Marked { content, digest, stage, fingerprint, state, reason } = marked;
+        let mark = Mark {
+            stage: stage.as_deref().unwrap_or_default(),
+            key: unit.document.id.as_bytes(),
+            fingerprint: fingerprint.as_deref().unwrap_or_default(),
+            state: state.unwrap_or_default(),
+            reason: reason.as_deref(),
+            content: *content,
+        };
+        let format = self.records.format;
+        if digest::is_right(format, *digest, || digest::mark(&mark))
+            && digest::is_right(format, *content, || digest::document(unit))
+        {
+            return Ok(());
+        }
+        Err(self.records.corrupt(format!("the document {} is not what was written", named(unit))))
     }
 }
 
-fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentUnit> {
+fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
+    let marked = Marked {
+        content: kept(row, 13)?,
+        digest: kept(row, 14)?,
+        stage: row.get(12)?,
+        fingerprint: row.get(9)?,
+        state: row.get(10)?,
+        reason: row.get(11)?,
+    };
     // The fingerprint of a failed unit is that of the attempt, not of what is there.
-    let is_done = row.get::<_, Option<u8>>(10)? == Some(DONE);
-    let fingerprint = row.get::<_, Option<String>>(9)?.filter(|_| is_done);
-    Ok(DocumentUnit {
+    let fingerprint = marked.fingerprint.clone().filter(|_| marked.state == Some(DONE));
+    let unit = DocumentUnit {
         root: row.get(2)?,
         content: bytes(row, 1)?,
         fingerprint: fingerprint.unwrap_or_default(),
@@ -101,7 +191,8 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentUnit> {
             metadata: json(row, 7)?,
         },
         passages: Vec::new(),
-    })
+    };
+    Ok((unit, marked))
 }
 
 fn read_passage(row: &Row<'_>, document: &Document) -> rusqlite::Result<Passage> {

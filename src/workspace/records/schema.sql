@@ -1,16 +1,17 @@
--- The records of an index: its system of record. Ids are blobs of 16 bytes, hashes blobs of 32; what is repeated refers
--- to row numbers. Row numbers of passages and questions are never used again, so that a row of the last version can
--- only ever mean what it meant when it was written.
+-- The records of an index: its system of record. Ids and digests are blobs of 16 bytes, hashes blobs of 32; what is
+-- repeated refers to row numbers. A digest is of what its comment says, as values, and is compared when that is read.
 
 CREATE TABLE manifest (
     one       INTEGER PRIMARY KEY CHECK (one = 1),
     format    INTEGER NOT NULL,
+    collection BLOB NOT NULL,      -- its id: made with the index, and kept by whatever becomes of it
     embedder  TEXT NOT NULL,       -- of the current version, and of the next unless that changes it
     dimension INTEGER NOT NULL,
     place     TEXT,                -- a JSON object: where the embedder's model lies on this machine; only a hint
     chunking  TEXT,                -- fingerprint of the options that made the passages, once there are any
     changed   INTEGER NOT NULL,    -- 1: documents came, changed or went since the current version was made
-    current   INTEGER              -- the last finished version
+    current   INTEGER,             -- the last finished version
+    digest    BLOB NOT NULL        -- of this row
 ) STRICT;
 
 CREATE TABLE documents (
@@ -34,7 +35,8 @@ CREATE TABLE passages (
     span_start INTEGER NOT NULL,   -- its text is this part of the document's text
     span_end   INTEGER NOT NULL,
     section    TEXT,
-    sentences  BLOB NOT NULL       -- spans in its text: start and end, 4 bytes each, little-endian
+    sentences  BLOB NOT NULL,      -- spans in its text: start and end, 4 bytes each, little-endian
+    digest     BLOB NOT NULL       -- of its questions, in order, and of what wrote them
 ) STRICT;
 CREATE INDEX passages_of_document ON passages (document);
 
@@ -60,6 +62,8 @@ CREATE TABLE units (
     state       INTEGER NOT NULL,  -- 1 done, 2 failed
     reason      TEXT,              -- of the failure
     version     INTEGER,           -- the first version that has it; none while it waits for one
+    content     BLOB,              -- of a document: the digest of its row and of those of its passages
+    digest      BLOB NOT NULL,     -- of this row but for its version
     UNIQUE (stage, key)
 ) STRICT;
 
@@ -72,47 +76,22 @@ CREATE TABLE spending (
     output_tokens INTEGER NOT NULL,
     is_estimated  INTEGER NOT NULL, -- 1: not all tokens were counted by the server
     cost          REAL,             -- none where a price was unknown
-    currency      TEXT
-) STRICT;
-
--- Of the current version: replaced as a whole when a version is finished.
-
-CREATE TABLE entities (
-    entity    INTEGER PRIMARY KEY, -- its ordinal in the version
-    id        BLOB NOT NULL,
-    name      TEXT NOT NULL,
-    documents INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE mentions (
-    mention    INTEGER PRIMARY KEY,
-    passage    INTEGER NOT NULL,
-    entity     INTEGER NOT NULL,
-    sentence   INTEGER NOT NULL,   -- of the passage, from 0
-    span_start INTEGER NOT NULL,   -- in the passage's text
-    span_end   INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE edges (
-    edge         INTEGER PRIMARY KEY,
-    id           BLOB NOT NULL,
-    from_passage INTEGER NOT NULL,
-    to_passage   INTEGER NOT NULL,
-    outgoing     INTEGER NOT NULL,
-    incoming     INTEGER NOT NULL,
-    similarity   REAL NOT NULL
+    currency      TEXT,
+    digest        BLOB NOT NULL     -- of this row
 ) STRICT;
 
 CREATE TABLE versions (
     version    INTEGER PRIMARY KEY,
     created_at TEXT NOT NULL,
     counts     TEXT NOT NULL,      -- a JSON object
-    files      TEXT NOT NULL       -- a JSON array: path, bytes and blake3 of every file
+    files      TEXT NOT NULL,      -- a JSON array: path, bytes and blake3 of every file
+    digest     BLOB NOT NULL       -- of this row
 ) STRICT;
 
 -- Of the last run.
 CREATE TABLE skips (
     skip   INTEGER PRIMARY KEY,
     source TEXT NOT NULL,
-    reason TEXT NOT NULL
+    reason TEXT NOT NULL,
+    digest BLOB NOT NULL           -- of this row
 ) STRICT;

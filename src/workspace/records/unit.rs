@@ -2,12 +2,13 @@
 
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
-use super::Records;
+use super::digest::{self, Digest};
+use super::{Records, seal_manifest};
 use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
 
 /// The stage that makes passages and questions of a document.
-const STAGE: &str = "passages";
+pub(super) const STAGE: &str = "passages";
 /// The stage in which a model writes the questions of a passage.
 pub(super) const WRITTEN: &str = "questions";
 /// Where it is kept of which passages the model gave nothing that can be used: what another wrote of them stays.
@@ -98,6 +99,7 @@ impl Records {
     /// If the records cannot be written, or a passage is no part of its document; then nothing has changed.
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
         units.iter().try_for_each(check)?;
+        self.look_through()?;
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut insert = Insert::new(transaction)?;
@@ -115,8 +117,11 @@ impl Records {
     ///
     /// If the records cannot be written.
     pub fn fail_unit(&mut self, document: DocumentId, fingerprint: &str, reason: &str) -> Result<()> {
+        let content = self.document_unit(document)?.map(|unit| digest::document(&unit));
         self.write(|transaction| {
-            transaction.execute(MARK, params![STAGE, document.as_bytes(), fingerprint, FAILED, reason]).map(drop)
+            let (key, reason) = (document.as_bytes(), Some(reason));
+            let mark = Mark { stage: STAGE, key, fingerprint, state: FAILED, reason, content };
+            InsertMark::new(transaction)?.of(&mark)
         })
     }
 
@@ -126,6 +131,7 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn remove_documents(&mut self, documents: &[DocumentId]) -> Result<usize> {
+        self.look_through()?;
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut removed = 0;
@@ -153,6 +159,7 @@ fn check(unit: &DocumentUnit) -> Result<()> {
 pub(super) fn note_change(transaction: &Transaction<'_>, is_changed: bool) -> rusqlite::Result<()> {
     if is_changed {
         transaction.execute("UPDATE manifest SET changed = 1", [])?;
+        seal_manifest(transaction)?;
     }
     Ok(())
 }
@@ -192,16 +199,52 @@ impl<'t> Remove<'t> {
     }
 }
 
-pub(super) const MARK: &str = "INSERT INTO units (stage, key, fingerprint, state, reason) VALUES (?1, ?2, ?3, ?4, ?5) \
-    ON CONFLICT (stage, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = excluded.state, \
-    reason = excluded.reason, version = NULL";
+/// The marker of a unit: that it is done, or failed, and of what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark<'a> {
+    pub(super) stage: &'a str,
+    pub(super) key: &'a [u8; 16],
+    pub(super) fingerprint: &'a str,
+    pub(super) state: u8,
+    pub(super) reason: Option<&'a str>,
+    /// Of a document: the digest of what it holds.
+    pub(super) content: Option<Digest>,
+}
+
+impl<'a> Mark<'a> {
+    /// Returns the marker of a unit that is done.
+    pub(super) const fn done(stage: &'a str, key: &'a [u8; 16], fingerprint: &'a str) -> Self {
+        Self { stage, key, fingerprint, state: DONE, reason: None, content: None }
+    }
+}
+
+/// Marks units.
+pub(super) struct InsertMark<'t>(Statement<'t>);
+
+impl<'t> InsertMark<'t> {
+    pub(super) fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
+        let insert = transaction.prepare(
+            "INSERT INTO units (stage, key, fingerprint, state, reason, content, digest) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+             ON CONFLICT (stage, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = excluded.state, \
+             reason = excluded.reason, content = excluded.content, digest = excluded.digest, version = NULL",
+        )?;
+        Ok(Self(insert))
+    }
+
+    pub(super) fn of(&mut self, mark: &Mark<'_>) -> rusqlite::Result<()> {
+        let Mark { stage, key, fingerprint, state, reason, content } = mark;
+        self.0.execute(params![stage, key, fingerprint, state, reason, content, digest::mark(mark)])?;
+        Ok(())
+    }
+}
 
 struct Insert<'t> {
     transaction: &'t Transaction<'t>,
     document: Statement<'t>,
     passage: Statement<'t>,
     question: InsertQuestion<'t>,
-    mark: Statement<'t>,
+    mark: InsertMark<'t>,
 }
 
 /// Inserts questions of passages that are there.
@@ -216,11 +259,11 @@ impl<'t> Insert<'t> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?,
             passage: transaction.prepare(
-                "INSERT INTO passages (document, id, ordinal, span_start, span_end, section, sentences) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO passages (document, id, ordinal, span_start, span_end, section, sentences, digest) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             question: InsertQuestion::new(transaction)?,
-            mark: transaction.prepare(MARK)?,
+            mark: InsertMark::new(transaction)?,
         })
     }
 
@@ -243,9 +286,8 @@ impl<'t> Insert<'t> {
         for passage in &unit.passages {
             self.passage(document, passage)?;
         }
-        let no_reason = None::<&str>;
-        self.mark.execute(params![STAGE, id.as_bytes(), unit.fingerprint, DONE, no_reason])?;
-        Ok(())
+        let content = Some(digest::document(unit));
+        self.mark.of(&Mark { content, ..Mark::done(STAGE, id.as_bytes(), &unit.fingerprint) })
     }
 
     fn passage(&mut self, document: i64, unit: &PassageUnit) -> rusqlite::Result<()> {
@@ -258,12 +300,13 @@ impl<'t> Insert<'t> {
             span.start,
             span.end,
             section.as_deref(),
-            sentences
+            sentences,
+            digest::questions(*id, unit.writer.as_deref(), &unit.questions)
         ])?;
         let passage = self.transaction.last_insert_rowid();
         unit.questions.iter().try_for_each(|question| self.question.of(passage, question))?;
         if let Some(writer) = &unit.writer {
-            self.mark.execute(params![WRITTEN, id.as_bytes(), writer, DONE, None::<&str>])?;
+            self.mark.of(&Mark::done(WRITTEN, id.as_bytes(), writer))?;
         }
         Ok(())
     }

@@ -1,72 +1,12 @@
-//! Versions: what belongs to the current one, switched in one transaction.
+//! Versions: which there are, what their files must be, and the switch to the next.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use rustc_hash::FxHashMap;
 
-use super::{Records, json, to_version, unit};
-use crate::domain::{Counts, EdgeId, EntityId, IndexVersion, PassageId, QuestionId};
+use super::{Records, digest, json, kept, seal_manifest, to_version, unit};
+use crate::domain::{Counts, IndexVersion};
 use crate::error::{Error, Result};
 use crate::workspace::WorkspaceOptions;
 use crate::workspace::stamp::StampedFile;
-
-/// An entity of layer 0; its place among them is its ordinal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntityRow {
-    /// Its identity.
-    pub id: EntityId,
-    /// Its folded name.
-    pub name: String,
-    /// Documents that mention it.
-    pub documents: u32,
-}
-
-/// A mention of an entity in a passage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MentionRow {
-    /// The passage, by ordinal.
-    pub passage: u32,
-    /// The entity, by ordinal.
-    pub entity: u32,
-    /// The sentence of the passage, from 0.
-    pub sentence: u32,
-    /// First byte of the mention in the passage's text.
-    pub start: u32,
-    /// One past its last byte.
-    pub end: u32,
-}
-
-/// A question edge.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EdgeRow {
-    /// Its identity.
-    pub id: EdgeId,
-    /// The passage that asks, by ordinal.
-    pub from: u32,
-    /// The passage that answers, by ordinal.
-    pub to: u32,
-    /// The out-coming question, by ordinal.
-    pub outgoing: u32,
-    /// The in-coming question, by ordinal.
-    pub incoming: u32,
-    /// SIM of the two questions.
-    pub similarity: f32,
-}
-
-/// What the ordinals of a version stand for.
-#[derive(Debug, Clone, Default)]
-pub(in crate::workspace) struct OrdinalIds {
-    pub(in crate::workspace) passages: Vec<PassageId>,
-    pub(in crate::workspace) incoming: Vec<QuestionId>,
-    pub(in crate::workspace) outgoing: Vec<QuestionId>,
-}
-
-/// What a version has in the records beside its documents.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::workspace) struct VersionRows<'a> {
-    pub(in crate::workspace) entities: &'a [EntityRow],
-    pub(in crate::workspace) mentions: &'a [MentionRow],
-    pub(in crate::workspace) edges: &'a [EdgeRow],
-}
 
 /// A finished version.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,21 +30,56 @@ pub(in crate::workspace) struct UnitCounts {
 impl Records {
     /// Returns the last finished version, if there is one.
     pub(in crate::workspace) fn current_version(&self) -> Result<Option<VersionRow>> {
-        // One statement sees one state: the row is that of the version that is current in it.
-        const SQL: &str = "SELECT m.current, v.created_at, v.counts, v.files, m.embedder, m.dimension FROM manifest m \
-             LEFT JOIN versions v ON v.version = m.current WHERE m.current IS NOT NULL";
-        self.connection.query_row(SQL, [], read_version).optional().map_err(Error::records("read"))
+        // One transaction sees one state: the row is that of the version that is current in it.
+        let _transaction = self.connection.unchecked_transaction().map_err(Error::records("read"))?;
+        let manifest = self.manifest()?;
+        let Some(current) = manifest.current else { return Ok(None) };
+        self.version_row(current, manifest.pin())?
+            .map(Some)
+            .ok_or_else(|| self.corrupt(format!("it does not know its current version, {current}")))
+    }
+
+    /// Returns what is kept of a version that was made by the embedder of `pin`.
+    fn version_row(&self, version: IndexVersion, pin: WorkspaceOptions) -> Result<Option<VersionRow>> {
+        let sql = if self.has_digests() {
+            "SELECT created_at, counts, files, digest FROM versions WHERE version = ?1"
+        } else {
+            "SELECT created_at, counts, files, NULL FROM versions WHERE version = ?1"
+        };
+        let read = |row: &Row<'_>| {
+            let (counts, files): (String, String) = (row.get(1)?, row.get(2)?);
+            let created_at: String = row.get(0)?;
+            let read = || digest::version(version.0, &created_at, &counts, &files);
+            if !digest::is_right(self.format, kept(row, 3)?, read) {
+                return Ok(None);
+            }
+            Ok(Some(VersionRow { version, pin, created_at, counts: json(row, 1)?, files: json(row, 2)? }))
+        };
+        let number = [version.0.cast_signed()];
+        let row = self.connection.query_row(sql, number, read).optional().map_err(Error::records("read"))?;
+        let damaged = || self.corrupt(format!("what it knows of version {version} is not what was written"));
+        row.map(|row| row.ok_or_else(damaged)).transpose()
     }
 
     /// Returns the versions whose files are kept: the current one and the one before it.
     pub(in crate::workspace) fn kept_versions(&self) -> Result<Vec<IndexVersion>> {
-        self.read_all("SELECT version FROM versions", |row| row.get(0).map(to_version)).map_err(Error::records("read"))
+        let manifest = self.manifest()?;
+        let read = self.read_all("SELECT version FROM versions", |row| row.get(0).map(to_version));
+        let kept = read.map_err(Error::records("read"))?;
+        // A number that was damaged must not make its files ones that nobody asks for.
+        for version in &kept {
+            self.version_row(*version, manifest.pin())?;
+        }
+        Ok(kept.into_iter().chain(manifest.current).collect())
     }
 
     /// Returns the number of the version to come.
     pub(in crate::workspace) fn next_version(&self) -> Result<IndexVersion> {
-        const SQL: &str = "SELECT coalesce(max(version), 0) + 1 FROM versions";
-        self.connection.query_row(SQL, [], |row| row.get(0).map(to_version)).map_err(Error::records("read"))
+        const SQL: &str = "SELECT coalesce(max(version), 0) FROM versions";
+        let known =
+            self.connection.query_row(SQL, [], |row| row.get(0).map(to_version)).map_err(Error::records("read"))?;
+        let last = self.manifest()?.current.map_or(known, |current| current.max(known));
+        Ok(IndexVersion(last.0 + 1))
     }
 
     /// Returns how many units there are in each state.
@@ -118,114 +93,19 @@ impl Records {
         self.connection.query_row(SQL, [unit::DONE], read).map_err(Error::records("read"))
     }
 
-    /// Makes `version` the current one: its rows, its files, its embedder and the switch, in one transaction. Only the
-    /// one before it stays known beside it.
-    pub(in crate::workspace) fn finish_version(
-        &mut self,
-        version: &VersionRow,
-        rows: VersionRows<'_>,
-        ids: &OrdinalIds,
-    ) -> Result<()> {
-        let wrong = || Error::records("write");
-        let ids = RowIds::find(self, ids)?;
-        let transaction = self.connection.transaction().map_err(wrong())?;
-        replace_entities(&transaction, rows.entities).map_err(wrong())?;
-        replace_mentions(&transaction, rows.mentions, &ids)?;
-        replace_edges(&transaction, rows.edges, &ids)?;
-        switch(&transaction, version).map_err(wrong())?;
-        transaction.commit().map_err(wrong())
-    }
-}
-
-fn read_version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
-    Ok(VersionRow {
-        version: row.get(0).map(to_version)?,
-        created_at: row.get(1)?,
-        counts: json(row, 2)?,
-        files: json(row, 3)?,
-        pin: WorkspaceOptions { embedder: row.get(4)?, dimension: row.get::<_, u32>(5)? as usize },
-    })
-}
-
-/// Row numbers, by ordinal.
-struct RowIds {
-    passages: Vec<i64>,
-    incoming: Vec<i64>,
-    outgoing: Vec<i64>,
-}
-
-impl RowIds {
-    fn find(records: &Records, ids: &OrdinalIds) -> Result<Self> {
-        let passages = row_numbers(records, "SELECT id, passage FROM passages")?;
-        let questions = row_numbers(records, "SELECT id, question FROM questions")?;
-        Ok(Self {
-            passages: look_up(&passages, ids.passages.iter().map(PassageId::as_bytes))?,
-            incoming: look_up(&questions, ids.incoming.iter().map(QuestionId::as_bytes))?,
-            outgoing: look_up(&questions, ids.outgoing.iter().map(QuestionId::as_bytes))?,
+    /// Makes `version` the current one: its files, its embedder and the switch, in one transaction. Only the one before
+    /// it stays known beside it.
+    pub(in crate::workspace) fn finish_version(&mut self, version: &VersionRow) -> Result<()> {
+        // What was damaged before must not pass for what was written.
+        self.manifest()?;
+        let is_known = self.kept_versions().is_ok();
+        self.write(|transaction| {
+            if !is_known {
+                transaction.execute("DELETE FROM versions", [])?;
+            }
+            switch(transaction, version)
         })
     }
-}
-
-type RowNumbers = FxHashMap<[u8; 16], i64>;
-
-fn row_numbers(records: &Records, sql: &str) -> Result<RowNumbers> {
-    let read = || {
-        let mut statement = records.connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((super::bytes(row, 0)?, row.get(1)?)))?;
-        rows.collect::<rusqlite::Result<RowNumbers>>()
-    };
-    read().map_err(Error::records("read"))
-}
-
-fn look_up<'a>(numbers: &RowNumbers, ids: impl Iterator<Item = &'a [u8; 16]>) -> Result<Vec<i64>> {
-    let lost = |id: &[u8; 16]| Error::Internal(format!("`{}` is not in the records", PassageId::from_bytes(*id)));
-    ids.map(|id| numbers.get(id).copied().ok_or_else(|| lost(id))).collect()
-}
-
-fn replace_entities(transaction: &Transaction<'_>, entities: &[EntityRow]) -> rusqlite::Result<()> {
-    transaction.execute("DELETE FROM entities", [])?;
-    let mut insert =
-        transaction.prepare("INSERT INTO entities (entity, id, name, documents) VALUES (?1, ?2, ?3, ?4)")?;
-    for (ordinal, entity) in (0_i64..).zip(entities) {
-        insert.execute(params![ordinal, entity.id.as_bytes(), entity.name, entity.documents])?;
-    }
-    Ok(())
-}
-
-fn replace_mentions(transaction: &Transaction<'_>, mentions: &[MentionRow], ids: &RowIds) -> Result<()> {
-    let wrong = || Error::records("write");
-    transaction.execute("DELETE FROM mentions", []).map_err(wrong())?;
-    let mut insert = transaction
-        .prepare("INSERT INTO mentions (passage, entity, sentence, span_start, span_end) VALUES (?1, ?2, ?3, ?4, ?5)")
-        .map_err(wrong())?;
-    for mention in mentions {
-        let passage = number(&ids.passages, mention.passage)?;
-        let MentionRow { entity, sentence, start, end, .. } = mention;
-        insert.execute(params![passage, entity, sentence, start, end]).map_err(wrong())?;
-    }
-    Ok(())
-}
-
-fn replace_edges(transaction: &Transaction<'_>, edges: &[EdgeRow], ids: &RowIds) -> Result<()> {
-    let wrong = || Error::records("write");
-    transaction.execute("DELETE FROM edges", []).map_err(wrong())?;
-    let mut insert = transaction
-        .prepare(
-            "INSERT INTO edges (id, from_passage, to_passage, outgoing, incoming, similarity) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )
-        .map_err(wrong())?;
-    for edge in edges {
-        let (from, to) = (number(&ids.passages, edge.from)?, number(&ids.passages, edge.to)?);
-        let (outgoing, incoming) = (number(&ids.outgoing, edge.outgoing)?, number(&ids.incoming, edge.incoming)?);
-        insert.execute(params![edge.id.as_bytes(), from, to, outgoing, incoming, edge.similarity]).map_err(wrong())?;
-    }
-    Ok(())
-}
-
-fn number(numbers: &[i64], ordinal: u32) -> Result<i64> {
-    let lost = || Error::Internal(format!("the version has nothing with the ordinal {ordinal}"));
-    numbers.get(ordinal as usize).copied().ok_or_else(lost)
 }
 
 fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<()> {
@@ -240,8 +120,14 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
         [],
     )?;
     transaction.execute(
-        "INSERT INTO versions (version, created_at, counts, files) VALUES (?1, ?2, ?3, ?4)",
-        params![version, row.created_at, counts, files],
+        "INSERT INTO versions (version, created_at, counts, files, digest) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            version,
+            row.created_at,
+            counts,
+            files,
+            digest::version(row.version.0, &row.created_at, &counts, &files)
+        ],
     )?;
     transaction
         .execute("UPDATE units SET version = ?1 WHERE version IS NULL AND state = ?2", params![version, unit::DONE])?;
@@ -250,5 +136,5 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
         "UPDATE manifest SET current = ?1, changed = 0, embedder = ?2, dimension = ?3",
         params![version, embedder, *dimension as u32],
     )?;
-    Ok(())
+    seal_manifest(transaction)
 }

@@ -1,9 +1,10 @@
 //! Questions that a model wrote: units of their own, passage by passage, and what they came to.
 
-use rusqlite::{OptionalExtension as _, Params, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::unit::{DONE, FAILED, InsertQuestion, MARK, UNWRITTEN, WRITTEN, note_change};
-use super::{Records, bytes};
+use super::digest::Digest;
+use super::unit::{FAILED, InsertMark, InsertQuestion, Mark, UNWRITTEN, WRITTEN, note_change};
+use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
 use crate::error::{Error, Result};
 
@@ -102,11 +103,13 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn write_questions(&mut self, written: &[WrittenQuestions], writer: &str) -> Result<()> {
+        self.look_through()?;
         self.write(|transaction| {
             let mut find = transaction.prepare("SELECT passage FROM passages WHERE id = ?1")?;
             let mut remove = transaction.prepare("DELETE FROM questions WHERE passage = ?1")?;
             let mut insert = InsertQuestion::new(transaction)?;
-            let mut mark = transaction.prepare(MARK)?;
+            let mut seal = transaction.prepare("UPDATE passages SET digest = ?2 WHERE passage = ?1")?;
+            let mut mark = InsertMark::new(transaction)?;
             let mut unmark = transaction.prepare("DELETE FROM units WHERE stage = ?1 AND key = ?2")?;
             for WrittenQuestions { passage, questions } in written {
                 let key = passage.as_bytes();
@@ -115,11 +118,13 @@ impl Records {
                     Ok(questions) => {
                         remove.execute([row])?;
                         questions.iter().try_for_each(|question| insert.of(row, question))?;
-                        mark.execute(params![WRITTEN, key, writer, DONE, None::<&str>])?;
+                        seal.execute(params![row, digest::questions(*passage, Some(writer), questions)])?;
+                        mark.of(&Mark::done(WRITTEN, key, writer))?;
                         unmark.execute(params![UNWRITTEN, key])?;
                     }
                     Err(reason) => {
-                        mark.execute(params![UNWRITTEN, key, writer, FAILED, reason])?;
+                        let (state, reason) = (FAILED, Some(reason.as_str()));
+                        mark.of(&Mark { state, reason, ..Mark::done(UNWRITTEN, key, writer) })?;
                     }
                 }
             }
@@ -135,7 +140,7 @@ impl Records {
     /// If the records cannot be written.
     pub fn add_spending(&mut self, model: &str, spent: &Spent) -> Result<()> {
         // One unknown price makes the sum unknown, but calls that cost nothing leave it as it is.
-        const SQL: &str = "INSERT INTO spending VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+        const SQL: &str = "INSERT INTO spending VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, x'') \
              ON CONFLICT (model) DO UPDATE SET \
              cost = CASE WHEN excluded.calls = 0 THEN cost WHEN calls = 0 THEN excluded.cost \
                          WHEN currency IS excluded.currency THEN cost + excluded.cost END, \
@@ -153,12 +158,18 @@ impl Records {
         let (amount, currency) = (cost.as_ref().map(|it| it.amount), cost.as_ref().map(|it| it.currency.as_str()));
         let (input, output) = (signed(usage.input_tokens), signed(usage.output_tokens));
         let row = params![model, signed(*calls), signed(*cached), input, output, usage.is_estimated, amount, currency];
-        let wrong = || Error::records("write");
-        let sync = |mode| self.connection.pragma_update(None, "synchronous", mode).map_err(wrong());
-        sync("NORMAL")?;
-        let added = self.connection.execute(SQL, row).map_err(wrong());
-        sync("FULL")?;
-        added.map(drop)
+        let sync = |records: &Self, mode| {
+            records.connection.pragma_update(None, "synchronous", mode).map_err(Error::records("write"))
+        };
+        // What was damaged before must not pass for what was spent.
+        self.spending()?;
+        sync(self, "NORMAL")?;
+        let added = self.write(|transaction| {
+            transaction.execute(SQL, row)?;
+            seal_spending(transaction)
+        });
+        sync(self, "FULL")?;
+        added
     }
 
     /// Returns how many passages a model was asked about.
@@ -198,13 +209,35 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn spending(&self) -> Result<Vec<(String, Spent)>> {
-        let read = self.read_all("SELECT * FROM spending ORDER BY model", |row| {
-            let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-            let (amount, currency): (Option<f64>, Option<String>) = (row.get(6)?, row.get(7)?);
-            let usage = Usage { input_tokens: count(3)?, output_tokens: count(4)?, is_estimated: row.get(5)? };
-            let cost = amount.zip(currency).map(|(amount, currency)| Cost { amount, currency });
-            Ok((row.get(0)?, Spent { calls: count(1)?, cached: count(2)?, usage, cost }))
-        });
-        read.map_err(Error::records("read"))
+        let sql = if self.has_digests() {
+            "SELECT * FROM spending ORDER BY model"
+        } else {
+            "SELECT *, NULL FROM spending ORDER BY model"
+        };
+        let rows = self.read_all(sql, read_spending).map_err(Error::records("read"))?;
+        let known = |(model, spent, kept): (String, Spent, Option<Digest>)| {
+            if digest::is_right(self.format, kept, || digest::spending(&model, &spent)) {
+                return Ok((model, spent));
+            }
+            Err(self.corrupt(format!("what was spent on `{model}` is not what was written")))
+        };
+        rows.into_iter().map(known).collect()
     }
+}
+
+/// Gives what was spent on each model its digest.
+pub(super) fn seal_spending(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT * FROM spending")?;
+    let rows = statement.query_map([], read_spending)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut update = connection.prepare("UPDATE spending SET digest = ?2 WHERE model = ?1")?;
+    rows.iter()
+        .try_for_each(|(model, spent, _)| update.execute(params![model, digest::spending(model, spent)]).map(drop))
+}
+
+fn read_spending(row: &Row<'_>) -> rusqlite::Result<(String, Spent, Option<Digest>)> {
+    let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    let (amount, currency): (Option<f64>, Option<String>) = (row.get(6)?, row.get(7)?);
+    let usage = Usage { input_tokens: count(3)?, output_tokens: count(4)?, is_estimated: row.get(5)? };
+    let cost = amount.zip(currency).map(|(amount, currency)| Cost { amount, currency });
+    Ok((row.get(0)?, Spent { calls: count(1)?, cached: count(2)?, usage, cost }, kept(row, 8)?))
 }

@@ -58,8 +58,7 @@ fn a_version_that_was_damaged_is_made_again_from_the_records() {
     assert_eq!(read_whole(&workspace.snapshot().unwrap())[1..], before[1..]);
 }
 
-/// Records changed anywhere either read as before, or are an error. (A text that changed in place cannot be told: the
-/// database has no checksums. What is derived from it has.)
+/// Records changed anywhere either read as before, or are an error.
 #[test]
 fn records_cut_or_changed_never_panic() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,129 @@
+//! Records that are damaged, made good from the sources: what cannot be made anew is named, and nothing else is
+//! touched.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::options::Sources;
+use super::run::Run;
+use crate::domain::DocumentId;
+use crate::error::{Error, Result};
+use crate::ingest::{SourceDocument, SourceItem};
+use crate::workspace::DamagedUnit;
+
+/// Documents that are named.
+const SHOWN_MAX: usize = 3;
+
+/// What there is to make documents anew of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// What a source says now, as a run that reads it takes it.
+    AsItIs,
+    /// What a source says, if that is what it said before.
+    Unchanged,
+}
+
+/// What came of mending.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    /// Documents that were made anew.
+    pub(super) made: Vec<String>,
+    /// Documents that stay damaged.
+    pub(super) left: Vec<String>,
+    /// What was forgotten, since it was damaged.
+    pub(super) notes: Vec<String>,
+    /// Whether anything was done.
+    pub(super) is_changed: bool,
+}
+
+impl Run {
+    /// Makes anew what is damaged in the records, as far as `sources` have it; returns what came of it, or nothing
+    /// where no mending is possible.
+    pub(super) fn mend(&mut self, sources: &[Sources], trust: Trust) -> Result<Option<Mended>> {
+        let records = self.writer.records();
+        // Without it nobody knows what the rest is to be.
+        records.manifest()?;
+        let has_faults = !records.database_faults().is_empty();
+        if has_faults && !records.remake_indexes() {
+            return Ok(None);
+        }
+        let notes = records.forget_damaged()?;
+        let mut mended = Mended { is_changed: has_faults || !notes.is_empty(), notes, ..Mended::default() };
+        let survey = records.survey();
+        let mut found = self.find(sources, &survey.documents, trust)?;
+        let (mut remade, mut batch) = (Vec::new(), Vec::new());
+        for damaged in survey.documents {
+            match found.remove(&damaged.id) {
+                Some(source) => {
+                    mended.made.push(damaged.name.clone());
+                    batch.push(source);
+                    remade.push(damaged);
+                }
+                None => mended.left.push(damaged.name),
+            }
+        }
+        if remade.is_empty() && survey.strays.is_empty() {
+            return Ok(Some(mended));
+        }
+        mended.is_changed = true;
+        self.writer.records().remove_damaged(&remade)?;
+        self.make(batch)?;
+        Ok(Some(mended))
+    }
+
+    /// Returns what the sources have of documents that are damaged.
+    fn find(
+        &mut self,
+        sources: &[Sources],
+        damaged: &[DamagedUnit],
+        trust: Trust,
+    ) -> Result<FxHashMap<DocumentId, SourceDocument>> {
+        let wanted: FxHashMap<DocumentId, Option<[u8; 32]>> = damaged.iter().map(|it| (it.id, it.content)).collect();
+        let mut found = FxHashMap::default();
+        if wanted.is_empty() {
+            return Ok(found);
+        }
+        let (ingest, cancellation) = (self.options.ingest.clone(), self.options.cancellation.clone());
+        for sources in sources {
+            sources.visit(&ingest, &mut |item| {
+                if cancellation.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let SourceItem::Document(source) = item else { return Ok(()) };
+                // Of one that is lost nobody knows what it said.
+                let is_it =
+                    |known: &Option<[u8; 32]>| trust == Trust::AsItIs || known.is_none_or(|it| it == source.content);
+                if wanted.get(&source.document.id).is_some_and(is_it) {
+                    // The first of an id counts, as in every run.
+                    found.entry(source.document.id).or_insert(source);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+}
+
+/// Says which documents were damaged and are made anew.
+pub(super) fn warning(mended: &Mended) -> Option<String> {
+    let documents = listed(&mended.made)?;
+    Some(format!("{documents} damaged in the records and made anew from the source"))
+}
+
+/// Returns the error of documents that are damaged and that no source at hand has.
+pub(super) fn left(mended: &Mended, path: std::path::PathBuf) -> Option<Error> {
+    let documents = listed(&mended.left)?;
+    let reason = format!("{documents} damaged, and no source that was read has what it was made from");
+    Some(Error::Corrupt { path, reason })
+}
+
+fn listed(names: &[String]) -> Option<String> {
+    let distinct: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+    let mut shown: Vec<&str> = distinct.into_iter().collect();
+    shown.sort_unstable();
+    let (count, verb) = (names.len(), if names.len() == 1 { "document was" } else { "documents were" });
+    let more = count.saturating_sub(SHOWN_MAX);
+    shown.truncate(SHOWN_MAX);
+    let names = shown.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let names = if more > 0 { format!("{names} and {more} more") } else { names };
+    (count > 0).then(|| format!("{names}: {count} {verb}"))
+}

@@ -1,0 +1,258 @@
+//! Whether an index is what was written, all of it: what a reader comes upon, and what none would.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::records::{Records, Survey, VersionRow, with_cause};
+use super::stamp::{Depth, is_missing};
+use super::{DocumentUnit, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
+use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::GraphReader as _;
+
+/// Examples that a finding names.
+const EXAMPLES_MAX: usize = 5;
+
+/// Checks of what is made from the records.
+const DERIVED: [&str; 4] = ["files", "structure", "counts", "version-of-the-records"];
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IndexFinding {
+    /// Its name.
+    pub check: &'static str,
+    /// How much offends it.
+    pub offenders: u64,
+    /// Some of that, for people.
+    pub examples: Vec<String>,
+}
+
+impl IndexFinding {
+    fn of(check: &'static str, mut found: Vec<String>) -> Self {
+        let offenders = found.len() as u64;
+        found.truncate(EXAMPLES_MAX);
+        Self { check, offenders, examples: found }
+    }
+}
+
+/// What a check of a whole index found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct IndexCheck {
+    /// The version that was checked; none where there is none, or where it cannot be read which.
+    pub version: Option<IndexVersion>,
+    /// Every check, in order.
+    pub checks: Vec<IndexFinding>,
+}
+
+impl IndexCheck {
+    /// Returns whether nothing was found.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.checks.iter().all(|finding| finding.offenders == 0)
+    }
+
+    /// Returns what was found in the index at `path`, as an error.
+    #[must_use]
+    pub fn error(&self, path: &Path) -> Error {
+        let offended: Vec<&str> = self.checks.iter().filter(|it| it.offenders > 0).map(|it| it.check).collect();
+        // What is derived is made anew from the records, which decides what there is to do.
+        let is_derived = offended.iter().all(|check| DERIVED.contains(check));
+        let path = if is_derived { path.to_owned() } else { path.join(RECORDS) };
+        Error::Corrupt { path, reason: format!("what fails is {}", offended.join(", ")) }
+    }
+
+    fn push(&mut self, check: &'static str, found: Vec<String>) {
+        self.checks.push(IndexFinding::of(check, found));
+    }
+}
+
+impl Workspace {
+    /// Checks an index, every byte of it: the records by the database's own check, their digests, ids and what belongs
+    /// together; every file of the current version; what both say of one another; and kept replies.
+    ///
+    /// # Errors
+    ///
+    /// If there is no index at `path`, or one of a format that this program does not read. What is damaged is no error
+    /// here: the report says what it is.
+    pub fn check_at(path: &Path) -> Result<IndexCheck> {
+        match Self::open(path) {
+            Ok(workspace) => workspace.check(),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                let mut report = IndexCheck::default();
+                report.push("database", vec![with_cause(&error)]);
+                Ok(report)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Does so with an index that is open.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::check_at`].
+    pub fn check(&self) -> Result<IndexCheck> {
+        let mut report = IndexCheck::default();
+        let records = match self.records() {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                report.push("database", vec![with_cause(&error)]);
+                return Ok(report);
+            }
+            records => records?,
+        };
+        let Survey { database, rows, documents, ids, strays } = records.survey();
+        report.push("database", database);
+        report.push("manifest-and-versions", rows);
+        report.push("documents", documents.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect());
+        report.push("ids", ids);
+        report.push("nothing-is-left", strays);
+        // What is wrong with the records was found; of the version only they can tell what it must be.
+        if let Ok(Some(row)) = records.current_version() {
+            report.version = Some(row.version);
+            self.check_version(&records, &row, &mut report)?;
+        }
+        report.push("replies", self.check_replies()?);
+        Ok(report)
+    }
+
+    fn check_version(&self, records: &Records, row: &VersionRow, report: &mut IndexCheck) -> Result<()> {
+        let folder = version_folder(&self.path, row.version);
+        let mut files = Vec::new();
+        for file in &row.files {
+            match file.stamp.check(&folder.join(&file.path), Depth::Contents) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::Corrupt || is_missing(&error) => {
+                    files.push(format!("{}: {}", file.path, with_cause(&error)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let is_whole = files.is_empty();
+        report.push("files", files);
+        if !is_whole {
+            return Ok(());
+        }
+        match Snapshot::open(&folder, row) {
+            Ok(snapshot) => {
+                report.push("structure", Vec::new());
+                report.push("counts", counts(&snapshot));
+                // Where the records are ahead of the version, the next run brings it up to them.
+                let is_changed = records.manifest().is_ok_and(|manifest| manifest.is_changed);
+                let differences = if is_changed { Vec::new() } else { differences(records, &snapshot) };
+                report.push("version-of-the-records", differences);
+            }
+            Err(error) if error.kind() == ErrorKind::Corrupt => report.push("structure", vec![with_cause(&error)]),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn check_replies(&self) -> Result<Vec<String>> {
+        let path = self.path.join(REPLIES);
+        if !is_there(&path)? {
+            return Ok(Vec::new());
+        }
+        match self.replies_to_read().and_then(|replies| replies.map_or(Ok(Vec::new()), |replies| replies.faults())) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(vec![with_cause(&error)]),
+            faults => faults,
+        }
+    }
+}
+
+/// Returns what a version counts otherwise than it has it.
+fn counts(snapshot: &Snapshot) -> Vec<String> {
+    let (graph, counts) = (snapshot.graph(), snapshot.counts());
+    let titled =
+        (0..graph.document_count() as u32).filter(|it| snapshot.document(*it).is_ok_and(|it| it.title.is_some()));
+    let pairs = [
+        ("documents", graph.document_count() as u64, counts.documents),
+        ("documents with a title", titled.count() as u64, counts.titled),
+        ("passages", graph.passage_count() as u64, counts.passages),
+        ("sentences", graph.sentence_count() as u64, counts.sentences),
+        ("answered questions", graph.incoming_passage.len() as u64, counts.incoming),
+        ("raised questions", snapshot.outgoing_passages().len() as u64, counts.outgoing),
+        ("edges", graph.edge_target.len() as u64, counts.edges),
+        ("entities", graph.entity_name_ends.len() as u64, counts.entities),
+        ("mentions", graph.mention_entity.len() as u64, counts.mentions),
+    ];
+    let wrong = pairs.into_iter().filter(|(_, has, says)| has != says);
+    wrong.map(|(what, has, says)| format!("{what}: {has}, and {says} are counted")).collect()
+}
+
+/// Returns where the documents of the records are not those of the version that was made of them.
+fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
+    let mut walk = Walk { snapshot, document: 0, passage: 0, questions: [0, 0], found: Vec::new() };
+    let read = records.for_each_document_unit(&mut |unit| {
+        if !unit.passages.is_empty() {
+            walk.unit(&unit);
+        }
+        Ok(())
+    });
+    let Walk { document, passage, mut found, .. } = walk;
+    // Records that cannot be read were found out before this, and leave nothing to compare.
+    if read.is_ok() && (document != snapshot.document_count() || passage != snapshot.passage_count()) {
+        found.push(format!("{document} documents with {passage} passages"));
+    }
+    found
+}
+
+/// A walk through records and version, side by side.
+struct Walk<'a> {
+    snapshot: &'a Snapshot,
+    document: u32,
+    passage: u32,
+    /// In-coming and out-coming ones.
+    questions: [u32; 2],
+    found: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn unit(&mut self, unit: &DocumentUnit) {
+        let (due, number) = (&unit.document, self.document);
+        let is_same = number < self.snapshot.document_count()
+            && self.snapshot.document(number).is_ok_and(|shown| {
+                let names = (shown.document, &shown.source_id, &shown.title, &shown.uri);
+                names == (due.id, &due.source_id, &due.title, &due.uri)
+                    && (&shown.media_type, &shown.metadata) == (&due.media_type, &due.metadata)
+            });
+        if !is_same {
+            self.found.push(format!("document {}", due.id));
+        }
+        self.document += 1;
+        unit.passages.iter().for_each(|passage| self.passage(passage));
+    }
+
+    fn passage(&mut self, unit: &PassageUnit) {
+        let (due, number) = (&unit.passage, self.passage);
+        let is_same = number < self.snapshot.passage_count()
+            && self.snapshot.passage(number).is_ok_and(|shown| {
+                (shown.passage, shown.span, &shown.text) == (due.id, due.span, &due.text)
+                    && (&shown.section, &shown.sentences) == (&due.section, &due.sentences)
+            });
+        if !is_same {
+            self.found.push(format!("passage {}", due.id));
+        }
+        self.passage += 1;
+        unit.questions.iter().for_each(|question| self.question(question));
+    }
+
+    fn question(&mut self, due: &PseudoQuery) {
+        let (graph, snapshot) = (self.snapshot.graph(), self.snapshot);
+        let number = self.questions[due.kind as usize];
+        let is_same = match due.kind {
+            QuestionKind::Incoming => {
+                (number as usize) < graph.incoming_passage.len()
+                    && (snapshot.incoming_id(number), snapshot.incoming(number)) == (due.id, &due.text)
+            }
+            QuestionKind::Outgoing => {
+                (number as usize) < snapshot.outgoing_passages().len()
+                    && (snapshot.outgoing_id(number), snapshot.outgoing(number)) == (due.id, &due.text)
+            }
+        };
+        if !is_same {
+            self.found.push(format!("question {}", due.id));
+        }
+        self.questions[due.kind as usize] += 1;
+    }
+}

@@ -1,0 +1,128 @@
+//! Records of an older format, brought to that of this program in one transaction: killed at any moment, they are in
+//! one format or the other.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::read::Read;
+use super::survey;
+use super::unit::STAGE;
+use super::{Digest, INDEX_FORMAT, Records, connection, digest, schema, seal_manifest};
+use crate::domain::{CollectionId, Skip};
+use crate::error::{Error, Result};
+
+/// The last format whose records have no digests and whose manifest names no collection.
+pub(super) const WITHOUT_DIGESTS: u32 = 3;
+/// What is kept in the place of the digest of something that was damaged already: no digest is this one.
+const DAMAGED: Digest = [0; 16];
+/// Tables that are there to be made anew: they have columns that older ones have not. What refers to them does so by
+/// row numbers, which stay.
+const CHANGED: [(&str, &str); 5] = [
+    ("passages", "SELECT *, x'' FROM temp.kept"),
+    ("units", "SELECT *, NULL, x'' FROM temp.kept"),
+    ("spending", "SELECT *, x'' FROM temp.kept"),
+    ("versions", "SELECT *, x'' FROM temp.kept"),
+    ("skips", "SELECT *, x'' FROM temp.kept"),
+];
+
+impl Records {
+    /// Brings the records to [`INDEX_FORMAT`]. The files of versions stay as they are: they are read in either format.
+    pub(super) fn migrate(&mut self) -> Result<()> {
+        let wrong = || Error::records("migrate");
+        self.look_through()?;
+        let transaction = self.connection.unchecked_transaction().map_err(wrong())?;
+        let collection = match collection_of_version(&transaction).map_err(wrong())? {
+            Some(collection) => collection,
+            None => connection::fresh_collection(&self.path),
+        };
+        // Nothing reads them: a version has them in its files.
+        transaction.execute_batch("DROP TABLE entities; DROP TABLE mentions; DROP TABLE edges").map_err(wrong())?;
+        remake(&transaction, collection).map_err(wrong())?;
+        self.seal_documents()?;
+        seal_rows(&transaction).map_err(wrong())?;
+        transaction.pragma_update(None, "user_version", INDEX_FORMAT).map_err(wrong())?;
+        transaction.commit().map_err(wrong())?;
+        tracing::info!(from = self.format, to = INDEX_FORMAT, "records migrated");
+        self.format = self.check_format()?;
+        Ok(())
+    }
+
+    /// Gives documents and passages the digests of what is there. What contradicts its own ids gets none that is right.
+    fn seal_documents(&self) -> Result<()> {
+        let wrong = || Error::records("migrate");
+        let rows = self.read_all("SELECT document FROM documents", |row| row.get::<_, i64>(0)).map_err(wrong())?;
+        let prepare = |sql| self.connection.prepare(sql).map_err(Error::records("migrate"));
+        let mut passages = prepare("UPDATE passages SET digest = ?2 WHERE id = ?1")?;
+        let mut documents = prepare("UPDATE units SET content = ?2 WHERE stage = ?3 AND key = ?1")?;
+        let mut read = Read::new(self)?;
+        for row in rows {
+            // One that cannot be read stays without a digest, and is named when it is read the next time.
+            let Ok(unit) = read.unit(row) else { continue };
+            for it in &unit.passages {
+                let digest = digest::questions(it.passage.id, it.writer.as_deref(), &it.questions);
+                passages.execute(params![it.passage.id.as_bytes(), digest]).map_err(wrong())?;
+            }
+            let content = if survey::ids(&unit).is_empty() { digest::document(&unit) } else { DAMAGED };
+            documents.execute(params![unit.document.id.as_bytes(), content, STAGE]).map_err(wrong())?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the id of a collection in records that do not say it: of its last version, since no two were made at one
+/// time with equal files. Thus readers know it before a writer has written it down.
+pub(super) fn collection(connection: &Connection) -> rusqlite::Result<CollectionId> {
+    Ok(collection_of_version(connection)?.unwrap_or_else(|| CollectionId::of(&[])))
+}
+
+fn collection_of_version(connection: &Connection) -> rusqlite::Result<Option<CollectionId>> {
+    const SQL: &str = "SELECT created_at, files FROM versions ORDER BY version DESC LIMIT 1";
+    let id = |row: &Row<'_>| {
+        let (created_at, files): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok(CollectionId::of(&[created_at.as_bytes(), files.as_bytes()]))
+    };
+    connection.query_row(SQL, [], id).optional()
+}
+
+/// Makes the tables that have changed by the statements of a new index, to the letter, and fills them as they were.
+fn remake(connection: &Connection, collection: CollectionId) -> rusqlite::Result<()> {
+    let keep = |table: &str| {
+        connection
+            .execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM main.{table}; DROP TABLE main.{table}"))?;
+        schema::statements(table)?.iter().try_for_each(|statement| connection.execute_batch(statement))
+    };
+    for (table, rows) in CHANGED {
+        keep(table)?;
+        connection.execute_batch(&format!("INSERT INTO main.{table} {rows}; DROP TABLE temp.kept"))?;
+    }
+    keep("manifest")?;
+    connection.execute(
+        "INSERT INTO manifest SELECT one, ?1, ?2, embedder, dimension, place, chunking, changed, current, x'' \
+         FROM temp.kept",
+        params![INDEX_FORMAT, collection.as_bytes()],
+    )?;
+    connection.execute_batch("DROP TABLE temp.kept")?;
+    seal_manifest(connection)
+}
+
+/// Gives all rows the digest of what they hold that have one of their own.
+fn seal_rows(connection: &Connection) -> rusqlite::Result<()> {
+    let each = |sql: &str, seal: &dyn Fn(&Row<'_>) -> rusqlite::Result<Digest>, update: &str| {
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, seal(row)?)))?;
+        let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut update = connection.prepare(update)?;
+        rows.into_iter().try_for_each(|(row, digest)| update.execute(params![row, digest]).map(drop))
+    };
+    let mark = |row: &Row<'_>| survey::read_mark(row, 1).map(|(mark, _)| digest::mark(&mark.as_mark()));
+    let units = "SELECT unit, stage, key, fingerprint, state, reason, content, digest FROM units";
+    each(units, &mark, "UPDATE units SET digest = ?2 WHERE unit = ?1")?;
+    let version = |row: &Row<'_>| {
+        let texts = [row.get::<_, String>(1)?, row.get(2)?, row.get(3)?];
+        Ok(digest::version(row.get::<_, i64>(0)?.cast_unsigned(), &texts[0], &texts[1], &texts[2]))
+    };
+    let versions = "SELECT version, created_at, counts, files FROM versions";
+    each(versions, &version, "UPDATE versions SET digest = ?2 WHERE version = ?1")?;
+    let skip = |row: &Row<'_>| Ok(digest::skip(&Skip { source: row.get(1)?, reason: row.get(2)? }));
+    each("SELECT skip, source, reason FROM skips", &skip, "UPDATE skips SET digest = ?2 WHERE skip = ?1")?;
+    super::written::seal_spending(connection)
+}

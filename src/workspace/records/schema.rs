@@ -1,0 +1,33 @@
+//! What the records hold beside rows: exactly the tables and indexes that this program makes, and nothing else.
+
+use std::sync::OnceLock;
+
+use super::super::database::{self, Schema};
+use super::migrate;
+
+/// The tables and indexes of [`INDEX_FORMAT`](super::INDEX_FORMAT).
+pub(super) const SCHEMA: &str = include_str!("schema.sql");
+/// Those of the format before.
+const SCHEMA_3: &str = include_str!("schema-3.sql");
+
+/// Returns the schema of the records in a format.
+pub(super) fn due(format: u32) -> rusqlite::Result<&'static Schema> {
+    static CURRENT: OnceLock<Schema> = OnceLock::new();
+    static OLDER: OnceLock<Schema> = OnceLock::new();
+    let (known, statements) = if format == migrate::WITHOUT_DIGESTS { (&OLDER, SCHEMA_3) } else { (&CURRENT, SCHEMA) };
+    if let Some(schema) = known.get() {
+        return Ok(schema);
+    }
+    let schema = database::schema_of(statements)?;
+    Ok(known.get_or_init(|| schema))
+}
+
+/// Returns the statements that make a table of [`SCHEMA`] and its indexes.
+pub(super) fn statements(table: &str) -> rusqlite::Result<Vec<&'static str>> {
+    let schema = due(super::INDEX_FORMAT)?;
+    let of_kind = |kind: &'static str| {
+        let of_table = schema.iter().filter(move |(found, _, name, _)| found == kind && name == table);
+        of_table.filter_map(|(.., sql)| sql.as_deref())
+    };
+    Ok(of_kind("table").chain(of_kind("index")).collect())
+}

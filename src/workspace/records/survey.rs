@@ -1,0 +1,304 @@
+//! All that can be found wrong with the records, looked for on purpose: what a run would come upon, and what it would
+//! not. Removing what is damaged, so that it can be made anew, is here too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::Row;
+
+use super::read::{NAME_CHARS_MAX, Read};
+use super::unit::{Mark, STAGE, note_change};
+use super::{Digest, DocumentUnit, Records, bytes, digest, kept};
+use crate::domain::{DocumentId, PassageId, PseudoQuery, QuestionId};
+use crate::error::{Error, Result};
+use crate::ingest::content_hash;
+
+/// Lines of the database's own check that are kept.
+const LINES_MAX: u32 = 20;
+
+/// A document that is damaged, with all that was made from it, or that is lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DamagedUnit {
+    /// Its row, if there is one.
+    row: Option<i64>,
+    /// Its identity, as far as it is known.
+    pub(crate) id: DocumentId,
+    /// What it is called, as far as it is known.
+    pub(crate) name: String,
+    /// The root that it was found under, as far as it is known.
+    pub(crate) root: Option<String>,
+    /// The hash of its content, as far as it is known.
+    pub(crate) content: Option<[u8; 32]>,
+    /// What is wrong with it.
+    pub(crate) reason: String,
+}
+
+/// What is wrong with the records; nothing where they are whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// What the database says of itself.
+    pub(crate) database: Vec<String>,
+    /// What the manifest, a version, or what else stands once is not.
+    pub(crate) rows: Vec<String>,
+    /// Documents.
+    pub(crate) documents: Vec<DamagedUnit>,
+    /// Ids that are not those of what they name.
+    pub(crate) ids: Vec<String>,
+    /// Rows that belong to nothing.
+    pub(crate) strays: Vec<String>,
+}
+
+impl Records {
+    /// Looks for all that is wrong with the records.
+    pub(crate) fn survey(&self) -> Survey {
+        let mut survey = Survey { database: self.database_faults(), ..Survey::default() };
+        let said = |error: Error| with_cause(&error);
+        survey.rows.extend(self.current_version().err().map(said));
+        survey.rows.extend(self.kept_versions().err().map(said));
+        survey.rows.extend(self.skips().err().map(said));
+        survey.rows.extend(self.spending().err().map(said));
+        survey.rows.dedup();
+        if let Err(error) = self.survey_documents(&mut survey) {
+            survey.database.push(said(error));
+        }
+        match self.strays() {
+            Ok(strays) => survey.strays.extend(strays),
+            Err(error) => survey.database.push(said(error)),
+        }
+        survey
+    }
+
+    /// Returns what the database finds wrong with itself.
+    pub(crate) fn database_faults(&self) -> Vec<String> {
+        let check = || -> rusqlite::Result<Vec<String>> {
+            let sql = format!("PRAGMA integrity_check({LINES_MAX})");
+            self.connection.prepare(&sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        match check() {
+            Ok(lines) if lines == ["ok"] => Vec::new(),
+            Ok(lines) => lines,
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    fn survey_documents(&self, survey: &mut Survey) -> Result<()> {
+        // Past the index of ids, which may be damaged on its own.
+        const SQL: &str =
+            "SELECT document, id, source_id, uri, root, content FROM documents NOT INDEXED ORDER BY document";
+        let wrong = || Error::records("read");
+        let text =
+            |row: &Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str().ok().map(str::to_owned));
+        let blob =
+            |row: &Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_blob().ok().map(<[u8]>::to_vec));
+        let rows = self.read_all(SQL, |row| {
+            let fields = [text(row, 2)?, text(row, 3)?, text(row, 4)?];
+            Ok((row.get::<_, i64>(0)?, blob(row, 1)?, fields, blob(row, 5)?))
+        });
+        let rows = rows.map_err(wrong())?;
+        let mut marked = self.survey_marks(survey).map_err(wrong())?;
+        let mut read = Read::new(self)?;
+        let mut seen = BTreeSet::new();
+        for (row, id, [source_id, uri, root], content) in rows {
+            let of_row = id.and_then(|id| <[u8; 16]>::try_from(id).ok()).map(DocumentId::from_bytes);
+            let of_source = source_id.map(|it| DocumentId::of(&[it.as_bytes()]));
+            // Of the two that a row says, the one that was marked.
+            let known = [of_row, of_source].into_iter().flatten();
+            let id = known.clone().find(|id| marked.contains(id)).or(known.clone().next());
+            let id = id.unwrap_or_else(|| DocumentId::from_bytes([0; 16]));
+            let reason = match read.unit(row) {
+                Err(error) => Some(with_cause(&error)),
+                Ok(unit) => {
+                    survey.ids.extend(ids(&unit));
+                    (!seen.insert(unit.document.id)).then(|| "it is there twice".to_owned())
+                }
+            };
+            marked.remove(&id);
+            if let Some(reason) = reason {
+                let name = uri.unwrap_or_default().chars().take(NAME_CHARS_MAX).collect();
+                let content = content.and_then(|it| it.try_into().ok());
+                survey.documents.push(DamagedUnit { row: Some(row), id, name, root, content, reason });
+            }
+        }
+        let lost = |id: DocumentId| DamagedUnit {
+            row: None,
+            id,
+            name: format!("with the id {id}"),
+            root: None,
+            content: None,
+            reason: "it is marked as done, and is not there".to_owned(),
+        };
+        survey.documents.extend(marked.into_iter().map(lost));
+        Ok(())
+    }
+
+    /// Checks the markers, and returns the documents that are marked.
+    fn survey_marks(&self, survey: &mut Survey) -> rusqlite::Result<BTreeSet<DocumentId>> {
+        let sql = if self.has_digests() {
+            "SELECT stage, key, fingerprint, state, reason, content, digest FROM units NOT INDEXED"
+        } else {
+            "SELECT stage, key, fingerprint, state, reason, NULL, NULL FROM units NOT INDEXED"
+        };
+        let mut marked = BTreeSet::new();
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let Ok((mark, kept)) = read_mark(row, 0) else {
+                survey.strays.push("a marker that cannot be read".to_owned());
+                continue;
+            };
+            if !digest::is_right(self.format, kept, || digest::mark(&mark.as_mark())) {
+                survey.strays.push(format!("the marker of {}", PassageId::from_bytes(mark.key)));
+            } else if mark.stage == STAGE {
+                marked.insert(DocumentId::from_bytes(mark.key));
+            }
+        }
+        Ok(marked)
+    }
+
+    /// Returns rows that belong to nothing.
+    fn strays(&self) -> Result<Vec<String>> {
+        let count =
+            |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(Error::records("read"));
+        let mut found = Vec::new();
+        for (what, sql) in STRAYS {
+            let rows = count(&format!("SELECT count(*) FROM {sql}"))?;
+            if rows > 0 {
+                found.push(format!("{rows} {what}"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes the indexes of the database anew, which is all of it that can be; returns whether it is whole then.
+    pub(crate) fn remake_indexes(&mut self) -> bool {
+        // Whatever else is wrong, writing could make it worse.
+        if !self.database_faults().iter().all(|fault| fault.contains(" index ")) {
+            return false;
+        }
+        self.connection.execute_batch("REINDEX").is_ok() && self.database_faults().is_empty()
+    }
+
+    /// Removes documents that are damaged and all rows that belong to nothing. That they are to be there stays marked,
+    /// until they are made anew.
+    pub(crate) fn remove_damaged(&mut self, documents: &[DamagedUnit]) -> Result<()> {
+        let marks = self.damaged_marks()?;
+        self.write(|transaction| {
+            for row in documents.iter().filter_map(|it| it.row) {
+                transaction.execute("DELETE FROM documents WHERE document = ?1", [row])?;
+                transaction.execute("DELETE FROM passages WHERE document = ?1", [row])?;
+            }
+            for unit in marks {
+                transaction.execute("DELETE FROM units WHERE unit = ?1", [unit])?;
+            }
+            for (_, sql) in STRAYS {
+                transaction.execute(&format!("DELETE FROM {sql}"), [])?;
+            }
+            note_change(transaction, true)
+        })
+    }
+
+    fn damaged_marks(&self) -> Result<Vec<i64>> {
+        let sql = "SELECT unit, stage, key, fingerprint, state, reason, content, digest FROM units NOT INDEXED";
+        let rows = self.read_all(sql, |row| {
+            let is_right = read_mark(row, 1).is_ok_and(|(mark, kept)| kept == Some(digest::mark(&mark.as_mark())));
+            Ok((row.get::<_, i64>(0)?, is_right))
+        });
+        Ok(rows.map_err(Error::records("read"))?.into_iter().filter(|(_, is_right)| !is_right).map(|it| it.0).collect())
+    }
+
+    /// Forgets what stands beside documents and is damaged: what a run left out, and what was spent. Returns of what.
+    pub(crate) fn forget_damaged(&mut self) -> Result<Vec<String>> {
+        let mut forgotten = Vec::new();
+        if self.skips().is_err() {
+            self.write(|transaction| transaction.execute("DELETE FROM skips", []).map(drop))?;
+            forgotten.push("what the last run left out".to_owned());
+        }
+        if self.spending().is_err() {
+            self.write(|transaction| transaction.execute("DELETE FROM spending", []).map(drop))?;
+            forgotten.push("what was spent on models".to_owned());
+        }
+        Ok(forgotten)
+    }
+}
+
+/// What belongs to nothing, and where it stands. One after the other: removing one makes the next.
+const STRAYS: [(&str, &str); 4] = [
+    ("passages without a document", "passages WHERE document NOT IN (SELECT document FROM documents)"),
+    ("questions without a passage", "questions WHERE passage NOT IN (SELECT passage FROM passages)"),
+    (
+        "markers without a passage",
+        "units WHERE stage IN ('questions', 'no questions') AND key NOT IN (SELECT id FROM passages)",
+    ),
+    ("markers of nothing", "units WHERE stage NOT IN ('passages', 'questions', 'no questions')"),
+];
+
+/// Returns the ids in a unit that are not those of what they name.
+pub(super) fn ids(unit: &DocumentUnit) -> Vec<String> {
+    let DocumentUnit { document, content, passages, .. } = unit;
+    let mut wrong = Vec::new();
+    if document.id != DocumentId::of(&[document.source_id.as_bytes()]) {
+        wrong.push(format!("document {}", document.id));
+    }
+    if *content != content_hash(document) {
+        wrong.push(format!("content of document {}", document.id));
+    }
+    let mut equal_texts: BTreeMap<&str, u32> = BTreeMap::new();
+    for it in passages {
+        let passage = &it.passage;
+        let nth = equal_texts.entry(&passage.text).or_default();
+        if passage.id != PassageId::of(&[document.id.as_bytes(), passage.text.as_bytes(), &nth.to_le_bytes()]) {
+            wrong.push(format!("passage {}", passage.id));
+        }
+        *nth += 1;
+        let is_own =
+            |it: &&PseudoQuery| it.id == QuestionId::of(&[passage.id.as_bytes(), &[it.kind as u8], it.text.as_bytes()]);
+        wrong.extend(it.questions.iter().filter(|it| !is_own(it)).map(|it| format!("question {}", it.id)));
+    }
+    wrong
+}
+
+/// A marker as it is read.
+pub(super) struct ReadMark {
+    stage: String,
+    key: [u8; 16],
+    fingerprint: String,
+    state: u8,
+    reason: Option<String>,
+    content: Option<Digest>,
+}
+
+impl ReadMark {
+    pub(super) fn as_mark(&self) -> Mark<'_> {
+        Mark {
+            stage: &self.stage,
+            key: &self.key,
+            fingerprint: &self.fingerprint,
+            state: self.state,
+            reason: self.reason.as_deref(),
+            content: self.content,
+        }
+    }
+}
+
+/// Reads a marker from columns beginning with `first`, and its digest.
+pub(super) fn read_mark(row: &Row<'_>, first: usize) -> rusqlite::Result<(ReadMark, Option<Digest>)> {
+    let mark = ReadMark {
+        stage: row.get(first)?,
+        key: bytes(row, first + 1)?,
+        fingerprint: row.get(first + 2)?,
+        state: row.get(first + 3)?,
+        reason: row.get(first + 4)?,
+        content: kept(row, first + 5)?,
+    };
+    Ok((mark, kept(row, first + 6)?))
+}
+
+/// Returns what an error says, with its causes.
+pub(crate) fn with_cause(error: &Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        said = format!("{said}: {source}");
+        cause = source.source();
+    }
+    said
+}

@@ -1,0 +1,251 @@
+//! `cairn check`: what is damaged is found and named, mended where its source is there, and never published.
+
+use std::fs;
+use std::path::Path;
+
+use cairn::{Document, Sources};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::flips::{Flip, Original, Outcome, copy};
+use crate::support::{Cli, Random, assert_valid, harbor_notes, index};
+
+/// Returns the program with an index of two notes.
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.md", "# The mill\n\nAda Wren built the mill in 1790. It ground corn for the harbor.");
+    cli.write("notes/bridge.md", "# The bridge\n\nTom Hale drew the bridge. Who paid for the bridge is not known.");
+    cli.json(&["index", "notes"]);
+    cli
+}
+
+fn change(cli: &Cli, sql: &str) {
+    let records = Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
+    assert!(records.execute(sql, []).unwrap() > 0, "{sql}");
+}
+
+/// Runs the check and returns its report; it must end with `status`.
+#[track_caller]
+fn check(cli: &Cli, args: &[&str], status: i32) -> Value {
+    let said = cli.run([&["check", "--json"], args].concat());
+    assert_eq!(said.status, Some(status), "{said:#?}");
+    said.has_not_panicked();
+    let report = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("check", &report);
+    report
+}
+
+/// Returns the checks that something offends.
+fn offended(report: &Value) -> Vec<String> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    let offended = checks.filter(|it| it["offenders"] != 0);
+    offended.map(|it| it["check"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_index_that_is_whole_is_said_to_be() {
+    let cli = indexed();
+    let report = check(&cli, &[], 0);
+    assert_eq!((offended(&report), &report["version"]), (Vec::new(), &1.into()));
+    assert!(report["checks"].as_array().unwrap().len() >= 10, "{report}");
+    let said = cli.run(["check"]).succeeded();
+    assert!(said.stderr.contains("documents                    ok"), "{said:#?}");
+    cli.refuses(&["check", "--index", "absent"], "no_index", &["no index at `absent`"]);
+}
+
+/// Values that the database takes for good, one of every table.
+const DAMAGES: [(&str, &str); 16] = [
+    ("UPDATE documents SET text = replace(text, 'Ada', 'Eda')", "documents"),
+    ("UPDATE documents SET title = 'The mall' WHERE uri LIKE '%mill.md'", "documents"),
+    ("UPDATE documents SET metadata = '{\"a\": \"b\"}'", "documents"),
+    ("UPDATE documents SET uri = 'elsewhere' WHERE uri LIKE '%mill.md'", "documents"),
+    ("UPDATE documents SET id = x'00112233445566778899aabbccddeeff' WHERE uri LIKE '%mill.md'", "documents"),
+    ("UPDATE passages SET span_end = span_end - 1", "documents"),
+    ("UPDATE passages SET section = 'Another' WHERE passage = 1", "documents"),
+    ("DELETE FROM passages WHERE passage = 1", "documents"),
+    ("DELETE FROM documents WHERE uri LIKE '%mill.md'", "documents"),
+    ("UPDATE questions SET text = 'Who sold the mill?' WHERE question = 1", "documents"),
+    ("UPDATE questions SET keywords = '[\"b\"]' WHERE question = 1", "documents"),
+    ("UPDATE questions SET origin = 1 WHERE question = 2", "documents"),
+    ("UPDATE units SET fingerprint = 'another'", "documents"),
+    ("UPDATE units SET content = x'00112233445566778899aabbccddeeff'", "documents"),
+    ("UPDATE versions SET counts = replace(counts, '\"documents\":2', '\"documents\":3')", "manifest-and-versions"),
+    ("UPDATE versions SET files = replace(files, 'a', 'b')", "manifest-and-versions"),
+];
+
+/// Puts an index back as it was saved.
+fn restore(cli: &Cli, saved: &Path) {
+    fs::remove_dir_all(cli.folder().join(".cairn")).unwrap();
+    copy(saved, &cli.folder().join(".cairn"));
+}
+
+/// Damages an index in every way, one after the other, and calls `then` with what was changed and the check that it
+/// offends.
+fn damaged(cli: &Cli, then: impl Fn(&str, &str)) {
+    let saved = tempfile::tempdir().unwrap();
+    copy(&cli.folder().join(".cairn"), saved.path());
+    for (sql, offends) in DAMAGES {
+        change(cli, sql);
+        then(sql, offends);
+        restore(cli, saved.path());
+    }
+}
+
+#[test]
+fn damage_to_the_records_is_found_and_is_published_by_no_run() {
+    let cli = indexed();
+    cli.write("more/new.txt", "Ada Wren bought a lamp.");
+    let before = cli.canonical(".cairn");
+    damaged(&cli, |sql, offends| {
+        let found = offended(&check(&cli, &[], 7));
+        assert!(found.contains(&offends.to_owned()), "{sql}: {found:?}");
+        // A run with another document, and no source of the one that is damaged.
+        let said = cli.run(["index", "more"]);
+        if offends == "documents" {
+            assert_eq!(said.status, Some(7), "{sql}: {said:#?}");
+            assert!(said.stderr.contains("damaged"), "{sql}: {said:#?}");
+            assert_eq!(cli.canonical(".cairn"), before, "{sql}: the version stays");
+        } else {
+            // What is known of a version is derived, too.
+            said.succeeded();
+        }
+        // With the sources at hand, it is made good in one run, which says so. One that is gone, or whose
+        // marker is, has reasons of its own to be made anew.
+        let said = cli.run(["index", "notes", "more"]).succeeded();
+        let is_known = !sql.contains("UPDATE units") && !sql.contains("DELETE FROM documents");
+        let is_told = offends == "documents" && is_known;
+        assert_eq!(said.stderr.contains("made anew from"), is_told, "{sql}: {said:#?}");
+        assert_eq!(offended(&check(&cli, &[], 0)), [""; 0], "{sql}");
+        assert!(cli.canonical(".cairn").contains("Ada Wren built the mill in 1790"), "{sql}");
+    });
+}
+
+#[test]
+fn a_repair_makes_good_what_its_sources_still_say_and_names_the_rest() {
+    let cli = indexed();
+    let before = cli.canonical(".cairn");
+    damaged(&cli, |sql, _| {
+        let report = check(&cli, &["--repair"], 0);
+        assert_eq!(offended(&report), [""; 0], "{sql}");
+        assert_eq!(cli.canonical(".cairn"), before, "{sql}");
+    });
+    change(&cli, "UPDATE documents SET text = replace(text, 'Ada', 'Eda')");
+    cli.write("notes/mill.md", "# The mill\n\nSomething else.");
+    let said = cli.run(["check", "--repair"]);
+    assert_eq!(said.status, Some(7), "{said:#?}");
+    assert!(said.stderr.contains("mill.md") && said.stderr.contains("index`"), "{said:#?}");
+    assert_eq!(cli.canonical(".cairn"), before, "the version stays");
+}
+
+#[test]
+fn a_repair_makes_derived_parts_anew_and_touches_nothing_that_is_whole() {
+    let cli = indexed();
+    let before = cli.canonical(".cairn");
+    check(&cli, &["--repair"], 0);
+    assert_eq!(cli.json(&["status"])["version"], 1);
+    let file = cli.folder().join(".cairn/versions/1/vectors.bin");
+    let mut bytes = fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(offended(&check(&cli, &[], 7)), ["files"]);
+    assert_eq!(check(&cli, &["--repair"], 0)["version"], 2);
+    assert_eq!(cli.canonical(".cairn"), before);
+}
+
+#[test]
+fn what_stands_beside_documents_is_forgotten_where_it_is_damaged() {
+    let cli = indexed();
+    cli.write("notes/x.pdf", "%PDF");
+    cli.json(&["index", "notes"]);
+    change(&cli, "UPDATE skips SET reason = 'another'");
+    assert_eq!(offended(&check(&cli, &[], 7)), ["manifest-and-versions"]);
+    let said = cli.run(["check", "--repair"]).succeeded();
+    assert!(said.stderr.contains("what the last run left out was damaged"), "{said:#?}");
+    assert_eq!(cli.json(&["index", "notes"])["skips"].as_array().unwrap().len(), 1);
+    check(&cli, &[], 0);
+}
+
+#[test]
+fn a_manifest_that_is_damaged_is_named_and_nothing_is_touched() {
+    let cli = indexed();
+    for sql in ["UPDATE manifest SET dimension = 255", "UPDATE manifest SET collection = x'00', changed = 1"] {
+        let path = cli.folder().join(".cairn/cairn.db");
+        let whole = fs::read(&path).unwrap();
+        change(&cli, sql);
+        for args in [&[][..], &["--repair"]] {
+            assert!(offended(&check(&cli, args, 7)).contains(&"manifest-and-versions".to_owned()), "{sql}");
+        }
+        cli.refuses(&["index", "notes"], "corrupt", &["its manifest is not what was written"]);
+        assert!(cli.folder().join(".cairn/versions/1/graph.bin").is_file(), "{sql}");
+        fs::write(path, whole).unwrap();
+    }
+}
+
+#[test]
+fn a_table_a_trigger_or_a_view_of_somebody_else_is_refused() {
+    let made = [
+        "CREATE TRIGGER sqlitexx AFTER INSERT ON documents BEGIN DELETE FROM passages; END",
+        "CREATE VIEW sqlitexview AS SELECT 1",
+        "CREATE TABLE sqlitextable (a)",
+        "CREATE INDEX sqlitexindex ON documents (uri)",
+        "ALTER TABLE documents ADD COLUMN more TEXT",
+    ];
+    let whole = indexed();
+    for sql in made {
+        let cli = Cli::new();
+        copy(whole.folder(), cli.folder());
+        Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap().execute_batch(sql).unwrap();
+        for args in [&["search", "mill"][..], &["index", "notes"], &["status"]] {
+            cli.refuses(args, "corrupt", &["its tables are not those of an index"]);
+        }
+        assert_eq!(offended(&check(&cli, &[], 7)), ["database"], "{sql}");
+    }
+}
+
+#[test]
+fn doctor_does_not_call_an_index_sound_that_is_damaged() {
+    let cli = indexed();
+    cli.run(["doctor"]).succeeded();
+    change(&cli, "UPDATE documents SET text = replace(text, 'Ada', 'Eda')");
+    let said = cli.run(["doctor"]);
+    assert_eq!(said.status, Some(7), "{said:#?}");
+    assert!(said.stdout.contains("FAILS   index") && said.stdout.contains("documents"), "{said:#?}");
+}
+
+/// Makes an index of the notes of the examples, handed over.
+fn original(folder: &Path) -> Original {
+    let document = |(name, text): (String, String)| Document::new(name, None, text);
+    let documents: Vec<Document> = harbor_notes().into_iter().take(3).map(document).collect();
+    index(folder, &Sources::Documents(documents.clone()));
+    Original::of(folder, documents)
+}
+
+/// Changes bits, half of them of the records, and expects each to be harmless or found out.
+fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let original = original(folder.path());
+    let files = original.files();
+    let mut random = Random::new(seed);
+    let (mut outcomes, mut broken) = ([0; 3], Vec::new());
+    for number in 0..count {
+        let records = Path::new("cairn.db").to_owned();
+        let file = if number % 2 == 0 { records } else { files[random.below(files.len())].clone() };
+        let flip = Flip::of(folder.path(), &file, &mut random);
+        match original.judge(&flip, number % 4 < 2) {
+            Ok(Outcome::Harmless) => outcomes[0] += 1,
+            Ok(Outcome::Mended) => outcomes[1] += 1,
+            Ok(Outcome::Refused) => outcomes[2] += 1,
+            Err(why) => broken.push(format!("{flip:?}: {why}")),
+        }
+    }
+    assert!(broken.is_empty(), "seed {seed}: {} of {count}: {broken:#?}", broken.len());
+    outcomes
+}
+
+#[test]
+fn a_bit_that_changes_anywhere_is_harmless_or_found_out() {
+    let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
+    let [harmless, mended, refused] = flip_bits(count, 16);
+    eprintln!("{count} bits: {harmless} harmless, {mended} mended, {refused} refused");
+    assert!(harmless > 0 && mended > 0 && refused > 0, "{harmless}, {mended}, {refused}");
+}
