@@ -45,6 +45,6 @@ fn show(report: &CheckReport, surroundings: &Surroundings) {
             0 => "ok".to_owned(),
             offenders => format!("{offenders} wrong: {}", finding.examples.join(", ")),
         };
-        screen.note(format!("{:28} {}", finding.check, screen.shown(&found)));
+        screen.note(format!("{:28} {found}", finding.check));
     }
 }
