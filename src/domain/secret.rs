@@ -214,7 +214,8 @@ mod tests {
         fn pieces_come_to_what_the_whole_does_and_none_of_them_tells_a_secret(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
-                    "abcd-abcd", "abcd-", "abcd", "-", "\\u002d", "\\", "u002d", "x", "é", "abcd-abcd-abcd", "\\u0061bcd",
+                    "abcd-abcd", "abcd-", "abcd", "-", "\\u002d", "\\", "u002d", "x", "é", "abcd-abcd-abcd",
+                    "\\u0061bcd",
                 ]),
                 0..12,
             ),

@@ -99,15 +99,17 @@ fn is_steering(c: char) -> bool {
 
 /// Returns whether a character steers or turns, or hides where it does not belong.
 fn is_suspect(c: char) -> bool {
-    match c {
-        '\n' | '\t' | ' '..='~' => false,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' => true,
-        // Formats of notes in music, tags, selectors of further variants, and what Unicode keeps for more of their kind.
-        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
+    if matches!(c, '\n' | '\t' | ' '..='~') {
+        return false;
     }
+    let is_filler = matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}');
+    let is_format = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}');
+    let is_general =
+        matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}');
+    // Selectors of variants, and with the tags what Unicode keeps for more of their kind.
+    let is_selector = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}');
+    let is_of_notation = matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}');
+    c.is_control() || is_filler || is_format || is_general || is_selector || is_of_notation
 }
 
 /// Returns whether a character that hides elsewhere makes what stands before it look as it should.

@@ -90,7 +90,14 @@ fn a_key_is_read_from_a_file_and_an_address_with_one_is_refused() {
 #[test]
 fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
     let echo = |status| Play::Responds(status, "Retry-After: 3000\r\n", format!("{{\"error\": \"no {CANARY}\"}}"));
-    for (play, name) in [(Play::Embeds(32), "good"), (echo(401), "key"), (echo(400), "request"), (echo(429), "busy")] {
+    let malformed = Play::Responds(200, "", format!("{{\"data\": \"{CANARY}\"}}"));
+    for (play, name) in [
+        (Play::Embeds(32), "good"),
+        (echo(401), "key"),
+        (echo(400), "request"),
+        (echo(429), "busy"),
+        (malformed, "malformed"),
+    ] {
         let server = ChatServer::start([play]);
         let cli = notes(&server);
         let file = format!("{name}.jsonl");

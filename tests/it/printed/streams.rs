@@ -166,6 +166,19 @@ fn the_log_and_a_bar_are_as_harmless_as_what_is_printed() {
     assert!(drawn.terminal.contains("[=") && drawn.terminal.contains("302 documents"), "{drawn:#?}");
 }
 
+#[test]
+fn a_message_of_several_lines_begins_at_the_left_but_once() {
+    let cli = Cli::new();
+    let said = cli.run(["index", "no such\nhint: run evil\r\nfolder"]);
+    let left: Vec<&str> = said.stderr.lines().filter(|line| !line.starts_with("  ")).collect();
+    assert_eq!(left.len(), 2, "{said:#?}");
+    assert!(left[0].starts_with("error: ") && left[1].starts_with("hint: check the path"), "{said:#?}");
+    cli.write("cairn.toml", "[model]\nserver = \n");
+    let said = cli.run(["status"]);
+    let left = said.stderr.lines().filter(|line| !line.starts_with("  ")).count();
+    assert!(left == 2 && said.stderr.lines().count() > 3, "{said:#?}");
+}
+
 /// Runs what was offered, as a user would paste it; the program has to be found as it was called.
 fn pasted(cli: &Cli, command: &str) -> std::process::Output {
     let mut shell = Command::new("/bin/sh");
