@@ -10,7 +10,7 @@ use super::eval_args::EvalCommand;
 /// Turns a document collection into a graph of passages and questions, and walks it to answer questions that no single
 /// passage answers. Works offline: no service, no key, no download.
 #[derive(Debug, Parser)]
-#[command(name = "cairn", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "cairn", bin_name = "cairn", version, about, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `cairn demo`, or with `cairn index FOLDER` and `cairn ask \"QUESTION\"`.\n\
     Exit status: 0 done, 2 wrong usage, 3 wrong input, 4 no index there, 5 index busy, 6 index of another format or \
     embedder, 7 index damaged, 8 refused by the system, 9 fault of this program, 10 server not reached, \

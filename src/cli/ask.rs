@@ -71,7 +71,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         let asked = args.graph.database.neo4j.as_deref().or(surroundings.settings.neo4j.uri.as_deref());
         let uri = asked.unwrap_or(NEO4J_DEFAULT);
         let query = answer_cypher(&answer);
-        screen.line(format!("\n{query}\n"))?;
+        screen.lines(&format!("\n{query}\n\n"))?;
         screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
     }
     notes(&answer, &surroundings.index(args.place.index), surroundings);
@@ -83,18 +83,18 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     show::work(screen, &answer.ledger);
     for note in answer.ledger.notes.iter().filter(|note| note.starts_with(UNCHECKED)) {
-        screen.note(format!("note: {}", screen.shown(note)));
+        screen.note(format!("note: {note}"));
     }
     match &answer.writing {
         Some(writing) => show::writing(screen, answer, writing),
         None if answer.kind == AnswerKind::Nothing => {}
         None => {
-            screen
-                .note(format!("\nsentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
+            screen.note("");
+            screen.note(format!("sentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
         }
     }
     if answer.kind == AnswerKind::Nothing {
-        let search = surroundings.next.command(&format!("search {:?}", answer.question), index);
+        let search = surroundings.next.about("search", &answer.question, "\"YOUR QUESTION\"", index);
         screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
     }
 }

@@ -112,7 +112,6 @@ fn stats(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     screen.line(format!("{count} replies, {:.1} MB", bytes as f64 / 1e6))?;
     for OfModel { model, replies, input_tokens, output_tokens } in models {
-        let model = screen.shown(&model);
         screen.line(format!("{model}: {replies} replies, {input_tokens} tokens read, {output_tokens} written"))?;
     }
     Ok(())

@@ -22,7 +22,8 @@ pub(super) async fn run(args: CloneArgs, surroundings: &Surroundings) -> Done {
     // Where a model lies is a matter of each machine, and not in the database.
     if OnnxEmbedder::is_name(&status.embedder) {
         let next = surroundings.next.command("index PATH --embedder onnx:DIR", &dir);
-        screen.note(format!("its vectors are from the model `{}`\nsay once where that is: {next}", status.embedder));
+        screen.note(format!("its vectors are from the model `{}`", status.embedder));
+        screen.note(format!("say once where that is: {next}"));
         return Ok(());
     }
     screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", &dir)));

@@ -78,15 +78,19 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     for question in QUESTIONS {
         let answer = engine.ask(question, &AskOptions::default()).await?;
         screen.line("")?;
-        screen.line(screen.strong(&format!("? {question}")))?;
+        screen.line(screen.strong(format!("? {question}")))?;
         let names = Names::of(&engine, &answer.hits, &Ledger::default()).await?;
         show::answer(screen, &answer, &names)?;
     }
     screen.line("")?;
     screen.line("Sentences are quoted word for word; no language model was asked. Next:")?;
-    let next = |command: &str, index: &Path| screen.line(format!("  {}", surroundings.next.command(command, index)));
-    next(&format!("ask --explain {:?}", QUESTIONS[0]), &path)?;
-    next("search \"paper mill\"", &path)?;
+    let about = |command: &'static str, text: &str| {
+        screen.line(format!("  {}", surroundings.next.about(command, text, "\"YOUR QUESTION\"", &path)))
+    };
+    let next =
+        |command: &'static str, index: &Path| screen.line(format!("  {}", surroundings.next.command(command, index)));
+    about("ask --explain", QUESTIONS[0])?;
+    about("search", "paper mill")?;
     let usual = surroundings.index(None);
     next("index YOUR-FOLDER", &usual)?;
     next("ask \"YOUR QUESTION\"", &usual)?;

@@ -83,9 +83,9 @@ fn show(checks: &[Check], surroundings: &Surroundings) -> Done {
             State::Absent => "absent",
             State::Fails => "FAILS",
         };
-        screen.line(format!("{state:7} {:9} {}", check.part, screen.shown(&check.detail)))?;
+        screen.line(format!("{state:7} {:9} {}", check.part, check.detail))?;
         if let Some(hint) = &check.hint {
-            screen.line(format!("{:17} → {}", "", screen.shown(hint)))?;
+            screen.line(format!("{:17} → {hint}", ""))?;
         }
     }
     Ok(())

@@ -219,7 +219,7 @@ fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
     for (name, text) in page.plots.into_iter().chain([tables]) {
         let path = args.output.join(name);
         fs::write(&path, text).map_err(Error::io("write", &path))?;
-        surroundings.screen.line(surroundings.screen.shown(&path.display().to_string()))?;
+        surroundings.screen.line(path.display().to_string())?;
     }
     Ok(())
 }
@@ -246,8 +246,7 @@ fn result_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 fn show(surroundings: &Surroundings, text: &str) -> Done {
-    write!(std::io::stdout(), "{}", surroundings.screen.shown(text))?;
-    Ok(())
+    Ok(surroundings.screen.lines(text)?)
 }
 
 fn write_lines(path: &Path, lines: &[impl Serialize]) -> Result<(), Failure> {

@@ -26,7 +26,7 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
         steps(screen, round, number, names, &mut shown)?;
     }
     let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
-    screen.line(screen.strong(&format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
+    screen.line(screen.strong(format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
 }
 
@@ -65,9 +65,9 @@ fn steps(
     shown: &mut FxHashSet<(PassageId, PassageId)>,
 ) -> io::Result<()> {
     let heading = format!("Round {number}: {} passages in the queue, {} edges judged", round.queue, round.judged);
-    screen.line(screen.strong(&heading))?;
+    screen.line(screen.strong(heading))?;
     if let Some(model) = round.model.as_ref().filter(|model| model.asked + model.degraded > 0) {
-        screen.line(screen.faint(&format!("         {}", reasoning(model))))?;
+        screen.line(screen.faint(format!("         {}", reasoning(model))))?;
     }
     let mut steps: Vec<&Step> = round.steps.iter().collect();
     steps.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -96,5 +96,5 @@ fn reasoning(model: &RoundReasoning) -> String {
 }
 
 fn more(screen: &Screen, count: usize, what: &str) -> io::Result<()> {
-    if count == 0 { Ok(()) } else { screen.line(screen.faint(&format!("         {count} {what}"))) }
+    if count == 0 { Ok(()) } else { screen.line(screen.faint(format!("         {count} {what}"))) }
 }

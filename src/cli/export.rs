@@ -1,9 +1,7 @@
 //! `cairn export`.
 
-use std::io::{self, BufWriter, Write as _};
-
 use super::args::ExportArgs;
-use super::{Done, Surroundings, database};
+use super::{Done, Surroundings, database, next};
 use crate::neo4j::{Session, canonical_lines, write_import_files};
 use crate::workspace::Workspace;
 
@@ -14,7 +12,7 @@ pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done 
         write_import_files(&workspace, out)?;
         surroundings.screen.note(format!(
             "next: stop Neo4j; cd {} && neo4j-admin database import full neo4j $(cat arguments); start it; {}",
-            out.display(),
+            next::folder(out),
             surroundings.next.plain("publish --neo4j URI")
         ));
         return Ok(());
@@ -26,9 +24,5 @@ pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done 
         let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
         workspace.snapshot()?.canonical_lines()?
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    for line in lines {
-        writeln!(out, "{line}")?;
-    }
-    Ok(out.flush()?)
+    Ok(surroundings.screen.exact_json(lines)?)
 }

@@ -173,10 +173,10 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
         index_model::say_vectors(vectors, screen);
     }
     for warning in &report.warnings {
-        screen.note(format!("warning: {}", screen.shown(warning)));
+        screen.note(format!("warning: {warning}"));
     }
     for skip in report.skips.iter().take(SKIPS_SHOWN_MAX) {
-        screen.note(format!("skipped {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)));
+        screen.note(format!("skipped {}: {}", skip.source, skip.reason));
     }
     if report.skips.len() > SKIPS_SHOWN_MAX {
         screen.note(format!(

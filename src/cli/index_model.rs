@@ -33,7 +33,7 @@ pub(super) fn dry_run(
         documents.added, documents.changed, documents.unchanged, documents.removed, documents.skipped
     ))?;
     for stage in &estimate.stages {
-        screen.line(screen.shown(&line(stage)))?;
+        screen.line(line(stage))?;
     }
     match estimate.stages.len() {
         0 => screen.line("no server would be asked: no model is named, and vectors are made here")?,
@@ -93,9 +93,9 @@ fn money(cost: Option<&Cost>) -> String {
 pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     let ModelReport { model, written, spent, .. } = report;
-    screen.note(format!("{} wrote the questions of {written} passages; {spent}", screen.shown(model)));
+    screen.note(format!("{model} wrote the questions of {written} passages; {spent}"));
     for failed in report.failed.iter().take(FAILED_SHOWN_MAX) {
-        let (source, reason) = (screen.shown(&failed.source), screen.shown(&failed.reason));
+        let (source, reason) = (&failed.source, &failed.reason);
         screen.note(format!("warning: {source} keeps the questions it had: {reason}"));
     }
     let status = surroundings.next.command("status", path);
@@ -107,10 +107,9 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
     }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
-            "warning: the model was not asked about {} passages: {}; what is done is indexed, and the same command \
-             goes on",
+            "warning: the model was not asked about {} passages: {stopped}; what is done is indexed, and the same \
+             command goes on",
             report.left,
-            screen.shown(stopped)
         ));
     }
 }
@@ -118,12 +117,11 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
 /// Says what asking an embedder came to, on stderr.
 pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
     let VectorReport { embedder, made, left, stopped, spent } = report;
-    screen.note(format!("{} made the vectors of {made} texts; {spent}", screen.shown(embedder)));
+    screen.note(format!("{embedder} made the vectors of {made} texts; {spent}"));
     if let Some(stopped) = stopped {
         screen.note(format!(
-            "warning: {left} texts have no vector yet: {}; they are found by words and names, and the same command \
-             goes on",
-            screen.shown(stopped)
+            "warning: {left} texts have no vector yet: {stopped}; they are found by words and names, and the same \
+             command goes on",
         ));
     }
 }

@@ -90,8 +90,7 @@ pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Nobody is left to tell if the terminal is gone.
-            let _closed = error.print();
+            Screen::new(Settings::refuse_colors()).usage(&error);
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
@@ -100,7 +99,8 @@ pub fn main() -> u8 {
         Err(error) => (Settings::default(), Some(error)),
     };
     let screen = Screen::new(settings.no_color);
-    log_to_stderr(cli.verbose);
+    screen.tell_panics();
+    screen.tell_log(cli.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -197,9 +197,9 @@ fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
         if let (Some(hint), Some(object)) = (hint, value.as_object_mut()) {
             object.insert("hint".to_owned(), json!(hint));
         }
-        screen.note(json!({ "error": value }).to_string());
+        screen.json_note(&json!({ "error": value }).to_string());
     } else {
-        screen.note(format!("error: {}", screen.shown(&message)));
+        screen.message(&format!("error: {message}"));
         if let Some(hint) = hint {
             screen.note(format!("hint: {hint}"));
         }
@@ -248,18 +248,6 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
     }
 }
 
-fn log_to_stderr(verbose: u8) {
-    let level = match verbose {
-        0 => return,
-        1 => tracing::Level::INFO,
-        2 => tracing::Level::DEBUG,
-        _ => tracing::Level::TRACE,
-    };
-    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
-    // A second subscriber is refused; the first one goes on.
-    let _set = subscriber.try_init();
-}
-
 impl Surroundings {
     fn index(&self, asked: Option<PathBuf>) -> PathBuf {
         self.settings.index(asked)
@@ -267,7 +255,7 @@ impl Surroundings {
 
     fn print_json(&self, value: &impl Serialize) -> Done {
         let text = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(self.screen.line(text)?)
+        Ok(self.screen.json(&text)?)
     }
 }
 

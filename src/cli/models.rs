@@ -177,7 +177,7 @@ fn remembered_endpoint(place: &ServerPlace, log: &CallLog, surroundings: &Surrou
     surroundings.screen.note(format!(
         "note: the embedder is asked at `{}`, as the index says, without a key: `--embedder` or `CAIRN_EMBEDDER` names \
          it with one",
-        surroundings.screen.shown(&endpoint.url)
+        endpoint.url
     ));
     Ok(Endpoint { key: Secret::default(), headers: Vec::new(), organization: None, ..endpoint })
 }

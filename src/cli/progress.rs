@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::Screen;
 use crate::domain::{Progress, ProgressSink};
@@ -24,10 +24,7 @@ impl Drop for Bar {
 /// Returns who shows the progress of a run on `screen`.
 #[must_use]
 pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
-    let bar = ProgressBar::with_draw_target(
-        None,
-        if screen.watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
-    );
+    let bar = ProgressBar::with_draw_target(None, screen.bar());
     if let Ok(style) = ProgressStyle::with_template(COUNTED) {
         bar.set_style(style);
     }
@@ -37,7 +34,7 @@ pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
         let Ok(mut last) = stage.lock() else { return };
         let entered = *last != progress.stage;
         *last = progress.stage;
-        if screen.watched {
+        if screen.is_watched() {
             // How many there are in all is known from some stage on, and stays known.
             if progress.total > 0 && shown.length() != Some(progress.total) {
                 shown.set_length(progress.total);

@@ -54,6 +54,9 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
     if let Some(seconds) = report.index_seconds {
         screen.note(format!("its indexes were filled in {seconds:.1} s more"));
     }
-    let uri = args.neo4j.as_deref().map(|uri| format!(" --neo4j {uri}")).unwrap_or_default();
-    screen.note(format!("next: {}", surroundings.next.plain(&format!("export --canonical{uri}"))));
+    let export = match args.neo4j.as_deref() {
+        Some(uri) => surroundings.next.with("export --canonical --neo4j", uri, "URI"),
+        None => surroundings.next.plain("export --canonical"),
+    };
+    screen.note(format!("next: {export}"));
 }

@@ -35,7 +35,7 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&Written { index, out, summary: made.summary });
     }
     let screen = &surroundings.screen;
-    screen.line(screen.shown(&out))?;
+    screen.line(&out)?;
     let summary = &made.summary;
     screen.note(format!(
         "{} documents, {} passages, {} question edges, {} open questions, {} sources left out; {:.1} MB",

@@ -1,34 +1,163 @@
-//! The terminal: data to stdout, everything else to stderr, and nothing from a document that could steer it.
+//! The terminal: data to stdout, everything else to stderr. The only file that writes to either.
+//!
+//! Whatever goes out passes here, and is escaped here: text of documents, file names and servers cannot steer a
+//! terminal, wherever it stands in what is printed. What stands out is a [`Styled`], whose looks are chosen by this
+//! program and become codes only when it is written, so that no text can bring codes of its own. Text is escaped on
+//! files and pipes too, since a terminal may show them later; JSON keeps its value, by escapes of its own.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write};
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use crate::text::terminal_escape;
+use clap::error::ErrorKind as UsageKind;
+use console::Term;
+use indicatif::{ProgressDrawTarget, TermLike};
+
+use crate::text::{json_escape, terminal_escape, terminal_line};
 
 /// Columns that text is wrapped at on a terminal: wider lines are hard to read on any.
 const COLUMNS: usize = 80;
+/// Columns before the further lines of a message, so that none of them looks like a line of this program.
+const INDENT: &str = "  ";
+/// Times a second that a bar is drawn at most.
+const BAR_HZ: u8 = 20;
+
+/// How a part of a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Plain,
+    Strong,
+    Faint,
+}
+
+impl Look {
+    /// Returns what a terminal is told, if anything.
+    const fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Strong => Some("1"),
+            Self::Faint => Some("2"),
+        }
+    }
+}
+
+/// Text of which parts may stand out. The text is anybody's: it is escaped when it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Styled(Vec<(Look, String)>);
+
+impl Styled {
+    /// Returns this with more after it.
+    #[must_use]
+    pub(super) fn and(mut self, more: impl Into<Self>) -> Self {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// Returns what is written for it.
+    fn written(&self, has_looks: bool) -> String {
+        let mut written = String::new();
+        for (look, text) in &self.0 {
+            let text = terminal_line(text);
+            // Writing to a string cannot fail.
+            let _written = match look.code().filter(|_| has_looks) {
+                Some(code) => write!(written, "\u{1b}[{code}m{text}\u{1b}[0m"),
+                None => write!(written, "{text}"),
+            };
+        }
+        written
+    }
+}
+
+impl From<String> for Styled {
+    fn from(text: String) -> Self {
+        Self(vec![(Look::Plain, text)])
+    }
+}
+
+impl From<&str> for Styled {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Styled {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl From<Cow<'_, str>> for Styled {
+    fn from(text: Cow<'_, str>) -> Self {
+        text.into_owned().into()
+    }
+}
+
+/// A stream of this process.
+#[derive(Debug, Clone, Copy)]
+enum Standard {
+    Output,
+    Error,
+}
+
+/// A stream, and who is at its end.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    standard: Standard,
+    is_terminal: bool,
+    has_looks: bool,
+}
+
+impl Stream {
+    fn new(standard: Standard, no_color: bool) -> Self {
+        let is_terminal = match standard {
+            Standard::Output => io::stdout().is_terminal(),
+            Standard::Error => io::stderr().is_terminal(),
+        };
+        Self { standard, is_terminal, has_looks: is_terminal && !no_color }
+    }
+
+    /// Writes a line: whatever is in it stays on it.
+    fn line(self, text: &Styled) -> io::Result<()> {
+        self.put(&format!("{}\n", text.written(self.has_looks)))
+    }
+
+    /// Writes text of several lines.
+    fn lines(self, text: &str) -> io::Result<()> {
+        let text = terminal_escape(text);
+        self.put(&if text.ends_with('\n') { text } else { Cow::Owned(format!("{text}\n")) })
+    }
+
+    /// Writes text that was escaped, in one piece.
+    fn put(self, escaped: &str) -> io::Result<()> {
+        match self.standard {
+            Standard::Output => io::stdout().write_all(escaped.as_bytes()),
+            Standard::Error => io::stderr().write_all(escaped.as_bytes()),
+        }
+    }
+}
 
 /// Where a command writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
-    color: bool,
-    /// Whether stdout is a terminal: text is escaped and wrapped.
-    terminal: bool,
-    /// Whether a person watches stderr.
-    pub(super) watched: bool,
+    output: Stream,
+    errors: Stream,
 }
 
 impl Screen {
-    /// Returns the terminal of this process; `no_color` forbids colors.
+    /// Returns the streams of this process; `no_color` forbids colors.
     #[must_use]
     pub(super) fn new(no_color: bool) -> Self {
-        let terminal = io::stdout().is_terminal();
-        Self { color: terminal && !no_color, terminal, watched: io::stderr().is_terminal() }
+        Self { output: Stream::new(Standard::Output, no_color), errors: Stream::new(Standard::Error, no_color) }
     }
 
     /// Returns whether a person watches stdout.
     pub(super) const fn is_terminal(&self) -> bool {
-        self.terminal
+        self.output.is_terminal
+    }
+
+    /// Returns whether a person watches stderr.
+    pub(super) const fn is_watched(&self) -> bool {
+        self.errors.is_terminal
     }
 
     /// Writes a line of data.
@@ -36,8 +165,40 @@ impl Screen {
     /// # Errors
     ///
     /// If stdout is closed.
-    pub(super) fn line(&self, text: impl AsRef<str>) -> io::Result<()> {
-        writeln!(io::stdout(), "{}", text.as_ref())
+    pub(super) fn line(&self, text: impl Into<Styled>) -> io::Result<()> {
+        self.output.line(&text.into())
+    }
+
+    /// Writes a table, or other text of several lines.
+    ///
+    /// # Errors
+    ///
+    /// If stdout is closed.
+    pub(super) fn lines(&self, text: &str) -> io::Result<()> {
+        self.output.lines(text)
+    }
+
+    /// Writes JSON. It keeps its value on whatever end.
+    ///
+    /// # Errors
+    ///
+    /// If stdout is closed.
+    pub(super) fn json(&self, json: &str) -> io::Result<()> {
+        self.output.put(&format!("{}\n", json_escape(json)))
+    }
+
+    /// Writes lines of JSON whose bytes are compared: a terminal alone gets escapes for what could steer it.
+    ///
+    /// # Errors
+    ///
+    /// If stdout is closed.
+    pub(super) fn exact_json(&self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        for line in lines {
+            let line = if self.is_terminal() { json_escape(&line) } else { Cow::Borrowed(line.as_str()) };
+            writeln!(out, "{line}")?;
+        }
+        out.flush()
     }
 
     /// Writes text from a document, wrapped on a terminal and on one line elsewhere, `indent` columns from the left.
@@ -46,8 +207,8 @@ impl Screen {
     ///
     /// If stdout is closed.
     pub(super) fn wrapped(&self, text: &str, indent: usize) -> io::Result<()> {
-        let columns = if self.terminal { COLUMNS.saturating_sub(indent) } else { usize::MAX };
-        wrap(&self.shown(text), columns).iter().try_for_each(|line| self.line(format!("{:indent$}{line}", "")))
+        let columns = if self.is_terminal() { COLUMNS.saturating_sub(indent) } else { usize::MAX };
+        wrap(&terminal_line(text), columns).iter().try_for_each(|line| self.line(format!("{:indent$}{line}", "")))
     }
 
     /// Writes a line of text from documents, cut on a terminal where it is too wide for it.
@@ -56,38 +217,160 @@ impl Screen {
     ///
     /// If stdout is closed.
     pub(super) fn clipped(&self, text: &str) -> io::Result<()> {
-        let text = self.shown(text);
-        match text.char_indices().nth(COLUMNS).filter(|_| self.terminal) {
+        let text = terminal_line(text);
+        match text.char_indices().nth(COLUMNS).filter(|_| self.is_terminal()) {
             Some(_) => self.line(text.chars().take(COLUMNS - 1).chain(['…']).collect::<String>()),
             None => self.line(text),
         }
     }
 
     /// Writes a line for people. Nobody is left to tell if that fails.
-    pub(super) fn note(&self, text: impl AsRef<str>) {
-        let _closed = writeln!(io::stderr(), "{}", text.as_ref());
+    pub(super) fn note(&self, text: impl Into<Styled>) {
+        let _closed = self.errors.line(&text.into());
     }
 
-    /// Returns text from a document or a name as it may be shown.
-    #[must_use]
-    pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.terminal { terminal_escape(text) } else { Cow::Borrowed(text) }
+    /// Writes a message for people, of which only the first line begins at the left. Nobody is left to tell if that
+    /// fails.
+    pub(super) fn message(&self, text: &str) {
+        let text = text.trim_end().replace('\n', &format!("\n{INDENT}"));
+        let _closed = self.errors.lines(&text);
+    }
+
+    /// Writes JSON for programs that follow stderr. Nobody is left to tell if that fails.
+    pub(super) fn json_note(&self, json: &str) {
+        let _closed = self.errors.put(&format!("{}\n", json_escape(json)));
+    }
+
+    /// Writes help, or what is wrong with a command as it was typed. Nobody is left to tell if that fails.
+    pub(super) fn usage(&self, said: &clap::Error) {
+        let stream = if said.use_stderr() { self.errors } else { self.output };
+        let text = said.render();
+        let is_own = matches!(
+            said.kind(),
+            UsageKind::DisplayHelp | UsageKind::DisplayVersion | UsageKind::DisplayHelpOnMissingArgumentOrSubcommand
+        );
+        // Help holds this program's own text alone, and its codes are the library's; what is wrong repeats what was
+        // typed.
+        let _closed = if is_own && stream.has_looks {
+            stream.put(&text.ansi().to_string())
+        } else {
+            stream.lines(&text.to_string())
+        };
+    }
+
+    /// Lets a panic be told here: its message may hold a piece of a document.
+    pub(super) fn tell_panics(self) {
+        std::panic::set_hook(Box::new(move |panic| {
+            let thread = std::thread::current();
+            let backtrace = std::backtrace::Backtrace::capture();
+            self.message(&format!("thread '{}' {panic}", thread.name().unwrap_or("<unnamed>")));
+            if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+                self.message(&format!("stack backtrace:\n{backtrace}"));
+            }
+        }));
+    }
+
+    /// Lets the log be told here, as much of it as was asked for so many times.
+    pub(super) fn tell_log(self, verbose: u8) {
+        let level = match verbose {
+            0 => return,
+            1 => tracing::Level::INFO,
+            2 => tracing::Level::DEBUG,
+            _ => tracing::Level::TRACE,
+        };
+        let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(move || Log(self.errors));
+        // A second subscriber is refused; the first one goes on.
+        let _set = subscriber.with_ansi(false).with_target(false).try_init();
+    }
+
+    /// Returns where a bar is drawn: nowhere, unless a person watches.
+    pub(super) fn bar(&self) -> ProgressDrawTarget {
+        if self.is_watched() {
+            ProgressDrawTarget::term_like_with_hz(Box::new(BarTerminal(self.errors)), BAR_HZ)
+        } else {
+            ProgressDrawTarget::hidden()
+        }
     }
 
     /// Returns text that stands out.
     #[must_use]
-    pub(super) fn strong(&self, text: &str) -> String {
-        self.styled(text, "1")
+    pub(super) fn strong(&self, text: impl Into<String>) -> Styled {
+        Styled(vec![(Look::Strong, text.into())])
     }
 
     /// Returns text that stands back.
     #[must_use]
-    pub(super) fn faint(&self, text: &str) -> String {
-        self.styled(text, "2")
+    pub(super) fn faint(&self, text: impl Into<String>) -> Styled {
+        Styled(vec![(Look::Faint, text.into())])
+    }
+}
+
+/// The log: each write is an event, and a line.
+#[derive(Debug, Clone, Copy)]
+struct Log(Stream);
+
+impl Write for Log {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        self.0.line(&text.strip_suffix('\n').unwrap_or(&text).into())?;
+        Ok(event.len())
     }
 
-    fn styled(&self, text: &str, code: &str) -> String {
-        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The terminal as a bar sees it. The bar moves the cursor by calls alone: what it writes is text.
+#[derive(Debug)]
+struct BarTerminal(Stream);
+
+impl BarTerminal {
+    fn moved(&self, count: usize, direction: char) -> io::Result<()> {
+        if count == 0 { Ok(()) } else { self.0.put(&format!("\u{1b}[{count}{direction}")) }
+    }
+}
+
+impl TermLike for BarTerminal {
+    fn width(&self) -> u16 {
+        Term::stderr().size().1
+    }
+
+    fn height(&self) -> u16 {
+        Term::stderr().size().0
+    }
+
+    fn move_cursor_up(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'A')
+    }
+
+    fn move_cursor_down(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'B')
+    }
+
+    fn move_cursor_right(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'C')
+    }
+
+    fn move_cursor_left(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.0.line(&text.into())
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        // To the begin of the line is the one move that comes as text.
+        self.0.put(&if text == "\r" { Cow::Borrowed(text) } else { terminal_line(text) })
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.0.put("\r\u{1b}[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -119,5 +402,12 @@ mod tests {
         assert_eq!(wrap("außerordentlich a b", 3), ["außerordentlich", "a b"]);
         assert_eq!(wrap("one two", usize::MAX), ["one two"]);
         assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn looks_are_codes_of_this_program_and_text_brings_none() {
+        let line = Styled::from("1. ").and(Styled(vec![(Look::Strong, "a\u{1b}[31m\nb".to_owned())])).and("\u{9b}0m");
+        assert_eq!(line.written(true), "1. \u{1b}[1ma�[31m�b\u{1b}[0m�0m");
+        assert_eq!(line.written(false), "1. a�[31m�b�0m");
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
-use super::screen::Screen;
+use super::screen::{Screen, Styled};
 use crate::domain::{
     Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Step, StepKind, StopReason, Writing,
     WrittenSentence,
@@ -92,8 +92,9 @@ pub(super) fn titled(name: &str, section: Option<&str>) -> String {
 pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<()> {
     for hit in hits {
         let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
-        let name = screen.strong(&screen.shown(&format!("{}{section}", hit.name)));
-        screen.line(format!("{:>2}. {name}  {}", hit.rank, screen.faint(&place(screen, &hit.uri, hit.span))))?;
+        let name = screen.strong(format!("{}{section}", hit.name));
+        let place = screen.faint(place(&hit.uri, hit.span));
+        screen.line(Styled::from(format!("{:>2}. ", hit.rank)).and(name).and("  ").and(place))?;
         screen.wrapped(&snippet(&hit.text), INDENT)?;
         way(screen, names, &hit.path)?;
     }
@@ -136,8 +137,8 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
     }
     screen.line("")?;
     for (citation, number) in answer.citations.iter().zip(1..) {
-        let name = screen.strong(&screen.shown(&citation.document));
-        screen.line(format!("[{number}] {name}  {}", screen.faint(&place(screen, &citation.uri, citation.span))))?;
+        let (name, place) = (screen.strong(&citation.document), screen.faint(place(&citation.uri, citation.span)));
+        screen.line(Styled::from(format!("[{number}] ")).and(name).and("  ").and(place))?;
         if answer.kind == AnswerKind::Written {
             screen.wrapped(&format!("“{}”", one_line(&citation.quote)), INDENT)?;
         }
@@ -176,7 +177,8 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
             format!("written by `{model}` from what `{strategy}` found; {check}")
         }
     };
-    screen.note(format!("\n{}; {spent}", screen.shown(&what)));
+    screen.note("");
+    screen.note(format!("{what}; {spent}"));
 }
 
 /// Says on stderr what a model did while passages were looked for, and what that came to.
@@ -187,24 +189,24 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
             Some(why) => format!("nothing was picked, and the order is that of the search: {why}"),
             None => format!("picked {} of the {} best passages", pick.picked.len(), pick.shown),
         };
-        screen.note(screen.shown(&said));
+        screen.note(said);
     }
     for (skill, SkillCalls { asked, unusable, last }) in work.skills.iter().filter(|(skill, _)| *skill != "pick") {
         let why = last.as_ref().map_or_else(String::new, |last| format!(", {unusable} of no use; the last: {last}"));
-        screen.note(screen.shown(&format!("asked to {skill} {asked} times{why}")));
+        screen.note(format!("asked to {skill} {asked} times{why}"));
     }
     if work.stop != StopReason::Finished {
         screen.note(format!("asked nothing more: {}", work.stop));
     }
-    screen.note(screen.shown(&format!("`{}` found these with {}", work.model, work.spent)));
+    screen.note(format!("`{}` found these with {}", work.model, work.spent));
 }
 
 fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {
     if path.is_empty() { Ok(()) } else { screen.wrapped(&names.way(path), INDENT) }
 }
 
-fn place(screen: &Screen, uri: &str, span: Span) -> String {
-    screen.shown(&format!("{uri} {}–{}", span.start, span.end)).into_owned()
+fn place(uri: &str, span: Span) -> String {
+    format!("{uri} {}–{}", span.start, span.end)
 }
 
 fn one_line(text: &str) -> String {

@@ -67,7 +67,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("units", units(path, status, surroundings)),
     ];
     for (name, value) in rows {
-        screen.line(format!("{name:10} {}", screen.shown(&value)))?;
+        screen.line(format!("{name:10} {value}"))?;
     }
     if counts.without_vectors > 0 {
         let (left, command) = (counts.without_vectors, surroundings.next.command("index PATH", path));
@@ -79,13 +79,13 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         screen.line(format!("written    questions of {written} passages by a language model, {failed} failed"))?;
     }
     for (model, spent) in &status.spending {
-        screen.line(format!("spent      {}: {spent}", screen.shown(model)))?;
+        screen.line(format!("spent      {model}: {spent}"))?;
     }
     for skip in &status.unwritten {
-        screen.line(format!("failed     {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;
+        screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
     for skip in &status.skips {
-        screen.line(format!("skipped    {}: {}", screen.shown(&skip.source), screen.shown(&skip.reason)))?;
+        screen.line(format!("skipped    {}: {}", skip.source, skip.reason))?;
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Streamed {
         if sentences.starts_with(&state.printed) {
             return Ok(state.printed.len());
         }
-        screen.line("\nWhat stands above does not hold: the model's reply could not be used as a whole.\n")?;
+        screen.lines("\nWhat stands above does not hold: the model's reply could not be used as a whole.\n\n")?;
         Ok(0)
     }
 }

@@ -14,6 +14,8 @@ pub use model::{LanguageModel, ModelRole};
 
 /// The folder of an index where nothing else is said.
 pub const INDEX_DEFAULT: &str = ".cairn";
+/// The variable that refuses colors, whatever it says.
+const NO_COLOR: &str = "NO_COLOR";
 
 /// What the environment and the file say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -122,8 +124,14 @@ impl Settings {
                 cache: path("CAIRN_NEO4J_CACHE").or(file.neo4j.cache),
             },
             model: LanguageModel::of(variable, file.model),
-            no_color: set(variable, "NO_COLOR").is_some(),
+            no_color: set(variable, NO_COLOR).is_some(),
         }
+    }
+
+    /// Returns whether the environment refuses colors, for who prints before any settings are read.
+    #[must_use]
+    pub fn refuse_colors() -> bool {
+        set(&|name| std::env::var_os(name), NO_COLOR).is_some()
     }
 
     /// Returns the folder of the index: what was asked for, or what is set, or `.cairn`.

@@ -180,6 +180,37 @@ pub enum ChatError {
 }
 
 impl ChatError {
+    /// Returns the same fault, with its texts as `change` returns them.
+    #[must_use]
+    pub(crate) fn with_texts(mut self, change: impl Fn(String) -> String) -> Self {
+        for text in self.texts() {
+            *text = change(std::mem::take(text));
+        }
+        self
+    }
+
+    /// Returns the texts that a server, or something else, put into it.
+    fn texts(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Address { reason }
+            | Self::Unreachable { reason }
+            | Self::Interrupted { reason }
+            | Self::Malformed { reason } => vec![reason],
+            Self::Key { said, .. }
+            | Self::Request { said, .. }
+            | Self::RateLimited { said, .. }
+            | Self::Server { said, .. }
+            | Self::Refused { said } => vec![said],
+            Self::Store { action, reason } => vec![action, reason],
+            Self::CircuitOpen { last, .. } => vec![last],
+            Self::NoPrice { model } => vec![model],
+            Self::Budget { limit, spent, wanted, .. } => vec![limit, spent, wanted],
+            Self::NotRecorded { purpose, key, .. } => vec![purpose, key],
+            Self::VectorNotRecorded { beginning, .. } => vec![beginning],
+            Self::Timeout { .. } | Self::TooLarge { .. } | Self::Vectors { .. } | Self::Truncated { .. } => Vec::new(),
+        }
+    }
+
     /// Returns whether the same call may succeed later, and certainly cost nothing now: all else is not tried again, so
     /// that nothing is paid for twice.
     #[must_use]

@@ -37,4 +37,5 @@ pub use path::{
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;
+pub(crate) use secret::{RedactedPieces, Redactor};
 pub use version::{Counts, IndexVersion, Skip};

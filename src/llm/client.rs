@@ -1,6 +1,6 @@
 //! A model behind a server that speaks as `OpenAI`'s.
 
-use super::connection::Connection;
+use super::connection::{Connection, Hearing};
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
 use super::reply::ChatReply;
@@ -34,9 +34,16 @@ impl OpenAiModel {
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let endpoint = &self.connection.endpoint;
         let wire = WireRequest::of(request, endpoint);
-        let client = self.connection.client(request.listener.as_ref().filter(|_| endpoint.streams));
+        let hearing = request.listener.as_ref().filter(|_| endpoint.streams);
+        let hearing = hearing.map(|listener| self.connection.hearing(listener));
+        let client = self.connection.client(hearing.as_ref().map(Hearing::listener).as_ref());
         let reply: WireReply = self.connection.timed(client.chat().create_byot(wire)).await?;
-        reply.into_reply(request, &endpoint.model)
+        if let Some(hearing) = hearing {
+            hearing.end();
+        }
+        let reply = reply.into_reply(request, &endpoint.model)?;
+        let redacted = |said| self.connection.redacted(said);
+        Ok(ChatReply { text: redacted(reply.text), model: redacted(reply.model), ..reply })
     }
 }
 

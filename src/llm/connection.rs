@@ -1,6 +1,6 @@
 //! The way to a server that speaks as `OpenAI`'s: its address, what is sent with every request, and the client.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_openai::Client;
@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Expected, reason};
 use super::request::Listener;
-use crate::domain::ChatError;
+use crate::domain::{ChatError, RedactedPieces, Redactor};
 
 /// Time for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -20,8 +20,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ORGANIZATION: &str = "openai-organization";
 
 /// The way to a server. It sends each request once: redirects are not followed, no proxy is used.
+///
+/// What is secret does not come back through it: whatever a server says passes [`Connection::redacted`],
+/// [`Connection::timed`] or a [`Hearing`] before anything keeps or shows it.
 pub(super) struct Connection {
-    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) endpoint: Endpoint,
+    redactor: Arc<Redactor>,
     client: Client<Address>,
     exchange: Exchange,
 }
@@ -74,10 +78,10 @@ impl Connection {
         let http = builder.build().map_err(|error| ChatError::Address { reason: reason(error) })?;
         let address =
             Address { url: endpoint.url.clone(), headers: headers(&endpoint)?, none: SecretString::default() };
-        let endpoint = Arc::new(endpoint);
-        let exchange = Exchange { client: http.clone(), endpoint: Arc::clone(&endpoint), expected, listener: None };
+        let redactor = Arc::new(endpoint.redactor());
+        let exchange = Exchange { client: http.clone(), redactor: Arc::clone(&redactor), expected, listener: None };
         let client = Client::build(http, address).with_http_service(exchange.clone());
-        Ok(Self { endpoint, client, exchange })
+        Ok(Self { endpoint, redactor, client, exchange })
     }
 
     /// Returns the client's library, to make calls; `listener` hears replies that come in pieces.
@@ -92,6 +96,16 @@ impl Connection {
         }
     }
 
+    /// Returns what a server says without what is secret.
+    pub(super) fn redacted(&self, said: String) -> String {
+        self.redactor.redacted(said)
+    }
+
+    /// Returns who hears the pieces of a reply in the place of `listener`, which is told no secret.
+    pub(super) fn hearing(&self, listener: &Listener) -> Hearing {
+        Hearing { pieces: Arc::new(Mutex::new(self.redactor.pieces())), listener: listener.clone() }
+    }
+
     /// Waits for a response for as long as a call may take, and returns the fault where there is none.
     pub(super) async fn timed<T>(
         &self,
@@ -99,7 +113,35 @@ impl Connection {
     ) -> Result<T, ChatError> {
         let limit = self.endpoint.timeout;
         let replied = tokio::time::timeout(limit, call).await;
-        replied.map_err(|_| ChatError::Timeout { limit_ms: limit.as_millis() as u64 })?.map_err(fault)
+        let replied = replied.map_err(|_| ChatError::Timeout { limit_ms: limit.as_millis() as u64 })?.map_err(fault);
+        replied.map_err(|fault| fault.with_texts(|text| self.redacted(text)))
+    }
+}
+
+/// Hears the pieces of a reply, and tells them without what is secret, also where that is split over several.
+pub(super) struct Hearing {
+    pieces: Arc<Mutex<RedactedPieces>>,
+    listener: Listener,
+}
+
+impl Hearing {
+    /// Returns who is told each piece as it comes.
+    pub(super) fn listener(&self) -> Listener {
+        let (pieces, listener) = (Arc::clone(&self.pieces), self.listener.clone());
+        Listener::new(move |piece| {
+            let told = pieces.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
+            if !told.is_empty() {
+                listener.tell(&told);
+            }
+        })
+    }
+
+    /// Tells what was held back, once the reply is whole.
+    pub(super) fn end(self) {
+        let told = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).end();
+        if !told.is_empty() {
+            self.listener.tell(&told);
+        }
     }
 }
 

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Secret;
+use crate::domain::{Redactor, Secret};
 use crate::error::{Error, Result};
 
 /// Time for a call where nobody says how much.
 const TIMEOUT_DEFAULT: Duration = Duration::from_mins(2);
+
+/// How the value of a header begins that says who asks.
+const SCHEMES: [&str; 4] = ["Bearer", "Basic", "Token", "ApiKey"];
 
 /// A server that is known by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,10 +182,18 @@ impl Endpoint {
         host.rsplit('@').next().unwrap_or_default()
     }
 
-    /// Returns what a server said, without the key and other secrets, should it repeat them.
-    pub(super) fn blotted(&self, said: &str) -> String {
-        let said = self.key.blotted_from(said);
-        self.headers.iter().fold(said, |said, (_, value)| value.blotted_from(&said))
+    /// Returns what takes the secrets of this endpoint out of what its server says, should it repeat them.
+    pub(super) fn redactor(&self) -> Redactor {
+        let values = self.headers.iter().map(|(_, value)| value.text());
+        // After the scheme of a header that says who asks, what is secret stands alone too.
+        let credentials = values.clone().filter_map(|value| {
+            let (scheme, rest) = value.split_once(' ')?;
+            SCHEMES.iter().any(|it| scheme.eq_ignore_ascii_case(it)).then_some(rest)
+        });
+        let user = self.url.split_once("://").map_or("", |(_, place)| place);
+        let user = user.split('/').next().and_then(|place| place.rsplit_once('@')).map_or("", |(user, _)| user);
+        let password = user.split_once(':').map_or("", |(_, password)| password);
+        Redactor::of([self.key.text(), password].into_iter().chain(values).chain(credentials))
     }
 
     pub(super) fn tokens_field(&self) -> TokensField {
@@ -207,7 +218,17 @@ mod tests {
         assert_eq!(Endpoint::at("http://ann:hush@host:8000/v1/", "a/b").name(), "host:8000:a/b");
         let endpoint = Endpoint { key: Secret::new("hush"), ..Endpoint::at("http://ann:hush@host/v1", "m") };
         assert!(!format!("{endpoint:?}").contains("hush"));
-        assert_eq!(endpoint.blotted("no such key: hush"), "no such key: [secret]");
+    }
+
+    #[test]
+    fn every_secret_of_an_endpoint_is_taken_out_of_what_its_server_says() {
+        let headers = ["Bearer header-secret", "1", "another value"];
+        let headers = headers.map(|value| ("x".to_owned(), Secret::new(value))).to_vec();
+        let key = Secret::new("sk-12345678");
+        let endpoint = Endpoint { key, headers, ..Endpoint::at("http://ann:pass-word-1@host/v1", "m") };
+        let said = "1: sk-12345678, Bearer header-secret, header-secret, another value, pass-word-1, ann";
+        let due = "1: [secret], [secret], [secret], [secret], [secret], ann";
+        assert_eq!(endpoint.redactor().redacted(said.to_owned()), due);
     }
 
     #[test]

@@ -17,12 +17,11 @@ use serde_json::Value;
 use tower_service::Service;
 
 use super::embeddings::WireVectors;
-use super::endpoint::Endpoint;
 use super::http_date;
 use super::pieces::Pieces;
 use super::request::Listener;
 use super::wire::WireReply;
-use crate::domain::ChatError;
+use crate::domain::{ChatError, Redactor};
 
 /// Bytes of a reply.
 const REPLY_BYTES_MAX: usize = 4 << 20;
@@ -60,7 +59,7 @@ fn checked<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<()> {
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) client: Client,
-    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) redactor: Arc<Redactor>,
     pub(super) expected: Expected,
     /// Who hears a reply that comes in pieces.
     pub(super) listener: Option<Listener>,
@@ -83,7 +82,7 @@ impl Service<HttpRequestFactory> for Exchange {
 
 impl Exchange {
     async fn exchange(&self, factory: HttpRequestFactory) -> Result<Response, ChatError> {
-        let unsendable = |reason: String| ChatError::Address { reason: self.endpoint.blotted(&reason) };
+        let unsendable = |reason: String| ChatError::Address { reason };
         let request = factory.build().await.map_err(|error| unsendable(error.to_string()))?;
         let sent = self.client.execute(request).await;
         let mut response = sent.map_err(|error| self.not_sent(error))?;
@@ -107,7 +106,7 @@ impl Exchange {
 
     fn not_sent(&self, error: reqwest::Error) -> ChatError {
         if error.is_builder() {
-            return ChatError::Address { reason: self.endpoint.blotted(&reason(error)) };
+            return ChatError::Address { reason: reason(error) };
         }
         if error.is_connect() {
             return ChatError::Unreachable { reason: reason(error) };
@@ -130,7 +129,7 @@ impl Exchange {
         }
     }
 
-    /// Returns what a server says about an error, on one line, without the key.
+    /// Returns what a server says about an error, on one line, without what is secret.
     fn said(&self, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let message = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
@@ -139,7 +138,7 @@ impl Exchange {
             message.as_str().map(str::to_owned)
         });
         // Whole, before it is cut: half a key is not found.
-        let said = self.endpoint.blotted(&message.unwrap_or_else(|| text.into_owned()));
+        let said = self.redactor.redacted(message.unwrap_or_else(|| text.into_owned()));
         let words = said.split(|it: char| it.is_whitespace() || it.is_control()).filter(|word| !word.is_empty());
         let said = words.collect::<Vec<_>>().join(" ");
         if said.is_empty() { "nothing".to_owned() } else { said.chars().take(SAID_CHARS_MAX).collect() }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use neo4rs::{Error as DriverError, Neo4jErrorKind};
 
-use crate::domain::{Backoff, DatabaseError};
+use crate::domain::{Backoff, DatabaseError, Redactor};
 
 /// How long to wait before a transaction is run again.
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(100), max: Duration::from_secs(5) };
@@ -47,12 +47,19 @@ pub(super) fn remedy(error: &DriverError) -> Remedy {
     }
 }
 
-/// Returns what an error of the driver is to a user; `action` is what was tried.
-pub(super) fn meaning(error: &DriverError, action: &'static str, database: Option<&str>) -> DatabaseError {
-    let reason = || error.to_string();
+/// Returns what an error of the driver is to a user; `action` is what was tried. What a server says is repeated as
+/// `redactor` leaves it.
+pub(super) fn meaning(
+    error: &DriverError,
+    action: &'static str,
+    database: Option<&str>,
+    redactor: &Redactor,
+) -> DatabaseError {
+    let reason = || redactor.redacted(error.to_string());
     match error {
         DriverError::Neo4j(refusal) => {
-            let message = || refusal.message().to_owned();
+            let message = || redactor.redacted(refusal.message().to_owned());
+            let code = || redactor.redacted(refusal.code().to_owned());
             match refusal.code() {
                 "Neo.ClientError.Security.Unauthorized"
                 | "Neo.ClientError.Security.AuthenticationRateLimit"
@@ -66,24 +73,24 @@ pub(super) fn meaning(error: &DriverError, action: &'static str, database: Optio
                 | "Neo.ClientError.Statement.AccessMode" => DatabaseError::ReadOnly { reason: message() },
                 code if code.ends_with("OutOfMemoryError") => DatabaseError::Memory { reason: message() },
                 "Neo.TransientError.General.DatabaseUnavailable" => DatabaseError::Unreachable { reason: message() },
-                code if code.starts_with("Neo.DatabaseError.") => {
-                    DatabaseError::Fault { action, code: code.to_owned(), message: message() }
+                name if name.starts_with("Neo.DatabaseError.") => {
+                    DatabaseError::Fault { action, code: code(), message: message() }
                 }
-                code => DatabaseError::Statement { action, code: code.to_owned(), message: message() },
+                _ => DatabaseError::Statement { action, code: code(), message: message() },
             }
         }
         DriverError::IOError { detail } if is_untrusted(detail) => {
-            DatabaseError::Certificate { reason: detail.to_string() }
+            DatabaseError::Certificate { reason: redactor.redacted(detail.to_string()) }
         }
         DriverError::IOError { detail } if action == GREETING && is_other_speech(detail) => {
-            DatabaseError::Encryption { reason: detail.to_string() }
+            DatabaseError::Encryption { reason: redactor.redacted(detail.to_string()) }
         }
-        DriverError::AuthenticationError(message) => DatabaseError::Password { reason: message.clone() },
+        DriverError::AuthenticationError(_) => DatabaseError::Password { reason: reason() },
         DriverError::UrlParseError(_) | DriverError::UnsupportedScheme(_) | DriverError::InvalidDnsName(_) => {
             DatabaseError::Address { reason: reason() }
         }
         DriverError::UnsupportedVersion(..) | DriverError::ProtocolMismatch(_) => {
-            DatabaseError::Unreachable { reason: format!("what answers there is no Neo4j 5: {error}") }
+            DatabaseError::Unreachable { reason: format!("what answers there is no Neo4j 5: {}", reason()) }
         }
         _ => DatabaseError::Unreachable { reason: reason() },
     }
@@ -120,7 +127,20 @@ mod tests {
         assert_eq!(remedy(&DriverError::ConnectionTimedOut), Remedy::Retry);
         assert_eq!(remedy(&DriverError::UnsupportedScheme("x".to_owned())), Remedy::GiveUp);
         let error = DriverError::AuthenticationError("no".to_owned());
-        assert!(matches!(meaning(&error, "connect", None), DatabaseError::Password { .. }));
+        assert!(matches!(meaning(&error, "connect", None, &Redactor::default()), DatabaseError::Password { .. }));
+    }
+
+    #[test]
+    fn what_a_server_says_is_repeated_without_the_password() {
+        let redactor = Redactor::of(["pass-word-1"]);
+        for error in [
+            DriverError::AuthenticationError("no `pass-word-1`".to_owned()),
+            DriverError::IOError { detail: io::Error::other("no pass-word-1") },
+            DriverError::UnsupportedScheme("pass-word-1".to_owned()),
+        ] {
+            let meaning = meaning(&error, "connect", None, &redactor);
+            assert!(!format!("{meaning:?} {meaning}").contains("pass-word-1"), "{meaning}");
+        }
     }
 
     #[test]
@@ -129,11 +149,14 @@ mod tests {
         let certificate = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
         let error = of(io::Error::new(ErrorKind::InvalidData, certificate));
         assert_eq!(remedy(&error), Remedy::GiveUp);
-        assert!(matches!(meaning(&error, GREETING, None), DatabaseError::Certificate { .. }));
+        assert!(matches!(meaning(&error, GREETING, None, &Redactor::default()), DatabaseError::Certificate { .. }));
         // Closed at the first word, and closed later.
         let error = of(ErrorKind::UnexpectedEof.into());
         assert_eq!(remedy(&error), Remedy::Retry);
-        assert!(matches!(meaning(&error, GREETING, None), DatabaseError::Encryption { .. }));
-        assert!(matches!(meaning(&error, "write passages", None), DatabaseError::Unreachable { .. }));
+        assert!(matches!(meaning(&error, GREETING, None, &Redactor::default()), DatabaseError::Encryption { .. }));
+        assert!(matches!(
+            meaning(&error, "write passages", None, &Redactor::default()),
+            DatabaseError::Unreachable { .. }
+        ));
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::retry::{self, Remedy, meaning, remedy, wait};
 use super::statement::{Statement, cypher};
 use super::target::Target;
-use crate::domain::DatabaseError;
+use crate::domain::{DatabaseError, Redactor};
 use crate::error::{Error, Result};
 
 /// How long to wait for a server.
@@ -60,6 +60,8 @@ pub struct Session {
     shown: String,
     database: Option<String>,
     patience: Patience,
+    /// What takes the password out of what the server says.
+    redactor: Redactor,
 }
 
 impl std::fmt::Debug for Session {
@@ -128,12 +130,12 @@ impl Session {
         if let Some(database) = &target.database {
             config = config.db(database.as_str());
         }
-        let shown = target.shown().to_owned();
+        let (shown, redactor) = (target.shown().to_owned(), Redactor::of([target.password.text()]));
         let connections = config.build().and_then(Connections::new).map_err(|error| {
-            let source = meaning(&error, "connect", target.database.as_deref());
+            let source = meaning(&error, "connect", target.database.as_deref(), &redactor);
             Error::Database { server: shown.clone(), source }
         })?;
-        Ok(Self { connections: Arc::new(connections), shown, database: target.database.clone(), patience })
+        Ok(Self { connections: Arc::new(connections), shown, database: target.database.clone(), patience, redactor })
     }
 
     async fn check_server(&self) -> Result<()> {
@@ -146,6 +148,7 @@ impl Session {
             return Ok(());
         }
         let least = format!("{}.{}", SERVER_LEAST.0, SERVER_LEAST.1);
+        let version = self.redactor.redacted(version);
         let found = if version.is_empty() { "of an unknown version".to_owned() } else { version };
         Err(self.error(DatabaseError::TooOld { found, least }))
     }
@@ -160,7 +163,7 @@ impl Session {
     }
 
     fn failed(&self, error: &DriverError, action: &'static str) -> Failed {
-        let source = meaning(error, action, self.database.as_deref());
+        let source = meaning(error, action, self.database.as_deref(), &self.redactor);
         Failed { remedy: remedy(error), error: self.error(source) }
     }
 
@@ -351,7 +354,7 @@ impl Turn {
     /// Ends a transaction that failed. A server that refused a statement takes no rollback, and keeps the locks until
     /// the connection is used again or closed; but who may not write has none.
     async fn give_up(&mut self, transaction: Txn, error: &DriverError) {
-        if matches!(meaning(error, "read", None), DatabaseError::ReadOnly { .. }) {
+        if matches!(meaning(error, "read", None, &Redactor::default()), DatabaseError::ReadOnly { .. }) {
             self.begun_in = None;
             return;
         }

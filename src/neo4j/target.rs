@@ -40,7 +40,8 @@ impl Target {
     /// [`DatabaseError::Address`] for what is no address of a server, or one with a user or password in it.
     pub fn parse(uri: &str) -> Result<Self> {
         let (scheme, rest) = uri.split_once("://").unwrap_or(("bolt", uri));
-        let place = rest.split_once('@').map_or(rest, |(_, place)| place);
+        // A password may have the sign too: what stands after the last is the place.
+        let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
         let refused = |reason: &str| {
             let source = DatabaseError::Address { reason: reason.to_owned() };
             Err(Error::Database { server: place.to_owned(), source })
@@ -111,8 +112,10 @@ mod tests {
         for uri in ["http://localhost", "bolt://", "bolt://a b", "bolt://host:port", "bolt://host:99999", ""] {
             assert!(address(uri).contains("Address"), "{uri}");
         }
-        let error = Target::parse("bolt://ann:hush@host").expect_err("refused");
-        assert!(!format!("{error:?} {error}").contains("hush"));
+        for uri in ["bolt://ann:hush@host", "bolt://ann:a@hush@host", "ann:hush/@host"] {
+            let error = Target::parse(uri).expect_err("refused");
+            assert!(!format!("{error:?} {error}").contains("hush"), "{error}");
+        }
     }
 
     #[test]

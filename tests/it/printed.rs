@@ -1,5 +1,7 @@
 //! What the program prints with `--json` is what its schemas promise.
 
+mod streams;
+
 use std::fs;
 use std::path::Path;
 

@@ -22,6 +22,9 @@ const LINE_COLUMNS_MAX: usize = 120;
 /// The files that may hold unsafe code, each with its proof: the mapping of a vector file, the dispatch of its scan.
 const UNSAFE_FILES: [&str; 2] = ["src/workspace/mapping.rs", "src/graph/scan.rs"];
 
+/// The file that writes to the streams of the process.
+const SCREEN: &str = "src/cli/screen.rs";
+
 /// Words that say nothing of what a thing is for.
 const EMPTY_WORDS: [&str; 6] = ["manager", "managers", "helper", "helpers", "util", "utils"];
 
@@ -123,32 +126,62 @@ fn modules_use_only_what_stands_before_them() {
 }
 
 #[test]
-fn only_the_command_line_prints() {
+fn only_the_screen_prints_so_that_nothing_leaves_unescaped() {
     let rule: Rule = |source| {
-        if source.path.starts_with("src/cli/") || source.path == "src/cli.rs" || source.path == "src/main.rs" {
+        if source.path == SCREEN {
             return Vec::new();
         }
-        let prints = |name: &str, sign: &str| match name {
-            "print" | "println" | "eprint" | "eprintln" | "dbg" => sign == "!",
-            "stdout" | "stderr" => sign == "(",
+        let mut found = prints(source, |name, near| match name {
+            "print" | "println" | "eprint" | "eprintln" | "dbg" => near(1) == "!",
+            "stdout" | "stderr" | "Stdout" | "Stderr" | "StdoutLock" | "StderrLock" => near(-1) != ".",
             _ => false,
-        };
-        pairs(source, prints, "prints; only `cli` does")
+        });
+        // What libraries print by themselves: the log, panics, bars, what is wrong with a command.
+        found.extend(prints(&source.without_tests(), |name, near| match name {
+            "tracing_subscriber" | "set_hook" | "console" | "ProgressDrawTarget" | "MultiProgress" => true,
+            "ProgressBar" => near(2).starts_with("new") || near(2) == "no_length",
+            "parse" | "parse_from" => near(-2) == "Cli",
+            "print" | "exit" => near(-1) == "." && near(1) == "(",
+            _ => false,
+        }));
+        found
     };
     check(
         rule,
         &rust_files(&SRC),
         &[
             ("src/query/a.rs", "fn f() { println!(); }"),
+            ("src/cli/mod.rs", "fn f() { println!(); }"),
+            ("src/main.rs", "fn main() { eprintln!(); }"),
             ("src/query/a.rs", "fn f() { std::io::stderr().lock() }"),
+            ("src/cli/mod.rs", "fn f() { g(io::stdout) }"),
+            ("src/cli/mod.rs", "use std::io::Stderr;"),
+            ("src/cli/mod.rs", "fn f() { tracing_subscriber::fmt().init() }"),
+            ("src/cli/mod.rs", "fn f(error: clap::Error) { error.print() }"),
+            ("src/cli/mod.rs", "fn f(error: clap::Error) { error.exit() }"),
+            ("src/cli/mod.rs", "fn f() { Cli::parse() }"),
+            ("src/cli/progress.rs", "fn f() { ProgressBar::new_spinner() }"),
+            ("src/cli/mod.rs", "fn f() { std::panic::set_hook(g) }"),
             ("src/lib.rs", "#[cfg(test)]\nmod tests { fn f() { dbg!(1) } }"),
         ],
         &[
-            ("src/cli/mod.rs", "fn f() { println!(); }"),
-            ("src/main.rs", "fn main() { eprintln!(); }"),
+            (SCREEN, "fn f() { io::stdout() }"),
+            ("src/cli/mod.rs", "fn f() { Cli::try_parse(); ProgressBar::with_draw_target(None, g()); \"a\".parse() }"),
+            ("src/llm/a.rs", "#[cfg(test)]\nmod tests { fn f() { tracing_subscriber::fmt() } }"),
             ("src/query/a.rs", "/// println!()\nfn print() { write!(out, \"println!\") }"),
         ],
     );
+}
+
+/// Returns the places of tokens that print, by what stands so many tokens before or after them.
+fn prints(source: &Source, is_printing: fn(&str, &dyn Fn(isize) -> String) -> bool) -> Vec<(usize, String)> {
+    let tokens = tokens(&source.code);
+    let found = tokens.iter().enumerate().filter(|(at, token)| {
+        let near =
+            |far: isize| at.checked_add_signed(far).and_then(|at| tokens.get(at)).map_or("", |it| it.text).to_owned();
+        is_printing(token.text, &near)
+    });
+    found.map(|(_, token)| (token.line, format!("`{}` prints; only the screen does", token.text))).collect()
 }
 
 /// Returns the places where a token and the one after it satisfy `refused`.

@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::asking::{good, indexed};
+use super::generating::{self, mills, name_of, written};
 use super::recordings::{lines, notes};
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Ending, Play, Reply, Thought, said as reply_of};
 use crate::support::{Cli, Said};
 
 /// What is looked for wherever something is written.
@@ -87,7 +90,14 @@ fn a_key_is_read_from_a_file_and_an_address_with_one_is_refused() {
 #[test]
 fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
     let echo = |status| Play::Responds(status, "Retry-After: 3000\r\n", format!("{{\"error\": \"no {CANARY}\"}}"));
-    for (play, name) in [(Play::Embeds(32), "good"), (echo(401), "key"), (echo(400), "request"), (echo(429), "busy")] {
+    let malformed = Play::Responds(200, "", format!("{{\"data\": \"{CANARY}\"}}"));
+    for (play, name) in [
+        (Play::Embeds(32), "good"),
+        (echo(401), "key"),
+        (echo(400), "request"),
+        (echo(429), "busy"),
+        (malformed, "malformed"),
+    ] {
         let server = ChatServer::start([play]);
         let cli = notes(&server);
         let file = format!("{name}.jsonl");
@@ -105,4 +115,98 @@ fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
         let again = run(&["--replay", &file, "--index", "again"], "");
         assert_eq!((again.status, server.asked().len()), (said.status, asked), "{name}: {again:#?}");
     }
+}
+
+/// Returns the reply of a model that repeats what it was sent, in every place that is kept.
+fn echo() -> String {
+    let sentence = format!("Ada Lorne built Harl Mill with {CANARY} and {OTHER}.");
+    let answer = json!({ "can_answer": true, "short": CANARY, "sentences": [{ "text": sentence, "passages": [1] }] });
+    // As JSON may write it as well: the second time it is read, it is the key again.
+    answer.to_string().replacen("sk-", "s\\u006b\\u002d", 1)
+}
+
+fn with_other(cli: &Cli) {
+    cli.write("cairn.toml", format!("[model]\nheaders = {{ authorization = \"Bearer {OTHER}\" }}"));
+}
+
+#[test]
+fn a_key_that_a_good_reply_repeats_is_kept_and_shown_nowhere() {
+    let tool = json!({ "function": { "name": CANARY, "arguments": format!("{{\"key\": \"{CANARY}\"}}") } });
+    let message = json!({ "content": echo(), "tool_calls": [tool], "reasoning_content": CANARY });
+    let choice = json!({ "message": message, "finish_reason": "stop", "logprobs": CANARY });
+    let whole = json!({ "model": format!("m-{CANARY}"), "choices": [choice], "id": CANARY, OTHER: OTHER });
+    let refusal = json!({ "message": { "content": null, "refusal": format!("No: {CANARY}, {OTHER}") } });
+    let parts = json!([{ "type": "text", "text": echo() }]);
+    let parts = json!({ "choices": [{ "message": { "content": parts } }] });
+    let header = "X-Key: sk-canary-93fe7a51\r\nSet-Cookie: k=header-canary-20bb6c\r\n";
+    let plays = [
+        Play::Says(echo()),
+        Play::Says(format!("{CANARY} is no JSON: {OTHER}")),
+        Play::Responds(200, header, whole.to_string()),
+        Play::Responds(200, "", json!({ "choices": [refusal] }).to_string()),
+        Play::Responds(200, "", parts.to_string()),
+        Play::Responds(200, "", format!("{{\"choices\": \"{CANARY}\"}}")),
+        Play::Responds(200, "", reply_of(&echo()).replace("stop", CANARY)),
+    ];
+    for (play, number) in plays.into_iter().zip(0..) {
+        let cli = indexed();
+        with_other(&cli);
+        let server = ChatServer::start([play]);
+        for more in [&["--record", "calls.jsonl", "--explain"][..], &["--json"]] {
+            let said = asked(&cli, &server, more);
+            assert!(said.status.is_some(), "{number}: {said:#?}");
+            assert_no_canary(&cli, &said);
+        }
+        let exported = cli.run(["cache", "export", "kept.jsonl"]).succeeded();
+        assert_no_canary(&cli, &exported);
+        assert!(!server.asked().is_empty());
+    }
+}
+
+#[test]
+fn a_key_that_is_split_over_pieces_is_never_printed_and_the_pieces_come_to_the_answer() {
+    for size in [1, 3, 7, 1000] {
+        let letters: Vec<char> = echo().chars().collect();
+        let pieces = letters.chunks(size).map(|piece| piece.iter().collect()).collect();
+        let cli = indexed();
+        with_other(&cli);
+        let server = ChatServer::start([Play::Streams(pieces, Ending::Whole)]);
+        let said = asked(&cli, &server, &["--stream", "--record", "calls.jsonl"]);
+        assert!(said.stdout.starts_with("Ada Lorne built Harl Mill with [secret] and [secret]."), "{said:#?}");
+        assert!(!said.stdout.contains("does not hold"), "{said:#?}");
+        assert_no_canary(&cli, &said);
+    }
+}
+
+#[test]
+fn a_key_in_questions_that_a_model_writes_gets_into_no_index_export_or_report() {
+    let cli = mills();
+    let thought = |body: &serde_json::Value| {
+        let text = written(&name_of(body)).replace(" by the model", &format!(" by {CANARY}"));
+        let text = text.replace("Who owned", &format!("Who owned s\\u006b{}", &CANARY[2..]));
+        Reply { text, tokens: (500, 100) }
+    };
+    let server = ChatServer::start([Play::Thinks(Thought::new(thought))]);
+    let mut command = cli.command(["index", "notes", "--model", "played", "--record", "calls.jsonl", "-vvv"]);
+    command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
+    let said = Said::of(command.output().unwrap()).succeeded();
+    assert_no_canary(&cli, &said);
+    let export = cli.run(["export", "--canonical"]).succeeded();
+    assert!(export.stdout.contains("[secret]"), "the questions are those of the model");
+    assert_no_canary(&cli, &export);
+    cli.run(["export", "--format", "neo4j-import", "import"]).succeeded();
+    let report = cli.run(["report", "--question", "Who owned Harl Mill?", "--json"]).succeeded();
+    assert_no_canary(&cli, &report);
+    assert_eq!(server.asked().len(), generating::COUNT);
+}
+
+#[test]
+fn a_short_value_of_a_header_is_not_blotted_out_of_what_a_server_says() {
+    let cli = indexed();
+    cli.write("cairn.toml", "[model]\nheaders = { x-tier = \"1\" }");
+    let message = "limit of 1000 reached: 11 of 21";
+    let server = ChatServer::start([Play::Responds(400, "", json!({ "error": { "message": message } }).to_string())]);
+    let said = asked(&cli, &server, &[]);
+    assert!(server.asked()[0].head.to_ascii_lowercase().contains("x-tier: 1\r\n"));
+    assert!(said.stderr.contains(message), "{said:#?}");
 }
