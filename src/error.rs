@@ -45,6 +45,15 @@ const REPLIES_LOST: &str = "remove the file: it only saves asking models again w
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
+/// What to do where a folder of an index is something else, a link above all.
+const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index where there is room with \
+    `--index DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
+/// What to do where a file is something else.
+const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
+    from the records is made anew by `cairn index`; nothing was changed";
+/// What to do where there is too little memory.
+const OUT_OF_MEMORY: &str = "there is too little memory: end other programs, or give this one more; the index is as it was";
+
 /// Everything that this library's functions return as an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -185,6 +194,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Something else lies where a file or folder of ours has to be, or where a file is to be read.
+    #[error("`{}` is {found}; {needed} has to be there", path.display())]
+    Misplaced {
+        /// The place.
+        path: PathBuf,
+        /// What lies there.
+        found: &'static str,
+        /// What has to lie there.
+        needed: &'static str,
+    },
+    /// A folder of the index cannot be used for what it is for, because something that is not part of an index is in it.
+    #[error("`{}` is not part of an index, and is in the way", path.display())]
+    Foreign {
+        /// What lies there.
+        path: PathBuf,
+    },
     /// The operating system refused.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -278,6 +303,8 @@ impl Error {
             | Self::Runtime { .. }
             | Self::Model { .. }
             | Self::Unfinished { .. }
+            | Self::Misplaced { .. }
+            | Self::Foreign { .. }
             | Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
@@ -354,7 +381,14 @@ impl Error {
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
             Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
             Self::Corrupt { .. } => Some(DERIVED_LOST),
+            Self::Misplaced { needed: "a folder", .. } => Some(FOLDER_MISPLACED),
+            Self::Misplaced { .. } => Some(FILE_MISPLACED),
+            Self::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => Some(OUT_OF_MEMORY),
             Self::Io { .. } => Some(REFUSED),
+            Self::Records { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::OutOfMemory) => {
+                Some(OUT_OF_MEMORY)
+            }
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
                 ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
                 ErrorKind::Corrupt => Some(DERIVED_LOST),
@@ -451,6 +485,7 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::DiskFull
+            | ErrorCode::OutOfMemory
             | ErrorCode::PermissionDenied
             | ErrorCode::ReadOnly
             | ErrorCode::SystemIoFailure,

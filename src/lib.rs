@@ -56,6 +56,7 @@ pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod eval;
+mod files;
 pub mod graph;
 pub mod index;
 pub mod ingest;

@@ -1,14 +1,15 @@
 //! Replies of language models that were paid for, in a file of their own beside the records: losing it costs money and
 //! nothing else, and it is no part of what an index is.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::database;
 use crate::error::{Error, Result};
+use crate::files::{self, Readers};
 use crate::store::ReplyStore;
 
 /// `CaRp` in ASCII: tells kept replies from other databases.
@@ -38,11 +39,8 @@ impl Replies {
     ///
     /// [`Error::Io`] if the file cannot be made, [`Error::Corrupt`] if it holds something else.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut options = File::options();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path).map_err(Error::io("open", path))?;
+        database::expect_files(path)?;
+        files::append_own(path, Readers::Owner)?;
         Self::of(path, prepared(path))
     }
 
@@ -52,6 +50,7 @@ impl Replies {
     ///
     /// [`Error::Corrupt`] if the file is not there or holds something else.
     pub fn open_to_read(path: &Path) -> Result<Self> {
+        database::expect_files(path)?;
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         Self::of(path, connection)
     }

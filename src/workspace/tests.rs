@@ -189,7 +189,7 @@ fn read_whole(snapshot: &Snapshot) -> Vec<String> {
     found.extend((0..snapshot.counts().outgoing as u32).map(|it| snapshot.outgoing(it).to_owned()));
     found.push(format!("{:?}", snapshot.graph()));
     for field in [VectorField::Passage, VectorField::Sentence, VectorField::Incoming] {
-        found.push(format!("{:?}", snapshot.vectors(field)));
+        found.push(format!("{:?}", snapshot.vectors(field).unwrap()));
     }
     for field in [TextField::Passage, TextField::Sentence] {
         for term in ["bridge", "river", "A", "absent"] {
@@ -228,7 +228,7 @@ fn a_version_comes_back_as_it_was_published() {
     let mut postings = Vec::new();
     snapshot.postings(TextField::Passage, "bridge", &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
     assert_eq!(postings, [(1, 2)]);
-    let vectors = snapshot.vectors(VectorField::Passage);
+    let vectors = snapshot.vectors(VectorField::Passage).unwrap();
     assert_eq!((vectors.dimension, vectors.scales.len(), vectors.codes[3]), (DIMENSION, 3, 127));
     assert!(snapshot.passage(3).is_err() && snapshot.document(2).is_err());
     assert_eq!((snapshot.incoming(3), snapshot.outgoing(u32::MAX)), ("", ""));

@@ -1,6 +1,7 @@
 //! One lexical field: which texts have a term, and how often. One immutable segment in which a document's number is the
 //! text's ordinal; analysis happens before, scoring after.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use tantivy::{
     TantivyDocument, Term,
 };
 
+use super::text_files::TextFiles;
+use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
@@ -67,12 +70,12 @@ pub(super) struct TextIndex {
 }
 
 impl TextIndex {
-    /// Opens the index in `folder`, which must hold `count` texts and have been checked against its checksums: the
-    /// library behind it trusts what it reads.
-    pub(super) fn open(folder: &Path, count: usize) -> Result<Self> {
+    /// Opens the index of these files of `folder`, by name, which must hold `count` texts and have been checked against
+    /// their checksums: the library behind it trusts what it reads.
+    pub(super) fn open(folder: &Path, files: BTreeMap<PathBuf, Arc<HeldFile>>, count: usize) -> Result<Self> {
         let wrong = || Error::text_index("open");
         let corrupt = |reason: &str| Error::Corrupt { path: folder.to_owned(), reason: reason.to_owned() };
-        let index = Index::open_in_dir(folder).map_err(wrong())?;
+        let index = Index::open(TextFiles(Arc::new(files))).map_err(wrong())?;
         let field = index.schema().get_field(FIELD).map_err(|_| corrupt("it has another schema"))?;
         let segments = index.searchable_segments().map_err(wrong())?;
         let [segment] = segments.as_slice() else {

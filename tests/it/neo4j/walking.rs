@@ -62,9 +62,9 @@ impl GraphReader for SameEntry {
 
     fn vectors(&self, field: VectorField) -> Vectors<'_> {
         match field {
-            VectorField::Passage => Vectors { rows: Some(&self.rows), ..self.kept.vectors(field) },
-            VectorField::Sentence => Vectors { rows: Some(&self.sentence_rows), ..self.kept.vectors(field) },
-            VectorField::Incoming => self.held.vectors(field),
+            VectorField::Passage => Vectors { rows: Some(&self.rows), ..self.kept.vectors(field)? },
+            VectorField::Sentence => Vectors { rows: Some(&self.sentence_rows), ..self.kept.vectors(field)? },
+            VectorField::Incoming => self.held.vectors(field)?,
         }
     }
 
