@@ -386,9 +386,7 @@ impl Error {
             Self::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => Some(OUT_OF_MEMORY),
             Self::Io { .. } => Some(REFUSED),
-            Self::Records { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::OutOfMemory) => {
-                Some(OUT_OF_MEMORY)
-            }
+            Self::Records { source, .. } if is_out_of_memory(source) => Some(OUT_OF_MEMORY),
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
                 ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
                 ErrorKind::Corrupt => Some(DERIVED_LOST),
@@ -469,6 +467,11 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
     }
 }
 
+fn is_out_of_memory(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(rusqlite::ffi::SQLITE_NOMEM | rusqlite::ffi::SQLITE_IOERR_NOMEM))
+}
+
 fn records_kind(error: &rusqlite::Error) -> ErrorKind {
     use rusqlite::ErrorCode;
     // A value that is not of the type that was written: a row was damaged.
@@ -496,12 +499,49 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
 
 fn text_index_kind(error: &tantivy::TantivyError) -> ErrorKind {
     use tantivy::TantivyError;
+    use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
     match error {
+        // The system refused: no memory, no more open files. That says nothing about the file.
+        TantivyError::OpenReadError(OpenReadError::IoError { .. })
+        | TantivyError::OpenDirectoryError(
+            OpenDirectoryError::IoError { .. } | OpenDirectoryError::FailedToCreateTempDir(_),
+        ) => ErrorKind::Io,
         TantivyError::DataCorruption(_)
         | TantivyError::IncompatibleIndex(_)
         | TantivyError::OpenReadError(_)
         | TantivyError::OpenDirectoryError(_) => ErrorKind::Corrupt,
         TantivyError::IoError(_) | TantivyError::OpenWriteError(_) => ErrorKind::Io,
         _ => ErrorKind::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+    use tantivy::directory::error::OpenReadError;
+
+    use super::*;
+
+    #[test]
+    fn too_little_memory_and_a_disk_that_fails_are_no_damage_and_no_fault_of_the_program() {
+        let sqlite = |code| Error::records("open")(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let read = OpenReadError::wrap_io_error(memory(), PathBuf::from("a.idx"));
+        let out_of_memory = [
+            sqlite(ffi::SQLITE_NOMEM),
+            Error::io("open", "graph.bin")(memory()),
+            Error::text_index("open")(read.into()),
+        ];
+        for error in out_of_memory {
+            assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        }
+        for code in [ffi::SQLITE_NOMEM, ffi::SQLITE_IOERR_NOMEM] {
+            assert!(sqlite(code).hint().is_some_and(|hint| hint.contains("memory")), "{code}");
+        }
+        assert!(Error::io("open", "graph.bin")(memory()).hint().is_some_and(|hint| hint.contains("memory")));
+        for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE] {
+            assert_eq!(sqlite(code).kind(), ErrorKind::Io, "{code}");
+        }
+        assert_eq!(sqlite(ffi::SQLITE_CORRUPT).kind(), ErrorKind::Corrupt);
     }
 }

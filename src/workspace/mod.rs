@@ -345,6 +345,27 @@ impl Workspace {
         }
     }
 
+    /// Checks every byte of every file of the last finished version, and returns what is wrong: an error a file. An
+    /// index without a version has no such file.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn damaged_files(&self) -> Result<Vec<Error>> {
+        let records = self.records()?;
+        let mut version = records.current_version()?;
+        loop {
+            let Some(row) = &version else { return Ok(Vec::new()) };
+            let found = version_files::damage_of_version(&version_folder(&self.path, row.version), row);
+            let now = records.current_version()?;
+            // Files of a version that was replaced meanwhile may be gone.
+            if found.is_empty() || now.as_ref().map(|it| it.version) == Some(row.version) {
+                return Ok(found);
+            }
+            version = now;
+        }
+    }
+
     fn no_index(&self) -> Error {
         Error::NoIndex { path: self.path.clone() }
     }

@@ -129,6 +129,8 @@ impl std::fmt::Debug for TextIndex {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FileAccess;
+    use super::super::stamp::{Stamp, StampedFile};
     use super::*;
 
     fn postings(index: &TextIndex, term: &str) -> Vec<(u32, u32)> {
@@ -137,9 +139,19 @@ mod tests {
         found
     }
 
+    fn held(folder: &Path) -> BTreeMap<PathBuf, Arc<HeldFile>> {
+        let hold = |entry: std::io::Result<std::fs::DirEntry>| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let stamp = Stamp::of(&folder.join(&name)).unwrap();
+            let due = StampedFile { path: name.clone(), stamp, blocks: None };
+            (PathBuf::from(name), Arc::new(HeldFile::open(folder, &due, FileAccess::Auto).unwrap()))
+        };
+        std::fs::read_dir(folder).unwrap().map(hold).collect()
+    }
+
     fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
         write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
-        TextIndex::open(folder, texts.len()).unwrap()
+        TextIndex::open(folder, held(folder), texts.len()).unwrap()
     }
 
     #[test]
@@ -184,6 +196,6 @@ mod tests {
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
-        assert!(matches!(TextIndex::open(folder.path(), 3), Err(Error::Corrupt { .. })));
+        assert!(matches!(TextIndex::open(folder.path(), held(folder.path()), 3), Err(Error::Corrupt { .. })));
     }
 }

@@ -107,3 +107,64 @@ impl VectorsFile {
         Ok(Vectors { dimension: self.dimension, scales, codes, rows: None })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::stamp::StampedFile;
+    use super::super::{FileAccess, VECTORS};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    const DIMENSION: usize = 64;
+    const COUNTS: [usize; 4] = [9_000, 40_000, 20_000, 20_000];
+
+    fn field(count: usize) -> QuantizedVectors {
+        let mut vectors = QuantizedVectors::new(DIMENSION);
+        for row in 0..count {
+            let values: Vec<f32> = (0..DIMENSION).map(|at| ((row * 7 + at) % 13) as f32 - 6.0).collect();
+            vectors.push(&values);
+        }
+        vectors
+    }
+
+    /// A flip anywhere is an error of who uses the field it lies in, or of opening, and of nobody else.
+    #[test]
+    fn a_damaged_part_of_a_large_file_is_never_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(VECTORS);
+        let fields = COUNTS.map(field);
+        let (stamp, blocks) = write(&path, DIMENSION, [&fields[0], &fields[1], &fields[2], &fields[3]]).unwrap();
+        let due = StampedFile { path: VECTORS.to_owned(), stamp, blocks: Some(blocks) };
+        let whole = std::fs::read(&path).unwrap();
+        assert!(whole.len() > 5 << 20, "{} bytes are more than a few blocks", whole.len());
+        let open = |access| {
+            let file = Arc::new(HeldFile::open(folder.path(), &due, access)?);
+            Ok::<_, Error>((VectorsFile::open(&file, DIMENSION, COUNTS)?, file))
+        };
+        let kinds = |file: &VectorsFile| {
+            [0, 1, 2, 3].map(|number| file.field(number).err().map(|error| error.kind()))
+        };
+        let (file, held) = open(FileAccess::Auto).unwrap();
+        assert_eq!(kinds(&file), [None; 4]);
+        assert!(held.check().is_ok());
+        for (number, field) in fields.iter().enumerate() {
+            let read = file.field(number).unwrap();
+            assert_eq!((read.scales, read.codes), (field.scales.as_slice(), field.codes.as_slice()));
+        }
+        let (mut opened_count, places) = (0, (0..whole.len()).step_by(whole.len() / 57));
+        for (at, access) in places.zip([FileAccess::Auto, FileAccess::Read].into_iter().cycle()) {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            let Ok((file, held)) = open(access) else { continue };
+            opened_count += 1;
+            // Padding between sections may lie in a block of no field, and is checked with the whole.
+            let found = kinds(&file);
+            assert!(found.contains(&Some(ErrorKind::Corrupt)), "{at}: {found:?}");
+            assert!(found.contains(&None), "{at}: only what lies near is refused: {found:?}");
+            assert_eq!(kinds(&file), found, "{at}");
+            assert_eq!(held.check().map_err(|error| error.kind()), Err(ErrorKind::Corrupt), "{at}");
+        }
+        assert!(opened_count > 20, "{opened_count}");
+    }
+}

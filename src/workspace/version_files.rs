@@ -29,7 +29,7 @@ pub(super) struct HeldFile {
 type Damage = String;
 
 impl HeldFile {
-    fn open(folder: &Path, due: &StampedFile, access: FileAccess) -> Result<Self> {
+    pub(super) fn open(folder: &Path, due: &StampedFile, access: FileAccess) -> Result<Self> {
         let path = folder.join(&due.path);
         let missing = || Error::Corrupt { path: path.clone(), reason: "it is not there".to_owned() };
         let file = files::open_own(&path)?.ok_or_else(missing)?;
@@ -56,11 +56,10 @@ impl HeldFile {
 
     fn find_damage(&self) -> Option<Damage> {
         let bytes = self.bytes();
-        let reason = match &self.due.blocks {
+        match &self.due.blocks {
             Some(blocks) => blocks.check(bytes, 0..bytes.len()).err().map(damaged_block),
             None => self.due.stamp.check(&self.path, bytes).err().map(|_| "its contents are not what was written".to_owned()),
-        };
-        reason
+        }
     }
 
     /// Checks a part of it, and what lies in the same blocks.
