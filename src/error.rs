@@ -52,7 +52,8 @@ const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or ma
 const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
     from the records is made anew by `cairn index`; nothing was changed";
 /// What to do where there is too little memory.
-const OUT_OF_MEMORY: &str = "there is too little memory: end other programs, or give this one more; the index is as it was";
+const OUT_OF_MEMORY: &str =
+    "there is too little memory: end other programs, or give this one more; the index is as it was";
 
 /// Everything that this library's functions return as an error.
 #[derive(Debug, thiserror::Error)]

@@ -65,7 +65,8 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     let (documents, changed) = write_collection(folder)?;
     if changed > 0 {
         let place = documents.display();
-        screen.note(format!("note: {changed} documents in {place} are not those of the demo, and were left as they are"));
+        screen
+            .note(format!("note: {changed} documents in {place} are not those of the demo, and were left as they are"));
     }
     let path = folder.join("index");
     let performers = Performers::built_in();

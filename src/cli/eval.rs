@@ -16,10 +16,10 @@ use super::eval_args::{
 use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search, writer};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::eval::{
     self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
 };
+use crate::files;
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
 
 /// Runs `cairn eval`.

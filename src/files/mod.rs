@@ -152,11 +152,12 @@ pub(crate) fn replace_own(path: &Path, contents: impl AsRef<[u8]>) -> Result<()>
 /// Gives a file or folder of ours another name. A file takes the place of a file; nothing takes that of anything else.
 pub(crate) fn rename_own(from: &Path, to: &Path) -> Result<()> {
     match (Found::at(from).map_err(Error::io("name", from))?, Found::at(to).map_err(Error::io("name", to))?) {
-        (Found::File, Found::Nothing | Found::File) | (Found::Folder, Found::Nothing) => {
+        (Found::File, Found::Nothing | Found::File) | (Found::Folder | Found::Nothing, Found::Nothing) => {
             std::fs::rename(from, to).map_err(Error::io("name", to))
         }
-        (Found::Folder, found) => Err(misplaced(to, found, "nothing")),
-        (_, found) => Err(misplaced(to, found, "a file")),
+        (Found::File, found) => Err(misplaced(to, found, "a file")),
+        (Found::Folder | Found::Nothing, found) => Err(misplaced(to, found, "nothing")),
+        (found, _) => Err(misplaced(from, found, "a file")),
     }
 }
 

@@ -221,7 +221,9 @@ mod tests {
 
     #[test]
     fn what_is_no_damage_is_not_called_so() {
-        use rusqlite::ffi::{Error as Code, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM};
+        use rusqlite::ffi::{
+            Error as Code, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM,
+        };
         let kind = |code| {
             let error = unread(Path::new("replies.db"), rusqlite::Error::SqliteFailure(Code::new(code), None));
             assert!(error.hint().is_some() || error.kind() == ErrorKind::Busy, "{error}");

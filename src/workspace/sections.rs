@@ -62,16 +62,21 @@ impl Contents<'_> {
 
 /// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
 pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
-    write_with_blocks(path, sections).map(|it| it.0)
+    write_synced(path, sections)?;
+    Stamp::of(path)
 }
 
 /// As [`write`]; returns what the parts of the file hold too.
 pub(super) fn write_with_blocks(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<(Stamp, Blocks)> {
+    write_synced(path, sections)?;
+    Stamp::with_blocks(path)
+}
+
+fn write_synced(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<()> {
     let unfinished = path.with_extension("tmp");
     let file = files::create_own(&unfinished)?;
     write_file(file, sections).map_err(Error::io("write", &unfinished))?;
-    files::rename_own(&unfinished, path)?;
-    Stamp::with_blocks(path)
+    files::rename_own(&unfinished, path)
 }
 
 fn write_file(file: File, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {

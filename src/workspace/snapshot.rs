@@ -44,10 +44,8 @@ impl Snapshot {
             outgoing: count(row.counts.outgoing),
         };
         // Each is looked through as a whole, so both at the same time.
-        let (graph, texts) = rayon::join(
-            || GraphFile::open(&file(GRAPH)?, counts.outgoing),
-            || TextsFile::open(&file(TEXTS)?, counts),
-        );
+        let (graph, texts) =
+            rayon::join(|| GraphFile::open(&file(GRAPH)?, counts.outgoing), || TextsFile::open(&file(TEXTS)?, counts));
         let (graph, texts) = (graph?, texts?);
         check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
         let terms = |path, count| TextIndex::open(&folder.join(path), files.below(path), count);

@@ -1,6 +1,6 @@
 //! What a file of a version must be: its size and checksums, kept in the records, checked before the file is relied on.
 
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -45,30 +45,26 @@ pub(super) struct StampedFile {
 }
 
 impl Stamp {
-    /// Returns the stamp of the file at `path`, as it is. It is read in pieces: a file that was just written would
-    /// count as memory of this process if it were mapped.
+    /// Returns the stamp of the file at `path`, as it is.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        Self::with_blocks(path).map(|it| it.0)
+        let (mut bytes, mut hasher) = (0, blake3::Hasher::new());
+        each_block(path, &mut |block| {
+            bytes += block.len() as u64;
+            hasher.update(block);
+        })?;
+        Ok(Self { bytes, blake3: hasher.finalize().to_hex().to_string() })
     }
 
     /// Returns the stamp of the file at `path`, and those of its blocks.
     pub(super) fn with_blocks(path: &Path) -> Result<(Self, Blocks)> {
-        let mut file = files::open(path)?;
-        let mut stamp = || -> io::Result<(Self, Blocks)> {
-            let (mut block, mut hasher, mut bytes) = (Vec::with_capacity(BLOCK_BYTES), blake3::Hasher::new(), 0);
-            let mut blocks = Blocks { bytes: BLOCK_BYTES as u64, blake3: String::new() };
-            loop {
-                block.clear();
-                file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
-                if block.is_empty() {
-                    return Ok((Self { bytes, blake3: hasher.finalize().to_hex().to_string() }, blocks));
-                }
-                hasher.update(&block);
-                blocks.blake3.push_str(&blake3::hash(&block).to_hex());
-                bytes += block.len() as u64;
-            }
-        };
-        stamp().map_err(Error::io("read", path))
+        let (mut bytes, mut hasher) = (0, blake3::Hasher::new());
+        let mut blocks = Blocks { bytes: BLOCK_BYTES as u64, blake3: String::new() };
+        each_block(path, &mut |block| {
+            bytes += block.len() as u64;
+            hasher.update(block);
+            blocks.blake3.push_str(&blake3::hash(block).to_hex());
+        })?;
+        Ok((Self { bytes, blake3: hasher.finalize().to_hex().to_string() }, blocks))
     }
 
     /// Checks that these bytes, of the file at `path`, are as many as were written.
@@ -109,6 +105,20 @@ impl Blocks {
         };
         let numbers = if part.is_empty() { 0..0 } else { part.start / bytes..part.end.div_ceil(bytes) };
         numbers.into_par_iter().map(check).collect::<Vec<_>>().into_iter().collect()
+    }
+}
+
+/// Calls `visit` with each block of the file at `path`. It is read in pieces: a file that was just written would count as
+/// memory of this process if it were mapped.
+fn each_block(path: &Path, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let (mut file, mut block) = (files::open(path)?, Vec::with_capacity(BLOCK_BYTES));
+    loop {
+        block.clear();
+        file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block).map_err(Error::io("read", path))?;
+        if block.is_empty() {
+            return Ok(());
+        }
+        visit(&block);
     }
 }
 

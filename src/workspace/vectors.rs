@@ -141,9 +141,7 @@ mod tests {
             let file = Arc::new(HeldFile::open(folder.path(), &due, access)?);
             Ok::<_, Error>((VectorsFile::open(&file, DIMENSION, COUNTS)?, file))
         };
-        let kinds = |file: &VectorsFile| {
-            [0, 1, 2, 3].map(|number| file.field(number).err().map(|error| error.kind()))
-        };
+        let kinds = |file: &VectorsFile| [0, 1, 2, 3].map(|number| file.field(number).err().map(|error| error.kind()));
         let (file, held) = open(FileAccess::Auto).unwrap();
         assert_eq!(kinds(&file), [None; 4]);
         assert!(held.check().is_ok());

@@ -58,7 +58,12 @@ impl HeldFile {
         let bytes = self.bytes();
         match &self.due.blocks {
             Some(blocks) => blocks.check(bytes, 0..bytes.len()).err().map(damaged_block),
-            None => self.due.stamp.check(&self.path, bytes).err().map(|_| "its contents are not what was written".to_owned()),
+            None => self
+                .due
+                .stamp
+                .check(&self.path, bytes)
+                .err()
+                .map(|_| "its contents are not what was written".to_owned()),
         }
     }
 

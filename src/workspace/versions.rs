@@ -162,12 +162,12 @@ impl Remover<'_> {
     fn remove(&mut self, version: &Path) -> Result<()> {
         for (path, found) in files::entries_of_own(version)? {
             match found {
-                Found::File if has_name(&path, is_file_of_sections) => remove_file(&path),
+                Found::File if has_name(&path, is_file_of_sections) => clear_file(&path),
                 Found::Folder if has_name(&path, |name| name == TEXT) => self.remove_text(&path)?,
                 _ => self.foreign.push(path),
             }
         }
-        remove_folder(version);
+        clear_folder(version);
         Ok(())
     }
 
@@ -180,14 +180,14 @@ impl Remover<'_> {
             }
             for (file, found) in files::entries_of_own(&path)? {
                 if found == Found::File && has_name(&file, is_file_of_terms) {
-                    remove_file(&file);
+                    clear_file(&file);
                 } else {
                     self.foreign.push(file);
                 }
             }
-            remove_folder(&path);
+            clear_folder(&path);
         }
-        remove_folder(text);
+        clear_folder(text);
         Ok(())
     }
 }
@@ -197,14 +197,14 @@ fn has_name(path: &Path, is_ours: impl Fn(&str) -> bool) -> bool {
 }
 
 /// What cannot be removed does no harm: some systems keep files that a reader maps. The next run tries again.
-fn remove_file(path: &Path) {
+fn clear_file(path: &Path) {
     if let Err(error) = files::remove_own(path) {
         tracing::debug!(%error, file = %path.display(), "a file of an old version could not be removed");
     }
 }
 
-/// As [`remove_file`]; a folder that is not empty stays.
-fn remove_folder(path: &Path) {
+/// As [`clear_file`]; a folder that is not empty stays.
+fn clear_folder(path: &Path) {
     if let Err(error) = files::remove_own_folder(path) {
         tracing::debug!(%error, folder = %path.display(), "an old version could not be removed");
     }
@@ -244,7 +244,8 @@ mod tests {
             write(&path.join(version), &whole);
         }
         write(&path, &[".tmp-8/graph.tmp", ".tmp-8/text/passages/.tmpAb3xYz"]);
-        let foreign = ["6/notes.txt", "6/text/passages/mine.txt", "6/text/mine/a.txt", "007/graph.bin", "old/graph.bin", "9"];
+        let foreign =
+            ["6/notes.txt", "6/text/passages/mine.txt", "6/text/mine/a.txt", "007/graph.bin", "old/graph.bin", "9"];
         write(&path, &foreign);
         let versions = Versions::make(index.path()).unwrap();
         let stays = versions.clear(&[IndexVersion(7)]).unwrap();
@@ -273,7 +274,9 @@ mod tests {
         for path in ["graph.bin", "text/passages/meta.json", "text/sentences/.managed.json", "vectors.tmp"] {
             assert!(VersionFile::parse(path).is_some(), "{path}");
         }
-        for path in ["", "..", "/etc/passwd", "../7/graph.bin", "text/../graph.bin", "text/passages/../x", "text/a/b", "a"] {
+        for path in
+            ["", "..", "/etc/passwd", "../7/graph.bin", "text/../graph.bin", "text/passages/../x", "text/a/b", "a"]
+        {
             assert!(VersionFile::parse(path).is_none(), "{path}");
         }
     }

@@ -13,8 +13,8 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions};
 use super::{
-    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database, graph_file,
-    vectors,
+    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database,
+    graph_file, vectors,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};

@@ -95,11 +95,7 @@ fn model_in(folder: &Path) -> Result<PathBuf> {
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
     files::read(&path).map_err(|error| {
-        if files::is_missing(&error) {
-            fault(folder, ModelError::MissingFile { name: name.to_owned() })
-        } else {
-            error
-        }
+        if files::is_missing(&error) { fault(folder, ModelError::MissingFile { name: name.to_owned() }) } else { error }
     })
 }
 

@@ -34,7 +34,7 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
     let named = trace.lines().position(|line| line.contains("rename") && line.contains("versions/.tmp-2\""));
     let named = named.unwrap_or_else(|| panic!("the version is never named: {trace}"));
     let is_synced = |path: &str, lines: &[&str]| {
-        let end = format!("{path}>)");
+        let end = format!("{path}>");
         lines.iter().any(|line| line.contains("sync(") && line.contains(&end))
     };
     let lines: Vec<&str> = trace.lines().collect();
@@ -57,11 +57,16 @@ fn a_disk_that_fails_is_said_and_the_current_version_stays() {
     let cli = indexed();
     let before = (cli.canonical(".cairn"), cli.json(&["status"])["version"].clone());
     cli.write("notes/more.md", "More of the mill.");
+    let (index, kept) = (cli.folder().join(".cairn"), cli.folder().join("kept"));
+    fs::rename(&index, &kept).unwrap();
     let (mut failed_count, mut last) = (0, 0);
     for call in ["fsync", "fdatasync"] {
         for number in 1..200 {
+            let _first = fs::remove_dir_all(&index);
+            assert!(Command::new("cp").arg("-r").args([&kept, &index]).status().unwrap().success());
             let inject = format!("inject={call}:error=EIO:when={number}");
-            let Some((said, trace)) = traced(&cli, &["-e", &format!("trace={call}"), "-e", &inject], &["index", "notes"])
+            let Some((said, trace)) =
+                traced(&cli, &["-e", &format!("trace={call}"), "-e", &inject], &["index", "notes"])
             else {
                 return;
             };
