@@ -33,20 +33,24 @@ pub(crate) enum Readers {
 
 /// Opens a file that the user named, to read it.
 pub(crate) fn open(path: &Path) -> Result<File> {
-    regular(path, to_read(Links::Followed).open(path))
+    open_to("open", path)
+}
+
+fn open_to(action: &'static str, path: &Path) -> Result<File> {
+    regular(action, path, to_read(Links::Followed).open(path))
 }
 
 /// Reads a file that the user named.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    open_to("read", path)?.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     Ok(bytes)
 }
 
 /// Reads a file of text that the user named.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let mut text = String::new();
-    open(path)?.read_to_string(&mut text).map_err(Error::io("read", path))?;
+    open_to("read", path)?.read_to_string(&mut text).map_err(Error::io("read", path))?;
     Ok(text)
 }
 
@@ -60,7 +64,7 @@ pub(crate) fn read_secret(path: &Path) -> Result<String> {
 
 /// Opens a file of ours, to read it; nothing where there is none.
 pub(crate) fn open_own(path: &Path) -> Result<Option<File>> {
-    match regular(path, to_read(Links::Refused).open(path)) {
+    match regular("open", path, to_read(Links::Refused).open(path)) {
         Err(error) if is_missing(&error) => Ok(None),
         opened => opened.map(Some),
     }
@@ -124,7 +128,7 @@ pub(crate) fn append_own_after(path: &Path, bytes: u64) -> Result<File> {
 fn open_own_to_write(path: &Path, mut options: OpenOptions, readers: Readers) -> Result<File> {
     options.create(true);
     let options = system::for_readers(system::unwaiting(options, Links::Refused), readers);
-    regular(path, options.open(path))
+    regular("write", path, options.open(path))
 }
 
 fn to_read(links: Links) -> OpenOptions {
@@ -252,16 +256,16 @@ pub(crate) fn is_missing(error: &Error) -> bool {
 }
 
 /// Lets a file pass that is a regular one, and says what else was found.
-fn regular(path: &Path, opened: io::Result<File>) -> Result<File> {
+fn regular(action: &'static str, path: &Path, opened: io::Result<File>) -> Result<File> {
     match opened {
-        Ok(file) => match Found::of(&file.metadata().map_err(Error::io("open", path))?) {
+        Ok(file) => match Found::of(&file.metadata().map_err(Error::io(action, path))?) {
             Found::File => Ok(file),
             found => Err(misplaced(path, found, "a file")),
         },
         // A link that is not to be followed, a pipe that nobody reads, a socket: the system's words say little.
         Err(error) => match Found::at(path) {
-            Ok(Found::File | Found::Nothing) | Err(_) => Err(Error::io("open", path)(error)),
-            Ok(Found::Link) if error.kind() == ErrorKind::NotFound => Err(Error::io("open", path)(error)),
+            Ok(Found::File | Found::Nothing) | Err(_) => Err(Error::io(action, path)(error)),
+            Ok(Found::Link) if error.kind() == ErrorKind::NotFound => Err(Error::io(action, path)(error)),
             Ok(found) => Err(misplaced(path, found, "a file")),
         },
     }
