@@ -205,7 +205,7 @@ pub enum Error {
         /// What has to lie there.
         needed: &'static str,
     },
-    /// A folder of the index cannot be used for what it is for, because something that is not part of an index is in it.
+    /// Something that is not part of an index lies where a version is to be written.
     #[error("`{}` is not part of an index, and is in the way", path.display())]
     Foreign {
         /// What lies there.
@@ -382,20 +382,27 @@ impl Error {
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
             Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
             Self::Corrupt { .. } => Some(DERIVED_LOST),
-            Self::Misplaced { needed: "a folder", .. } => Some(FOLDER_MISPLACED),
-            Self::Misplaced { .. } => Some(FILE_MISPLACED),
+            Self::Misplaced { needed, .. } => Some(misplaced_hint(needed)),
             Self::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => Some(OUT_OF_MEMORY),
-            Self::Io { .. } => Some(REFUSED),
-            Self::Records { source, .. } if is_out_of_memory(source) => Some(OUT_OF_MEMORY),
+            Self::Io { .. } => Some(self.refused_hint()),
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
                 ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
                 ErrorKind::Corrupt => Some(DERIVED_LOST),
-                ErrorKind::Io => Some(REFUSED),
+                ErrorKind::Io => Some(self.refused_hint()),
                 _ => None,
             },
             Self::Question { .. } | Self::Option { .. } | Self::Line { .. } | Self::Embedding { .. } => None,
         }
+    }
+
+    /// Returns what to do where the system refused.
+    fn refused_hint(&self) -> &'static str {
+        let is_out_of_memory = match self {
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::OutOfMemory,
+            Self::Records { source, .. } => is_out_of_memory(source),
+            _ => false,
+        };
+        if is_out_of_memory { OUT_OF_MEMORY } else { REFUSED }
     }
 
     /// Wraps an error of the operating system with what was tried on what.
@@ -413,6 +420,10 @@ impl Error {
     pub(crate) fn text_index(action: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::TextIndex { action, source }
     }
+}
+
+fn misplaced_hint(needed: &str) -> &'static str {
+    if needed == "a folder" { FOLDER_MISPLACED } else { FILE_MISPLACED }
 }
 
 /// Returns `items` in backticks behind `intro`; nothing where there are none.
@@ -506,12 +517,13 @@ fn text_index_kind(error: &tantivy::TantivyError) -> ErrorKind {
         TantivyError::OpenReadError(OpenReadError::IoError { .. })
         | TantivyError::OpenDirectoryError(
             OpenDirectoryError::IoError { .. } | OpenDirectoryError::FailedToCreateTempDir(_),
-        ) => ErrorKind::Io,
+        )
+        | TantivyError::IoError(_)
+        | TantivyError::OpenWriteError(_) => ErrorKind::Io,
         TantivyError::DataCorruption(_)
         | TantivyError::IncompatibleIndex(_)
         | TantivyError::OpenReadError(_)
         | TantivyError::OpenDirectoryError(_) => ErrorKind::Corrupt,
-        TantivyError::IoError(_) | TantivyError::OpenWriteError(_) => ErrorKind::Io,
         _ => ErrorKind::Internal,
     }
 }

@@ -123,8 +123,8 @@ pub fn main() -> u8 {
         return report(&surroundings, &error, wants_json(&cli.command));
     }
     let status = runtime.block_on(run_until_interrupted(cli.command, &surroundings));
-    // Work that was told to stop now is not waited for: killed at any moment, an index stays readable. Nor is the runtime
-    // taken from under it: that would end its thread with a panic just before the program ends.
+    // Work that was told to stop now is not waited for: killed at any moment, an index stays readable. Nor is the
+    // runtime taken from under it: that would end its thread with a panic just before the program ends.
     std::mem::forget(runtime);
     status
 }

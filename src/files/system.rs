@@ -59,7 +59,8 @@ pub(super) fn for_readers(options: OpenOptions, _readers: Readers) -> OpenOption
 /// One that is not known is taken for a foreign one.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_on_local_disk(file: &File) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u64 & 0xffff_ffff)))
+    // Numbers have 32 bits, whatever type a processor's system has for them.
+    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)))
 }
 
 /// Returns true: how a file system is told is not known here, and the option to read instead of mapping remains.
@@ -70,7 +71,7 @@ pub(crate) fn is_on_local_disk(_file: &File) -> bool {
 
 /// Numbers by which Linux names the file systems of its own disks and memory (statfs(2)).
 #[cfg(target_os = "linux")]
-const LOCAL: [u64; 16] = [
+const LOCAL: [u32; 16] = [
     0xef53,      // ext2, ext3, ext4
     0x5846_5342, // xfs
     0x9123_683e, // btrfs

@@ -24,7 +24,7 @@ pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Some(format!("`{}`{more} is not part of the index and was left as it is; move it elsewhere", first.display()))
+    Some(format!("`{}`{more} is not part of the index and was left as it was; move it elsewhere", first.display()))
 }
 
 /// Says which documents were not seen and are kept.

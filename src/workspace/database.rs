@@ -1,4 +1,4 @@
-//! The files of a database that SQLite keeps in the folder of an index. It opens them by name and follows links, so
+//! The files of a database that `SQLite` keeps in the folder of an index. It opens them by name and follows links, so
 //! they are looked at before, and nothing else removes them.
 
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::files;
 
-/// What SQLite adds to the name of a database for the files beside it; the database itself goes last, so that one whose
-/// removal was broken off is never without its log.
+/// What `SQLite` adds to the name of a database for the files beside it; the database itself goes last, so that one
+/// whose removal was broken off is never without its log.
 const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", ""];
 /// What is added to the name of a database while it is made.
 const UNFINISHED: &str = "-new";

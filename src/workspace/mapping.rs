@@ -113,11 +113,12 @@ mod tests {
     fn what_was_read_stays_when_the_file_is_cut() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        std::fs::write(&path, [7; 100_000]).unwrap();
+        let contents = vec![7; 100_000];
+        std::fs::write(&path, &contents).unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
         let mapping = Mapping::of(&file, FileAccess::Read).unwrap();
         file.set_len(0).unwrap();
-        assert_eq!(mapping.bytes(), [7; 100_000]);
+        assert_eq!(mapping.bytes(), contents);
     }
 
     #[test]

@@ -108,8 +108,8 @@ impl Blocks {
     }
 }
 
-/// Calls `visit` with each block of the file at `path`. It is read in pieces: a file that was just written would count as
-/// memory of this process if it were mapped.
+/// Calls `visit` with each block of the file at `path`. It is read in pieces: a file that was just written would count
+/// as memory of this process if it were mapped.
 fn each_block(path: &Path, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
     let (mut file, mut block) = (files::open(path)?, Vec::with_capacity(BLOCK_BYTES));
     loop {

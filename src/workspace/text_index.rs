@@ -11,7 +11,7 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::Compressor;
 use tantivy::{
     DocSet, Index, IndexSettings, InvertedIndexReader, SegmentReader, SingleSegmentIndexWriter, TERMINATED,
-    TantivyDocument, Term,
+    TantivyDocument, TantivyError, Term,
 };
 
 use super::text_files::TextFiles;
@@ -27,7 +27,18 @@ const WRITER_BYTES: usize = 8 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
 pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> Result<()> {
-    write_segment(folder, count, terms_of).map_err(Error::text_index("write"))
+    write_segment(folder, count, terms_of).map_err(|error| match refusal_in(&error) {
+        Some(source) => Error::io("write", folder)(source),
+        None => Error::text_index("write")(error),
+    })
+}
+
+/// Returns the error of the system that the library made an internal error of its own, keeping only the words.
+fn refusal_in(error: &TantivyError) -> Option<std::io::Error> {
+    let TantivyError::InternalError(said) = error else { return None };
+    // As the standard library words what a system said.
+    let (_, code) = said.rsplit_once("(os error ")?;
+    code.split_once(')')?.0.parse().ok().map(std::io::Error::from_raw_os_error)
 }
 
 fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy::Result<()> {
@@ -189,6 +200,16 @@ mod tests {
         for texts in [vec![], vec![String::new()]] {
             let folder = tempfile::tempdir().unwrap();
             assert_eq!(postings(&index_of(folder.path(), &texts), "a"), []);
+        }
+    }
+
+    #[test]
+    fn what_the_system_refused_is_told_from_a_fault_of_the_library() {
+        let said = std::io::Error::from_raw_os_error(5).to_string();
+        let found = refusal_in(&TantivyError::InternalError(said)).unwrap();
+        assert_eq!(found.raw_os_error(), Some(5));
+        for said in ["a fault", "(os error x)", "os error 5"] {
+            assert!(refusal_in(&TantivyError::InternalError(said.to_owned())).is_none(), "{said}");
         }
     }
 

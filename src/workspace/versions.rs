@@ -122,7 +122,7 @@ impl Versions {
         // What could not be removed is in the way.
         for path in [self.finished(version), folder.clone()] {
             if Found::at(&path).map_err(Error::io("open", &path))? != Found::Nothing {
-                return Err(Error::Foreign { path: self.first_foreign(&path).unwrap_or(path) });
+                return Err(Error::Foreign { path: first_foreign(&path).unwrap_or(path) });
             }
         }
         files::make_own_folder(&folder)?;
@@ -145,12 +145,12 @@ impl Versions {
     fn finished(&self, version: IndexVersion) -> PathBuf {
         self.path.join(version.to_string())
     }
+}
 
-    /// Returns something below `path` that is not ours, or that could not be removed.
-    fn first_foreign(&self, path: &Path) -> Option<PathBuf> {
-        let below = files::entries_of_own(path).ok()?;
-        below.into_iter().next().map(|(path, _)| self.first_foreign(&path).unwrap_or(path))
-    }
+/// Returns something below `path` that is not ours, or that could not be removed.
+fn first_foreign(path: &Path) -> Option<PathBuf> {
+    let below = files::entries_of_own(path).ok()?;
+    below.into_iter().next().map(|(path, _)| first_foreign(&path).unwrap_or(path))
 }
 
 /// Removes what is ours of a version, and notes what is not.

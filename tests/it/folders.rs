@@ -253,7 +253,7 @@ mod unix {
             &["status", "--config", "pipe"],
             &["search", "--weights", "pipe", "mill"],
             &["eval", "retrieval", "--questions", "pipe"],
-            &["eval", "compare", "pipe", "pipe"],
+            &["eval", "compare", "--questions", "pipe", "pipe", "pipe"],
             &["cache", "import", "pipe"],
             &["ask", "mill", "--model", "openai:m", "--replay", "pipe"],
         ];
