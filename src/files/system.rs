@@ -59,8 +59,9 @@ pub(super) fn for_readers(options: OpenOptions, _readers: Readers) -> OpenOption
 /// One that is not known is taken for a foreign one.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_on_local_disk(file: &File) -> bool {
-    // Numbers have 32 bits, whatever type a processor's system has for them.
-    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)))
+    // Numbers have 32 bits, in a type that is another on other processors, signed or not.
+    let is_local = |kind: i128| LOCAL.iter().any(|it| i128::from(*it) == kind & 0xffff_ffff);
+    rustix::fs::fstatfs(file).is_ok_and(|system| is_local(i128::from(system.f_type)))
 }
 
 /// Returns true: how a file system is told is not known here, and the option to read instead of mapping remains.
