@@ -57,7 +57,7 @@ async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings
 fn say(report: &IndexReport, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     for warning in &report.warnings {
-        screen.note(format!("warning: {}", screen.shown(warning)));
+        screen.note(format!("warning: {}", warning));
     }
     if report.is_new_version {
         screen.note(format!("version {} made of the records", report.version));
@@ -81,7 +81,7 @@ async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let mut report = check(&session).await?;
     if args.repair && !report.is_whole() {
         show(&report, surroundings);
-        let workspace = Workspace::open(surroundings.index(args.place.index.clone()))?;
+        let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         let (sink, bar) = progress::sink(surroundings.screen);
         let options =
             PublishOptions { other_vectors: OtherVectors::Refuse, progress: Some(sink), ..PublishOptions::default() };

@@ -114,7 +114,7 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
         let is_absent = error.kind() == ErrorKind::NoIndex;
         Check::of_error("index", error, is_absent, surroundings)
     };
-    let workspace = match Workspace::open(path) {
+    let workspace = match surroundings.workspace(path) {
         Ok(workspace) => workspace,
         Err(error) => return (None, failed(error)),
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::records::{Records, Survey, VersionRow, with_cause};
-use super::stamp::{Depth, is_missing};
+use super::version_files::damage_of_version;
 use super::{DocumentUnit, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
 use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -109,7 +109,6 @@ impl Workspace {
         report.push("nothing-is-left", strays);
         // What is wrong with the records was found; of the version only they can tell what it must be.
         if let Ok(Some(row)) = records.current_version() {
-            report.version = Some(row.version);
             self.check_version(&records, &row, &mut report)?;
         }
         report.push("replies", self.check_replies()?);
@@ -118,22 +117,27 @@ impl Workspace {
 
     fn check_version(&self, records: &Records, row: &VersionRow, report: &mut IndexCheck) -> Result<()> {
         let folder = version_folder(&self.path, row.version);
-        let mut files = Vec::new();
-        for file in &row.files {
-            match file.stamp.check(&folder.join(&file.path), Depth::Contents) {
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::Corrupt || is_missing(&error) => {
-                    files.push(format!("{}: {}", file.path, with_cause(&error)));
-                }
-                Err(error) => return Err(error),
+        let mut damaged = Vec::new();
+        for error in damage_of_version(&folder, row) {
+            match error.kind() {
+                ErrorKind::Corrupt | ErrorKind::Input => damaged.push(with_cause(&error)),
+                _ => return Err(error),
             }
         }
-        let is_whole = files.is_empty();
-        report.push("files", files);
+        if !damaged.is_empty()
+            && let Ok(Some(now)) = records.current_version()
+            && now.version != row.version
+        {
+            // Files of a version that was replaced meanwhile may be gone.
+            return self.check_version(records, &now, report);
+        }
+        report.version = Some(row.version);
+        let is_whole = damaged.is_empty();
+        report.push("files", damaged);
         if !is_whole {
             return Ok(());
         }
-        match Snapshot::open(&folder, row) {
+        match Snapshot::open(&folder, row, self.access) {
             Ok(snapshot) => {
                 report.push("structure", Vec::new());
                 report.push("counts", counts(&snapshot));

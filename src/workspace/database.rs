@@ -1,58 +1,56 @@
-//! How a database is opened that somebody else may have made: nothing in it runs, and its sizes are bounded.
+//! The files of a database that `SQLite` keeps in the folder of an index. It opens them by name and follows links, so
+//! they are looked at before, and nothing else removes them.
 
-use rusqlite::Connection;
-use rusqlite::config::DbConfig;
-use rusqlite::limits::Limit;
+use std::path::{Path, PathBuf};
 
-/// Bytes of a row, or of a text in one. A document with a longer text cannot be kept.
-const ROW_BYTES_MAX: i32 = 1_000_000_000;
-/// Bytes of a statement, those that a schema holds among them: ours are far below.
-const STATEMENT_BYTES_MAX: i32 = 64 << 10;
-/// Columns of a table, or of what a statement returns.
-const COLUMNS_MAX: i32 = 64;
-/// Other databases beside the one that was opened: one, which cleaning up takes.
-const ATTACHED_MAX: i32 = 1;
+use crate::error::Result;
+use crate::files;
 
-/// Everything that a schema has, in order: type, name, table and statement of each.
-pub(super) type Schema = Vec<(String, String, String, Option<String>)>;
+/// What `SQLite` adds to the name of a database for the files beside it; the database itself goes last, so that one
+/// whose removal was broken off is never without its log.
+const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", ""];
+/// What is added to the name of a database while it is made.
+const UNFINISHED: &str = "-new";
 
-/// Makes a connection one for which a database is data: no trigger or view of it runs, no function is called by its
-/// schema, which statements cannot change past SQL, and its pages are looked at before they are relied on.
-pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
-    let settings = [
-        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
-        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
-        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
-        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
-    ];
-    for (setting, value) in settings {
-        connection.set_db_config(setting, value)?;
-    }
-    let limits = [
-        (Limit::SQLITE_LIMIT_LENGTH, ROW_BYTES_MAX),
-        (Limit::SQLITE_LIMIT_SQL_LENGTH, STATEMENT_BYTES_MAX),
-        (Limit::SQLITE_LIMIT_COLUMN, COLUMNS_MAX),
-        (Limit::SQLITE_LIMIT_ATTACHED, ATTACHED_MAX),
-    ];
-    for (limit, value) in limits {
-        connection.set_limit(limit, value)?;
-    }
-    connection.pragma_update(None, "cell_size_check", true)
+/// Returns whether a file in the folder of an index is called as one of the database `database` is.
+pub(super) fn is_file_of(name: &str, database: &str) -> bool {
+    let rest = name.strip_prefix(database).map(|rest| rest.strip_prefix(UNFINISHED).unwrap_or(rest));
+    rest.is_some_and(|rest| COMPANIONS.contains(&rest))
 }
 
-/// Returns the schema of a database, the parts that it makes of itself included.
-pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
-    const SQL: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name, tbl_name, sql";
-    let mut statement = connection.prepare(SQL)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    rows.collect()
+/// Checks that what lies where the database and its companions are kept are files, and no links.
+pub(super) fn expect_files(database: &Path) -> Result<()> {
+    companions(database).try_for_each(|path| files::expect_file(&path).map(drop))
 }
 
-/// Returns the schema that statements make in an empty database: each is kept as it was written.
-pub(super) fn schema_of(statements: &str) -> rusqlite::Result<Schema> {
-    let empty = Connection::open_in_memory()?;
-    empty.execute_batch(statements)?;
-    schema(&empty)
+/// Removes a database with its companions.
+pub(super) fn remove(database: &Path) -> Result<()> {
+    companions(database).try_for_each(|path| files::remove_own(&path).map(drop))
+}
+
+/// Removes what a run left that was killed while it made the database.
+pub(super) fn remove_unfinished(database: &Path) -> Result<()> {
+    remove(&unfinished(database))
+}
+
+/// Returns what a database is called while it is made.
+pub(super) fn unfinished(database: &Path) -> PathBuf {
+    with_suffix(database, UNFINISHED)
+}
+
+/// Returns the log of a database.
+pub(super) fn log(database: &Path) -> PathBuf {
+    with_suffix(database, "-wal")
+}
+
+fn companions(database: &Path) -> impl Iterator<Item = PathBuf> {
+    COMPANIONS.iter().map(|suffix| with_suffix(database, suffix))
+}
+
+fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 #[cfg(test)]
@@ -60,19 +58,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_database_runs() {
-        let connection = Connection::open_in_memory().unwrap();
-        let made = "CREATE TABLE a (b); CREATE TABLE c (d); CREATE VIEW e AS SELECT b FROM a; \
-             CREATE TRIGGER sqlitexx AFTER INSERT ON a BEGIN INSERT INTO c VALUES (1); END";
-        connection.execute_batch(made).unwrap();
-        distrust(&connection).unwrap();
-        connection.execute("INSERT INTO a VALUES (1)", []).unwrap();
-        let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        assert_eq!(count("SELECT count(*) FROM c"), Ok(0));
-        assert!(count("SELECT count(*) FROM e").is_err());
-        assert!(connection.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema").is_err());
-        // A schema is what was written, whatever things are called.
-        assert_ne!(schema(&connection), schema_of("CREATE TABLE a (b); CREATE TABLE c (d)"));
-        assert_eq!(schema_of("CREATE TABLE a (b)"), schema_of("CREATE TABLE a (b)"));
+    fn only_the_names_that_a_database_has_are_taken_for_its_files() {
+        let ours = ["", "-journal", "-wal", "-shm", "-new", "-new-journal", "-new-wal", "-new-shm"];
+        for suffix in ours {
+            assert!(is_file_of(&format!("cairn.db{suffix}"), "cairn.db"), "{suffix}");
+        }
+        for name in ["cairn.db-newer", "cairn.db.bak", "cairn.db-new-new", "cairn.dbx", "mine.db", "cairn"] {
+            assert!(!is_file_of(name, "cairn.db"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_broken_creation_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("cairn.db");
+        for name in ["cairn.db", "cairn.db-wal", "cairn.db-new", "cairn.db-new-journal", "cairn.db-new.txt"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        remove_unfinished(&database).unwrap();
+        let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["cairn.db", "cairn.db-new.txt", "cairn.db-wal"]);
     }
 }

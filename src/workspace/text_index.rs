@@ -1,6 +1,7 @@
 //! One lexical field: which texts have a term, and how often. One immutable segment in which a document's number is the
 //! text's ordinal; analysis happens before, scoring after.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,9 +11,11 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::Compressor;
 use tantivy::{
     DocSet, Index, IndexSettings, InvertedIndexReader, SegmentReader, SingleSegmentIndexWriter, TERMINATED,
-    TantivyDocument, Term,
+    TantivyDocument, TantivyError, Term,
 };
 
+use super::text_files::TextFiles;
+use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
@@ -24,7 +27,18 @@ const WRITER_BYTES: usize = 8 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
 pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> Result<()> {
-    write_segment(folder, count, terms_of).map_err(Error::text_index("write"))
+    write_segment(folder, count, terms_of).map_err(|error| match refusal_in(&error) {
+        Some(source) => Error::io("write", folder)(source),
+        None => Error::text_index("write")(error),
+    })
+}
+
+/// Returns the error of the system that the library made an internal error of its own, keeping only the words.
+fn refusal_in(error: &TantivyError) -> Option<std::io::Error> {
+    let TantivyError::InternalError(said) = error else { return None };
+    // As the standard library words what a system said.
+    let (_, code) = said.rsplit_once("(os error ")?;
+    code.split_once(')')?.0.parse().ok().map(std::io::Error::from_raw_os_error)
 }
 
 fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy::Result<()> {
@@ -67,12 +81,12 @@ pub(super) struct TextIndex {
 }
 
 impl TextIndex {
-    /// Opens the index in `folder`, which must hold `count` texts and have been checked against its checksums: the
-    /// library behind it trusts what it reads.
-    pub(super) fn open(folder: &Path, count: usize) -> Result<Self> {
+    /// Opens the index of these files of `folder`, by name, which must hold `count` texts and have been checked against
+    /// their checksums: the library behind it trusts what it reads.
+    pub(super) fn open(folder: &Path, files: BTreeMap<PathBuf, Arc<HeldFile>>, count: usize) -> Result<Self> {
         let wrong = || Error::text_index("open");
         let corrupt = |reason: &str| Error::Corrupt { path: folder.to_owned(), reason: reason.to_owned() };
-        let index = Index::open_in_dir(folder).map_err(wrong())?;
+        let index = Index::open(TextFiles(Arc::new(files))).map_err(wrong())?;
         let field = index.schema().get_field(FIELD).map_err(|_| corrupt("it has another schema"))?;
         let segments = index.searchable_segments().map_err(wrong())?;
         let [segment] = segments.as_slice() else {
@@ -126,6 +140,8 @@ impl std::fmt::Debug for TextIndex {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FileAccess;
+    use super::super::stamp::{Stamp, StampedFile};
     use super::*;
 
     fn postings(index: &TextIndex, term: &str) -> Vec<(u32, u32)> {
@@ -134,9 +150,19 @@ mod tests {
         found
     }
 
+    fn held(folder: &Path) -> BTreeMap<PathBuf, Arc<HeldFile>> {
+        let hold = |entry: std::io::Result<std::fs::DirEntry>| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let stamp = Stamp::of(&folder.join(&name)).unwrap();
+            let due = StampedFile { path: name.clone(), stamp, blocks: None };
+            (PathBuf::from(name), Arc::new(HeldFile::open(folder, &due, FileAccess::Auto).unwrap()))
+        };
+        std::fs::read_dir(folder).unwrap().map(hold).collect()
+    }
+
     fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
         write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
-        TextIndex::open(folder, texts.len()).unwrap()
+        TextIndex::open(folder, held(folder), texts.len()).unwrap()
     }
 
     #[test]
@@ -178,9 +204,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_refused_is_told_from_a_fault_of_the_library() {
+        let said = std::io::Error::from_raw_os_error(5).to_string();
+        let found = refusal_in(&TantivyError::InternalError(said)).unwrap();
+        assert_eq!(found.raw_os_error(), Some(5));
+        for said in ["a fault", "(os error x)", "os error 5"] {
+            assert!(refusal_in(&TantivyError::InternalError(said.to_owned())).is_none(), "{said}");
+        }
+    }
+
+    #[test]
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
-        assert!(matches!(TextIndex::open(folder.path(), 3), Err(Error::Corrupt { .. })));
+        assert!(matches!(TextIndex::open(folder.path(), held(folder.path()), 3), Err(Error::Corrupt { .. })));
     }
 }

@@ -12,6 +12,7 @@ mod embedders;
 mod eval;
 mod flags;
 mod formats;
+mod folders;
 mod guesses;
 mod incremental;
 mod matching;

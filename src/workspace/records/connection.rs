@@ -2,16 +2,17 @@
 //! it from a folder that cannot be written.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::super::{INDEX_FORMAT, WorkspaceOptions, database};
+use super::super::{INDEX_FORMAT, WorkspaceOptions, database, hardening};
 use super::schema;
 use crate::domain::CollectionId;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// `Carn` in ASCII: tells the records of an index from other databases.
 pub(super) const APPLICATION_ID: i32 = 0x4361_726e;
@@ -23,12 +24,17 @@ const LOG_BYTES_KEPT: i64 = 4 << 20;
 
 /// Makes the database: under another name first, so that it is there whole or not at all.
 pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
-    let unfinished = path.with_extension("db-new");
-    remove_with_companions(&unfinished)?;
+    let unfinished = database::unfinished(path);
+    database::remove(&unfinished)?;
     // A log that a lost database left behind would be taken for that of the new one.
-    remove_with_companions(path)?;
-    fill(&unfinished, options, fresh_collection(path)).map_err(Error::records("make"))?;
-    std::fs::rename(&unfinished, path).map_err(Error::io("name", path))
+    database::remove(path)?;
+    let filled = fill(&unfinished, options, fresh_collection(path)).map_err(Error::records("make"));
+    let made = filled.and_then(|()| files::sync(&unfinished)).and_then(|()| files::rename_own(&unfinished, path));
+    if made.is_err() {
+        // What is left of it is of no use; the error says what happened.
+        let _gone = database::remove(&unfinished);
+    }
+    made
 }
 
 fn fill(path: &Path, options: &WorkspaceOptions, collection: CollectionId) -> rusqlite::Result<()> {
@@ -59,30 +65,12 @@ pub(super) fn fresh_collection(path: &Path) -> CollectionId {
     CollectionId::of(&[&random[0], &random[1], &process, place.as_os_str().as_encoded_bytes()])
 }
 
-fn remove_with_companions(path: &Path) -> Result<()> {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-        let path = companion(path, suffix);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("remove", path)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn companion(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// Opens the database for the one writer.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
+    database::expect_files(path)?;
     let open = || {
         let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
-        database::distrust(&connection)?;
+        hardening::distrust(&connection)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_KEPT, |_| Ok(()))?;
@@ -99,6 +87,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
 /// the file is read as it is. Where there is a log and no room beside it, as on a full disk, it is read all the same:
 /// without it an older version would be shown.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
+    database::expect_files(path)?;
     let attempts = [OpenFlags::SQLITE_OPEN_READ_WRITE, OpenFlags::SQLITE_OPEN_READ_ONLY];
     for mode in attempts {
         match try_to_read(path, flags(mode)) {
@@ -115,7 +104,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
 
 fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
-    database::distrust(&connection)?;
+    hardening::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     first_read(connection)
@@ -125,7 +114,7 @@ fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Con
 /// memory, and nobody else may open the database meanwhile. Nothing is written, also not when it is closed.
 fn try_to_read_alone(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
-    database::distrust(&connection)?;
+    hardening::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
@@ -152,7 +141,7 @@ fn is_refused(error: &rusqlite::Error) -> bool {
 }
 
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(companion(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(database::log(path)).is_ok_and(|log| log.len() > 0)
 }
 
 /// Returns the path as a URI that promises that nobody writes; nothing for a path that is not text.
@@ -210,18 +199,17 @@ mod tests {
         let writer = open_to_write(&path).unwrap();
         writer.execute("UPDATE manifest SET dimension = 9", []).unwrap();
         let copied = folder.path().join("copied.db");
-        for suffix in ["", "-wal"] {
-            std::fs::copy(companion(&path, suffix), companion(&copied, suffix)).unwrap();
-        }
+        std::fs::copy(&path, &copied).unwrap();
+        std::fs::copy(database::log(&path), database::log(&copied)).unwrap();
         assert!(has_log(&copied));
-        let log = std::fs::read(companion(&copied, "-wal")).unwrap();
+        let log = std::fs::read(database::log(&copied)).unwrap();
         for _ in 0..2 {
             let reader = try_to_read_alone(&copied).unwrap();
             let read = reader.query_row("SELECT dimension FROM manifest", [], |row| row.get::<_, i64>(0));
             assert_eq!(read, Ok(9), "what the log says counts");
-            assert!(!companion(&copied, "-shm").exists());
+            assert!(!folder.path().join("copied.db-shm").exists());
         }
-        assert_eq!(std::fs::read(companion(&copied, "-wal")).unwrap(), log);
+        assert_eq!(std::fs::read(database::log(&copied)).unwrap(), log);
         drop(writer);
     }
 
@@ -239,7 +227,7 @@ mod tests {
     fn a_log_of_lost_records_does_not_reach_into_new_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn.db");
-        std::fs::write(companion(&path, "-wal"), b"left behind").unwrap();
+        std::fs::write(database::log(&path), b"left behind").unwrap();
         create(&path, &options()).unwrap();
         assert!(!has_log(&path));
         assert!(open_to_read(&path).is_ok());

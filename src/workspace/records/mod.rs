@@ -26,7 +26,7 @@ pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub(super) use version::VersionRow;
 pub use written::{WrittenCounts, WrittenQuestions};
 
-use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, database};
+use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};
 use crate::domain::{CollectionId, IndexVersion, Skip};
 use crate::embed::{EmbedderPlace, ModelPlace};
 use crate::error::{Error, Result};
@@ -117,7 +117,7 @@ impl Records {
     /// What is not exactly what this program makes is damaged, or was changed by somebody: a table that would look like
     /// a fault of this program later, a trigger that would run with its writes.
     fn check_schema(&self, format: u32) -> Result<()> {
-        let found = database::schema(&self.connection).map_err(|error| self.unreadable(error))?;
+        let found = hardening::schema(&self.connection).map_err(|error| self.unreadable(error))?;
         if found == *schema::due(format).map_err(Error::records("open"))? {
             return Ok(());
         }

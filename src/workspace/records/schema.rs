@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::super::database::{self, Schema};
+use super::super::hardening::{self, Schema};
 use super::migrate;
 
 /// The tables and indexes of [`INDEX_FORMAT`](super::INDEX_FORMAT).
@@ -18,7 +18,7 @@ pub(super) fn due(format: u32) -> rusqlite::Result<&'static Schema> {
     if let Some(schema) = known.get() {
         return Ok(schema);
     }
-    let schema = database::schema_of(statements)?;
+    let schema = hardening::schema_of(statements)?;
     Ok(known.get_or_init(|| schema))
 }
 

@@ -4,10 +4,12 @@ use super::source::{Source, Token, tokens};
 
 /// The modules, from the core to the edges.
 #[rustfmt::skip]
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
+    // The one way to files and folders.
+    "files",
     // What comes in: files, replies, vectors.
     "ingest", "llm", "embed",
     "skill", "workspace", "neo4j",
