@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::args::ReportArgs;
 use super::calls::Calls;
-use super::{Done, Surroundings, ask, models};
+use super::{Done, Surroundings, ask, pinned};
 use crate::error::Error;
 use crate::query::SearchOptions;
 use crate::report::{About, ReportOptions, ReportSummary, report};
@@ -26,7 +26,7 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     let about = args.about.map(About::Query).or(args.document.map(About::Document));
     let search = SearchOptions { weights: ask::weights(None, surroundings)?, ..SearchOptions::default() };
     let options = ReportOptions { questions: args.question, about, search };
-    let performers = || models::for_index(&workspace, &args.models, &Calls::default(), surroundings);
+    let performers = || pinned::to_read(&workspace, &args.models, &Calls::default(), surroundings);
     let made = report(&workspace, performers, &options).await?;
     std::fs::write(&args.out, &made.page).map_err(Error::io("write", &args.out))?;
     let out = args.out.display().to_string();

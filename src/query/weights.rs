@@ -1,11 +1,15 @@
 //! Weights of `trail`: those that come with the program, by the embedder of an index, and those of a file.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
 use crate::graph::trail::{VectorKind, WeightSet};
+
+/// Bytes of a file of weights at most.
+const WEIGHTS_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads the weights in the file at `path`, as a fit writes them.
 ///
@@ -14,8 +18,13 @@ use crate::graph::trail::{VectorKind, WeightSet};
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a weight that is no finite
 /// number.
 pub fn read_weights(path: &Path) -> Result<WeightSet> {
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    let mut bytes = Vec::new();
+    file.take(WEIGHTS_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    if bytes.len() as u64 > WEIGHTS_BYTES_MAX {
+        return Err(refused(1, format!("the file has more than {WEIGHTS_BYTES_MAX} bytes")));
+    }
     let weights: WeightSet =
         serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
     if !weights.is_finite() {
@@ -57,7 +66,7 @@ mod tests {
     fn read(text: &str) -> Result<WeightSet> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("weights.json");
-        fs::write(&path, text).expect("a file");
+        std::fs::write(&path, text).expect("a file");
         read_weights(&path)
     }
 
@@ -74,5 +83,9 @@ mod tests {
         let error = read("{\n\"titled\": 1}").expect_err("no weights").to_string();
         assert!(error.contains("line 2"), "{error}");
         assert!(matches!(read_weights(Path::new("no/such/file")), Err(Error::Io { .. })));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("weights.json");
+        File::create(&path).and_then(|file| file.set_len(WEIGHTS_BYTES_MAX + 1)).expect("a file");
+        assert!(read_weights(&path).expect_err("too large").to_string().contains("more than 67108864 bytes"));
     }
 }

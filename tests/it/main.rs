@@ -24,3 +24,4 @@ mod schemas;
 mod settings;
 mod support;
 mod tidy;
+mod trust;

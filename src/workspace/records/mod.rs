@@ -22,7 +22,7 @@ pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, WorkspaceOptions};
 use crate::domain::{IndexVersion, Skip};
-use crate::embed::{EmbedderPlace, ModelPlace};
+use crate::embed::EmbedderPlace;
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
@@ -160,25 +160,15 @@ impl Records {
         Ok(place.and_then(|place| serde_json::from_str(&place).ok()))
     }
 
-    /// Keeps where the model of the embedder is, as whole paths or as an address.
+    /// Keeps where the model of the embedder is.
     ///
     /// # Errors
     ///
     /// If the records cannot be written.
     pub fn set_model_place(&mut self, place: Option<&EmbedderPlace>) -> Result<()> {
         const SQL: &str = "UPDATE manifest SET place = ?1 WHERE place IS NOT ?1";
-        let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let place = place.and_then(|place| {
-            let place = match place {
-                EmbedderPlace::Local(ModelPlace { folder, runtime }) => {
-                    let (folder, runtime) = (whole(folder), runtime.as_ref().map(whole));
-                    EmbedderPlace::Local(ModelPlace { folder, runtime })
-                }
-                EmbedderPlace::Server(server) => EmbedderPlace::Server(server.clone()),
-            };
-            // A path that is no text cannot be kept; then it has to be given again.
-            serde_json::to_string(&place).ok()
-        });
+        // A path that is no text cannot be kept; then it has to be given again.
+        let place = place.and_then(|place| serde_json::to_string(place).ok());
         self.connection.execute(SQL, [place]).map_err(Error::records("write"))?;
         Ok(())
     }

@@ -25,10 +25,10 @@ fn notes(server: &ChatServer) -> Cli {
     }
     let prices = "currency = \"USD\"\n[models]\n\"vllm:played\" = { input = 1.0, output = 10.0 }\n\
                   \"vllm:vectors\" = { input = 0.5 }\n";
-    cli.write("prices.toml", prices);
+    cli.write(".config/cairn/prices.toml", prices);
     let url = &server.url;
     let settings = format!("[model]\nserver = \"vllm\"\nurl = \"{url}\"\nconcurrency = 2\nprices = \"prices.toml\"\n");
-    cli.write("cairn.toml", settings);
+    cli.configure(settings);
     cli
 }
 
