@@ -34,6 +34,7 @@ pub(super) struct Found {
 /// A file as it is read: of the keys that it may not have, only where they stand.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::zero_sized_map_values, reason = "a table is read as a map, of which only the keys are wanted")]
 struct File {
     index: Option<Spanned<PathBuf>>,
     embedder: Option<Spanned<String>>,

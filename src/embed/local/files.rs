@@ -187,7 +187,9 @@ mod tests {
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         // The shortest ONNX file that is not empty says its version.
         let content = |name: &str| if name == MODEL { "\u{8}\u{1}" } else { "{}" };
-        files.iter().for_each(|name| write(name, content(name)));
+        for name in files {
+            write(name, content(name));
+        }
         let name = || ModelFiles::read(folder.path()).unwrap().name;
         let before = name();
         for file in files {
