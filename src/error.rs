@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{ChatError, DatabaseError, EmbeddingError};
+use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -35,6 +35,17 @@ pub enum ErrorKind {
     Internal,
 }
 
+const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
+                           `--config FILE` if you trust all of it; nothing was done";
+const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, once for all, in `model.confirmed` of your \
+                          own configuration, `~/.config/cairn/cairn.toml`, or name the embedder with `--embedder \
+                          SERVER:MODEL`; `--strategy lexical` asks no server";
+const RUNTIME_UNNAMED: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE`, \
+                               `CAIRN_ONNX_RUNTIME` or `onnx_runtime` in your own configuration, \
+                               `~/.config/cairn/cairn.toml`, or name the model with `--embedder onnx:DIR`, if the \
+                               library beside it is to be loaded";
+const RUNTIME_MISSING: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or \
+                               `CAIRN_ONNX_RUNTIME`, or put it into the folder of the model and name that";
 /// What to do about records that are damaged: everything else is made from them.
 const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and mend it with `cairn check --repair` or by \
      `cairn index` of the same documents; else remove the folder of the index, or name another with `--index DIR`, and \
@@ -112,6 +123,18 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A file with settings that was found in the current folder says what only the user may.
+    #[error("`{}`, line {line}: `{key}` {reason}", path.display())]
+    FoundSettings {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it says there.
+        key: String,
+        /// Why it may not.
+        reason: &'static str,
+    },
     /// A file of questions, or a run, cannot be used.
     #[error("`{}`, line {line}: {reason}", path.display())]
     Line {
@@ -187,6 +210,16 @@ pub enum Error {
     ModelGone {
         /// The embedder that the index is pinned to.
         embedder: String,
+    },
+    /// The index names a server that nobody has confirmed, and that is therefore sent nothing.
+    #[error(
+        "the index names the embedder `{embedder}` at `{url}`, which you have not confirmed: nothing was sent there"
+    )]
+    Unconfirmed {
+        /// The embedder that the index is pinned to.
+        embedder: String,
+        /// Where the index says that it is.
+        url: String,
     },
     /// Part of the index is missing or damaged.
     #[error("the index is damaged: `{}`: {reason}", path.display())]
@@ -302,6 +335,8 @@ impl Error {
             | Self::Option { .. }
             | Self::Line { .. }
             | Self::Settings { .. }
+            | Self::FoundSettings { .. }
+            | Self::Unconfirmed { .. }
             | Self::Runtime { .. }
             | Self::Model { .. }
             | Self::Unfinished { .. }
@@ -334,6 +369,8 @@ impl Error {
             Self::Settings { .. } => {
                 Some("correct the file, or name another with `--config FILE`; nothing was changed")
             }
+            Self::FoundSettings { .. } => Some(NEEDS_TRUST),
+            Self::Unconfirmed { .. } => Some(NEEDS_WORD),
             Self::Unknown { .. } => {
                 Some("give the id of a passage, the name of an entity, or the title or the id of a document")
             }
@@ -345,10 +382,8 @@ impl Error {
             Self::Embedder { .. } => Some(
                 "use the embedder of the index, or give it the other with `cairn index --re-embed --embedder NAME`",
             ),
-            Self::Runtime { .. } => Some(
-                "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or `CAIRN_ONNX_RUNTIME`, \
-                 or put it into the folder of the model",
-            ),
+            Self::Runtime { source: RuntimeError::NotInSystem } => Some(RUNTIME_UNNAMED),
+            Self::Runtime { .. } => Some(RUNTIME_MISSING),
             Self::Model { .. } => Some(
                 "a model folder has model.onnx, tokenizer.json, config.json, special_tokens_map.json and \
                  tokenizer_config.json",

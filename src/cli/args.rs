@@ -19,7 +19,8 @@ pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(super) command: Command,
-    /// File with settings [default: `CAIRN_CONFIG`, or `cairn.toml` if it is there].
+    /// File with settings, which is trusted, and the only one that is read [default: `CAIRN_CONFIG`, or your own,
+    /// `~/.config/cairn/cairn.toml`, and of `cairn.toml` in this folder what needs no trust].
     #[arg(long, global = true, value_name = "FILE", display_order = 899)]
     pub(super) config: Option<PathBuf>,
     /// Read the files of an index into memory instead of mapping them, as is done on file systems of other machines:
@@ -178,8 +179,8 @@ pub(super) struct ModelArgs {
     /// `CAIRN_EMBEDDER`, or `builtin`].
     #[arg(long, value_name = "NAME")]
     pub(super) embedder: Option<String>,
-    /// Library of ONNX Runtime, 1.24 or later [default: `CAIRN_ONNX_RUNTIME`, or beside the model, or where libraries
-    /// usually lie].
+    /// Library of ONNX Runtime, 1.24 or later [default: `CAIRN_ONNX_RUNTIME`, or beside a model that you name, or where
+    /// libraries usually lie].
     #[arg(long, value_name = "FILE")]
     pub(super) onnx_runtime: Option<PathBuf>,
 }

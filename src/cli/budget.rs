@@ -20,7 +20,7 @@ pub(super) fn parse(texts: &[String], prices: &Prices) -> Result<Budget> {
             "tok" | "token" | "tokens" => budget.tokens = Some(whole()?),
             unit if unit == prices.currency => budget.cost = Some(number),
             unit if prices.currency.is_empty() => {
-                return Err(refused(format!("`{unit}` needs a price table (`model.prices` in cairn.toml)")));
+                return Err(refused(format!("`{unit}` needs a price table (`model.prices` in your own cairn.toml)")));
             }
             _ => return Err(refused(format!("it counts calls, tok, or {} as the price table does", prices.currency))),
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::CheckArgs;
 use super::calls::Calls;
-use super::{Done, Failure, Surroundings, database, models, progress, publish};
+use super::{Done, Failure, Surroundings, database, pinned, progress, publish};
 use crate::domain::DatabaseError;
 use crate::error::Error;
 use crate::index::{self, IndexOptions, IndexReport};
@@ -41,7 +41,7 @@ async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 
 async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings) -> Result<(), Error> {
     let mut workspace = Workspace::open(path)?;
-    let performers = models::for_index(&workspace, &args.models, &Calls::default(), surroundings)?;
+    let performers = pinned::to_fill(&workspace, &args.models, &Calls::default(), surroundings)?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let options = IndexOptions {
         progress: Some(sink),

@@ -15,7 +15,7 @@ pub(super) fn target(args: &DatabaseArgs, surroundings: &Surroundings) -> Result
         return Err(Error::Option {
             option: "database",
             value: String::new(),
-            reason: "name one with `--neo4j URI`, `CAIRN_NEO4J_URI` or `neo4j.uri` in cairn.toml".to_owned(),
+            reason: "name one with `--neo4j URI`, `CAIRN_NEO4J_URI` or `neo4j.uri` in your own cairn.toml".to_owned(),
         });
     };
     let mut target = Target::parse(uri)?;

@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::args::DoctorArgs;
 use super::calls::Calls;
-use super::{Done, Surroundings, models, probe, said};
-use crate::embed::{EmbedderChoice, EmbedderPlace, ModelPlace, OnnxEmbedder};
+use super::{Done, Surroundings, models, pinned, probe, said};
+use crate::config::SettingsFiles;
+use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
@@ -97,15 +98,20 @@ fn program() -> Check {
     Check::works("program", detail)
 }
 
-/// Says which file was read; one that cannot be used ends any command before this.
+/// Says which files were read; one that cannot be used ends any command before this.
 fn settings(surroundings: &Surroundings) -> Check {
-    match &surroundings.settings.file {
-        Some(path) => Check::works("settings", format!("from {}", path.display())),
-        None => Check {
-            state: State::Absent,
-            ..Check::works("settings", "no cairn.toml here; flags and environment are used".to_owned())
-        },
+    let SettingsFiles { own, usual, found } = &surroundings.settings.files;
+    let read: Vec<String> = own.iter().chain(found).map(|path| path.display().to_string()).collect();
+    if read.is_empty() {
+        let missing = usual.as_ref().map_or_else(
+            || "no cairn.toml here".to_owned(),
+            |usual| format!("neither {} nor cairn.toml here", usual.display()),
+        );
+        let detail = format!("{missing}; flags and environment are used");
+        return Check { state: State::Absent, ..Check::works("settings", detail) };
     }
+    let found = if found.is_some() { " (found here, so not for models, servers or libraries)" } else { "" };
+    Check::works("settings", format!("from {}{found}", read.join(" and ")))
 }
 
 /// Checks the index, every byte of it: one that is damaged must not be said to work.
@@ -134,7 +140,7 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
 /// Embeds a word with the embedder of the index, or with that of a new one.
 async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
     let performers = match workspace {
-        Some(workspace) => models::for_index(workspace, &args.models, &Calls::default(), surroundings),
+        Some(workspace) => pinned::to_read(workspace, &args.models, &Calls::default(), surroundings),
         None => models::for_new_index(&args.models, &Calls::default(), surroundings),
     };
     let worked: Result<String> = async {
@@ -161,16 +167,13 @@ async fn model(asked: &str, surroundings: &Surroundings) -> Check {
 
 /// Looks for the library that runs local models.
 fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
-    let remembered = workspace.and_then(|workspace| match workspace.model_place() {
-        Ok(Some(EmbedderPlace::Local(place))) => Some(place),
-        _ => None,
-    });
-    let given = args.models.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone());
+    let given = models::runtime(&args.models, surroundings);
     let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
-    let folder = model_folder(args, surroundings).or_else(|| remembered.as_ref().map(|place| place.folder.clone()));
-    let runtime = given.or_else(|| remembered.and_then(|place| place.runtime));
-    let place = ModelPlace { folder: folder.unwrap_or_else(|| PathBuf::from(".")), runtime };
-    match place.library() {
+    let library = match model_folder(args, surroundings) {
+        Some(folder) => ModelPlace { folder, runtime: given }.library(),
+        None => pinned::confirmed(&args.models, surroundings).library(),
+    };
+    match library {
         Ok(library) => Check::works("runtime", format!("ONNX Runtime at {}", library.display())),
         Err(error) => Check::of_error("runtime", error, !is_needed, surroundings),
     }

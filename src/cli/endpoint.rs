@@ -16,7 +16,7 @@ pub(super) const DEFAULT: &str = "default";
 /// It has no key yet.
 pub(super) fn of_model(asked: &str, role: ModelRole, settings: &LanguageModel) -> Result<Endpoint> {
     let refused = |reason: &str| Error::Option { option: "model", value: asked.to_owned(), reason: reason.to_owned() };
-    let unset = || refused("name one with `CAIRN_MODEL`, or as `model.name` in cairn.toml");
+    let unset = || refused("name one with `CAIRN_MODEL`, or as `model.name` in your own cairn.toml");
     let name = if asked == DEFAULT { settings.name_for(role).ok_or_else(unset)? } else { asked };
     let named = name.split_once(':').and_then(|(server, model)| Some((server.parse::<Preset>().ok()?, model)));
     let (preset, model) = named.map_or((None, name), |(preset, model)| (Some(preset), model));
@@ -27,7 +27,7 @@ pub(super) fn of_model(asked: &str, role: ModelRole, settings: &LanguageModel) -
         let servers = Preset::ALL.map(Preset::name).join(", ");
         refused(&format!(
             "name a server before it, as in `ollama:llama3.2` (there are {servers}), or set `model.server` or \
-             `model.url` in cairn.toml, or `CAIRN_MODEL_URL`"
+             `model.url` in your own cairn.toml, or `CAIRN_MODEL_URL`"
         ))
     })
 }
@@ -39,7 +39,7 @@ pub(super) fn of_embedder(preset: Option<Preset>, model: &str, settings: &Langua
     placed(preset, model, url, settings)?.ok_or_else(|| Error::Option {
         option: "embedder",
         value: format!("server:{model}"),
-        reason: "no server is set: set `model.embedder_url`, `model.url` or `model.server` in cairn.toml, or \
+        reason: "no server is set: set `model.embedder_url`, `model.url` or `model.server` in your own cairn.toml, or \
                  `CAIRN_EMBEDDER_URL`"
             .to_owned(),
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::IndexArgs;
 use super::calls::{CallLog, Calls};
 use super::publish::{self, publish_from};
-use super::{Done, Surroundings, endpoint, index_model, models, progress, writer};
+use super::{Done, Surroundings, endpoint, index_model, models, pinned, progress, writer};
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
@@ -52,6 +52,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let report = report?;
     let names_database = args.database.neo4j.is_some();
     if !args.place.json {
+        pinned::say_what_is_unset(&workspace, surroundings)?;
         say(&report, &path, surroundings);
     }
     if names_database {
@@ -89,7 +90,7 @@ fn open(
     let meter = writer::index_meter(language_model, surroundings)?;
     let calls = Calls { meter, log: CallLog::open(&language_model.recording)? };
     let performers = match &found {
-        Some(workspace) => models::for_index(workspace, &args.models, &calls, surroundings)?,
+        Some(workspace) => pinned::to_fill(workspace, &args.models, &calls, surroundings)?,
         None => models::for_new_index(&args.models, &calls, surroundings)?,
     };
     let workspace = match found {

@@ -21,6 +21,7 @@ mod index_model;
 mod models;
 mod next;
 mod path;
+mod pinned;
 mod probe;
 mod progress;
 mod publish;
@@ -50,8 +51,8 @@ use crate::workspace::Workspace;
 use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
 use calls::{CallLog, Calls};
 use deadline::Alarm;
-use models::Remembered;
 use next::Next;
+use pinned::Remembered;
 use screen::Screen;
 
 /// What a command may end with beside success.
@@ -290,7 +291,7 @@ impl Surroundings {
 /// Opens an index with the embedder that was asked for or else its own.
 fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
     let workspace = surroundings.workspace(path)?;
-    QueryEngine::open(&workspace, models::for_index(&workspace, models, &Calls::default(), surroundings)?)
+    QueryEngine::open(&workspace, pinned::to_read(&workspace, models, &Calls::default(), surroundings)?)
 }
 
 /// Where a search reads, and with which models.
@@ -322,14 +323,14 @@ async fn open_to_search(
         let reader = source.reader();
         let calls = Calls { log: log()?, ..Calls::default() };
         let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
-        let performers = models::for_embedder(reader.embedder(), remembered, models, surroundings)?;
+        let performers = pinned::of_name(reader.embedder(), &remembered, models, surroundings)?;
         let performers = Performers { reranker, model: model(None, &calls.log)?, ..performers };
         calls.log.say_if_idle(&performers, surroundings);
         return QueryEngine::over_source(Arc::new(source), performers);
     }
     let workspace = surroundings.workspace(surroundings.index(place.index))?;
     let calls = Calls { log: log()?, ..Calls::default() };
-    let performers = models::for_index(&workspace, models, &calls, surroundings)?;
+    let performers = pinned::to_read(&workspace, models, &calls, surroundings)?;
     let model = model(Some(workspace.path()), &calls.log)?;
     let performers = Performers { reranker, model, ..performers };
     calls.log.say_if_idle(&performers, surroundings);

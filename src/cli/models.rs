@@ -1,4 +1,4 @@
-//! Which models a command works with: as it was told, as the environment says, or as the index remembers.
+//! Which models a command works with, as it was told or as the settings say; `pinned` has those of an index.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,17 +7,14 @@ use tokio::runtime::Handle;
 
 use super::args::{ModelArgs, SearchModelArgs};
 use super::calls::{CallLog, Calls};
-use super::{Surroundings, endpoint};
-use crate::domain::Secret;
+use super::{Surroundings, endpoint, pinned};
 use crate::embed::{
-    Embedder as _, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, OnnxReranker, ReplayedEmbedder,
-    Reranker, ServerEmbedder, ServerOptions, ServerPlace, StaticTable,
+    EmbedderChoice, ModelPlace, OnnxEmbedder, OnnxReranker, ReplayedEmbedder, Reranker, ServerEmbedder, ServerOptions,
 };
 use crate::error::{Error, Result};
 use crate::llm::Endpoint;
 use crate::query::RerankedBy;
 use crate::skill::Performers;
-use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
 
 /// Passages that are judged where nobody says how many.
@@ -50,43 +47,19 @@ pub(super) fn for_dry_run(
             let dimension = workspace.records()?.manifest()?.dimension;
             performers(&asked.parse()?, &reckoned(dimension), args, surroundings)
         }
-        None => for_index(workspace, args, calls, surroundings),
+        None => pinned::to_fill(workspace, args, calls, surroundings),
     }
 }
 
-/// Returns the performers for an index that is there: with the embedder that was asked for, or else with its own.
-pub(super) fn for_index(
-    workspace: &Workspace,
-    args: &ModelArgs,
-    calls: &Calls,
-    surroundings: &Surroundings,
-) -> Result<Performers> {
-    let manifest = workspace.records()?.manifest()?;
-    let (place, dimension) = (workspace.model_place()?, Some(manifest.dimension));
-    let remembered = Remembered { place, dimension, calls: calls.clone() };
-    for_embedder(&manifest.embedder, remembered, args, surroundings)
-}
-
-/// What an index knows of its embedder beside the name.
-#[derive(Debug)]
-pub(super) struct Remembered {
-    /// Where its model was when the index was made.
-    place: Option<EmbedderPlace>,
-    /// Values of a vector.
-    dimension: Option<usize>,
-    /// How it is called.
-    calls: Calls,
-}
-
 /// How an embedder behind a server is opened, and called.
-struct Opening<'a> {
-    values: Values,
-    calls: &'a Calls,
+pub(super) struct Opening<'a> {
+    pub(super) values: Values,
+    pub(super) calls: &'a Calls,
 }
 
 /// How it is known how many values the vectors of an embedder behind a server have.
 #[derive(Debug, Clone, Copy)]
-enum Values {
+pub(super) enum Values {
     /// It is asked.
     Asked,
     /// That is known.
@@ -95,95 +68,12 @@ enum Values {
     Reckoned(usize),
 }
 
-impl Remembered {
-    /// Returns what a graph in a database knows: how long its vectors are, where it has any.
-    pub(super) fn of_graph(reader: &dyn GraphReader, calls: Calls) -> Result<Self> {
-        let dimension = reader.vectors(VectorField::Passage)?.dimension;
-        Ok(Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), calls })
-    }
-}
-
-/// Returns the performers for an index that is pinned to an embedder: with the one that was asked for, or else with
-/// this one.
-pub(super) fn for_embedder(
-    pinned: &str,
-    remembered: Remembered,
-    args: &ModelArgs,
+/// Returns the performers with an embedder behind a server.
+pub(super) fn server_model(
+    endpoint: Endpoint,
+    opening: &Opening<'_>,
     surroundings: &Surroundings,
 ) -> Result<Performers> {
-    let calls = &remembered.calls;
-    if let Some(asked) = &args.embedder {
-        return performers(&asked.parse()?, &Opening { values: Values::Asked, calls }, args, surroundings);
-    }
-    match pinned {
-        StaticTable::NAME => Ok(Performers::built_in()),
-        NoEmbedder::NAME => Ok(Performers::without_embedder()),
-        name if OnnxEmbedder::is_name(name) => {
-            let place = match remembered.place {
-                Some(EmbedderPlace::Local(place)) => Some(place),
-                _ => None,
-            };
-            local_model(name, place, args, surroundings)
-        }
-        name => match pinned_endpoint(name, remembered.place, &calls.log, surroundings)? {
-            Some(endpoint) => {
-                let values = remembered.dimension.map_or(Values::Asked, Values::Known);
-                server_model(endpoint, &Opening { values, calls }, surroundings)
-            }
-            // One that this program does not have: the index says so when it is opened with ours.
-            None => Ok(Performers::built_in()),
-        },
-    }
-}
-
-/// Returns the endpoint of the server's model that an index is pinned to: as the settings say, or where it was when the
-/// index was made.
-fn pinned_endpoint(
-    pinned: &str,
-    place: Option<EmbedderPlace>,
-    log: &CallLog,
-    surroundings: &Surroundings,
-) -> Result<Option<Endpoint>> {
-    let settings = &surroundings.settings.model;
-    let named = |text: &str| match text.parse() {
-        Ok(EmbedderChoice::Server { preset, model }) => Some(endpoint::of_embedder(preset, &model, settings)),
-        _ => None,
-    };
-    if let Some(Ok(endpoint)) = surroundings.settings.embedder.as_deref().and_then(named)
-        && endpoint.name() == pinned
-    {
-        return log.with_key(endpoint, settings).map(Some);
-    }
-    match place {
-        Some(EmbedderPlace::Server(place)) if place.endpoint().name() == pinned => {
-            remembered_endpoint(&place, log, surroundings).map(Some)
-        }
-        _ => named(pinned).transpose()?.map(|endpoint| log.with_key(endpoint, settings)).transpose(),
-    }
-}
-
-/// Returns an endpoint that an index remembers. The index may come from somebody else: what is secret goes only where
-/// the settings, or the server's own name, lead too.
-fn remembered_endpoint(place: &ServerPlace, log: &CallLog, surroundings: &Surroundings) -> Result<Endpoint> {
-    let settings = &surroundings.settings.model;
-    let endpoint = place.endpoint();
-    let usual = endpoint.preset.map(|preset| preset.url().to_owned());
-    let set = [&settings.url, &settings.embedder_url].map(|url| url.as_deref().map(|url| url.trim_end_matches('/')));
-    let is_known = usual.as_deref() == Some(endpoint.url.as_str()) || set.contains(&Some(endpoint.url.as_str()));
-    let endpoint = log.with_key(endpoint::with_settings(endpoint, settings)?, settings)?;
-    if is_known || log.is_replayed() {
-        return Ok(endpoint);
-    }
-    surroundings.screen.note(format!(
-        "note: the embedder is asked at `{}`, as the index says, without a key: `--embedder` or `CAIRN_EMBEDDER` names \
-         it with one",
-        endpoint.url
-    ));
-    Ok(Endpoint { key: Secret::default(), headers: Vec::new(), organization: None, ..endpoint })
-}
-
-/// Returns the performers with an embedder behind a server.
-fn server_model(endpoint: Endpoint, opening: &Opening<'_>, surroundings: &Surroundings) -> Result<Performers> {
     let Opening { values, calls: Calls { meter, log } } = opening;
     if let CallLog::Replayed(recorded) = log {
         let embedder = match values {
@@ -208,41 +98,13 @@ fn server_model(endpoint: Endpoint, opening: &Opening<'_>, surroundings: &Surrou
     Ok(Performers::with_embedder(Arc::new(embedder)))
 }
 
-/// Looks for the model that an index is pinned to where it was when the index was made, then where the settings say.
-fn local_model(
-    pinned: &str,
-    remembered: Option<ModelPlace>,
-    args: &ModelArgs,
-    surroundings: &Surroundings,
-) -> Result<Performers> {
-    let given = runtime(args, surroundings);
-    let remembered = remembered.map(|place| ModelPlace {
-        runtime: given.clone().or(place.runtime.filter(|library| library.is_file())),
-        ..place
-    });
-    let named = match surroundings.settings.embedder.as_deref().map(str::parse) {
-        Some(Ok(EmbedderChoice::Onnx(folder))) => Some(ModelPlace { folder, runtime: given }),
-        _ => None,
-    };
-    let mut failed = None;
-    for place in remembered.into_iter().chain(named).filter(|place| place.folder.is_dir()) {
-        match OnnxEmbedder::open(&place) {
-            Ok(embedder) if embedder.name() == pinned => {
-                return Ok(Performers::with_embedder(Arc::new(embedder)));
-            }
-            Ok(_) => {}
-            Err(error) => failed = Some(error),
-        }
-    }
-    Err(failed.unwrap_or_else(|| Error::ModelGone { embedder: pinned.to_owned() }))
-}
-
-fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
+/// Returns the library of ONNX Runtime that was typed or is set.
+pub(super) fn runtime(args: &ModelArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     args.onnx_runtime.clone().or_else(|| surroundings.settings.onnx_runtime.clone())
 }
 
 /// Returns the performers with an embedder.
-fn performers(
+pub(super) fn performers(
     choice: &EmbedderChoice,
     opening: &Opening<'_>,
     args: &ModelArgs,
@@ -262,7 +124,13 @@ fn performers(
         }
         #[cfg(feature = "hub")]
         EmbedderChoice::Hub(name) => {
-            local(&crate::embed::hub::fetch(name, &surroundings.settings.models(), runtime())?)
+            let refused = || Error::Option {
+                option: "embedder",
+                value: format!("hub:{name}"),
+                reason: "there is no folder for models: set `CAIRN_MODELS`".to_owned(),
+            };
+            let models = surroundings.settings.models.as_deref().ok_or_else(refused)?;
+            local(&crate::embed::hub::fetch(name, models, runtime())?)
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::args::ReportArgs;
 use super::calls::Calls;
-use super::{Done, Surroundings, ask, models};
+use super::{Done, Surroundings, ask, pinned};
 use crate::files;
 use crate::query::SearchOptions;
 use crate::report::{About, ReportOptions, ReportSummary, report};
@@ -25,7 +25,7 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     let about = args.about.map(About::Query).or(args.document.map(About::Document));
     let search = SearchOptions { weights: ask::weights(None, surroundings)?, ..SearchOptions::default() };
     let options = ReportOptions { questions: args.question, about, search };
-    let performers = || models::for_index(&workspace, &args.models, &Calls::default(), surroundings);
+    let performers = || pinned::to_read(&workspace, &args.models, &Calls::default(), surroundings);
     let made = report(&workspace, performers, &options).await?;
     files::write(&args.out, &made.page)?;
     let out = args.out.display().to_string();

@@ -1,15 +1,21 @@
-//! What the surroundings say: the environment, and the file `cairn.toml`. The only place that reads either.
+//! What the surroundings say: the environment, and files called `cairn.toml`. The only place that reads either.
 //!
-//! A flag goes before the environment, that before the file, and that before the default.
+//! The environment and the user's own file are trusted. A file that is found in the current folder may come from
+//! somebody else, with the folder: it is read as a type that has no field for what is loaded, called or sent.
+//!
+//! A flag goes before the environment, that before a file that is found, that before the user's own, and that before
+//! the default.
 
-mod file;
+mod found;
 mod model;
+mod own;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::workspace::FileAccess;
+use found::Found;
 
 pub use model::{LanguageModel, ModelRole};
 
@@ -18,11 +24,11 @@ pub const INDEX_DEFAULT: &str = ".cairn";
 /// The variable that refuses colors, whatever it says.
 const NO_COLOR: &str = "NO_COLOR";
 
-/// What the environment and the file say.
+/// What the environment and the files say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The file that was read.
-    pub file: Option<PathBuf>,
+    /// The files that were read.
+    pub files: SettingsFiles,
     /// `CAIRN_INDEX`, `index`: the folder of the index.
     pub index: Option<PathBuf>,
     /// `CAIRN_EMBEDDER`, `embedder`: the embedder of a new index, and where the model of an older one lies.
@@ -45,6 +51,17 @@ pub struct Settings {
     pub no_mmap: bool,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
+}
+
+/// Which files with settings were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SettingsFiles {
+    /// The user's own, or the one that was named: trusted.
+    pub own: Option<PathBuf>,
+    /// Where the user's own is looked for, if the user has a folder for settings.
+    pub usual: Option<PathBuf>,
+    /// The one in the current folder.
+    pub found: Option<PathBuf>,
 }
 
 /// What is said of the database that an index is published to.
@@ -85,50 +102,62 @@ impl std::fmt::Debug for Database {
 }
 
 impl Settings {
-    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names, or else `cairn.toml`
-    /// in the current folder, if there is one.
+    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names. Where neither names
+    /// one, reads the user's own, `cairn/cairn.toml` in the folder for settings, and `cairn.toml` in the current
+    /// folder, as far as they are there.
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`](crate::Error::Settings) if the file says what is no setting,
-    /// [`Error::Io`](crate::Error::Io) if it cannot be read.
+    /// [`Error::Settings`](crate::Error::Settings) if a file says what is no setting,
+    /// [`Error::FoundSettings`](crate::Error::FoundSettings) if the one in the current folder says what it may not,
+    /// [`Error::Io`](crate::Error::Io) if one cannot be read.
     pub fn read(asked: Option<&Path>) -> Result<Self> {
         let variable = |name: &str| std::env::var_os(name);
-        let named = asked.map(Path::to_owned).or_else(|| set(&variable, "CAIRN_CONFIG").map(PathBuf::from));
-        let usual = || Some(PathBuf::from(file::NAME)).filter(|path| path.exists());
-        let file = named.or_else(usual).map(|path| file::read(&path)).transpose()?;
-        Ok(Self::of(&variable, file.unwrap_or_default()))
+        Self::read_from(&variable, asked, Path::new(own::NAME))
     }
 
-    /// Returns what the environment says, and what the file says of the rest.
-    fn of(variable: &dyn Fn(&str) -> Option<OsString>, file: Self) -> Self {
+    fn read_from(variable: &dyn Fn(&str) -> Option<OsString>, asked: Option<&Path>, found: &Path) -> Result<Self> {
+        let named = asked.map(Path::to_owned).or_else(|| set(variable, "CAIRN_CONFIG").map(PathBuf::from));
+        let usual = own::usual(variable);
+        // Who names a file means that one alone, and may mean the one that would be found.
+        let found = Some(found).filter(|path| named.is_none() && path.exists());
+        let own = named.or_else(|| usual.clone().filter(|path| path.exists()));
+        let found = found.filter(|found| !own.as_ref().is_some_and(|own| is_same(found, own)));
+        let files = SettingsFiles { usual, found: found.map(Path::to_owned), own };
+        let own = files.own.as_deref().map(own::read).transpose()?.unwrap_or_default();
+        let found = files.found.as_deref().map(found::read).transpose()?.unwrap_or_default();
+        Ok(Self { files, ..Self::of(variable, found, own) })
+    }
+
+    /// Returns what the environment says, and what the files say of the rest.
+    fn of(variable: &dyn Fn(&str) -> Option<OsString>, found: Found, own: Self) -> Self {
         let path = |name| set(variable, name).map(PathBuf::from);
         let text = |name| set(variable, name).map(|value| value.to_string_lossy().into_owned());
         let password = text("CAIRN_NEO4J_PASSWORD");
         // A password in the environment goes before a file that the file names.
-        let usual_file = if password.is_some() { None } else { file.neo4j.password_file };
+        let usual_file = if password.is_some() { None } else { own.neo4j.password_file };
         Self {
-            file: file.file,
-            index: path("CAIRN_INDEX").or(file.index),
-            embedder: text("CAIRN_EMBEDDER").or(file.embedder),
-            weights: path("CAIRN_WEIGHTS").or(file.weights),
-            onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(file.onnx_runtime),
-            models: path("CAIRN_MODELS").or(file.models).or_else(|| Some(caches(variable)?.join("models"))),
+            files: own.files,
+            index: path("CAIRN_INDEX").or(found.index).or(own.index),
+            embedder: text("CAIRN_EMBEDDER").or(found.embedder).or(own.embedder),
+            weights: path("CAIRN_WEIGHTS").or(found.weights).or(own.weights),
+            onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(own.onnx_runtime),
+            models: path("CAIRN_MODELS").or(own.models).or_else(|| Some(caches(variable)?.join("models"))),
             caches: caches(variable),
-            deadline: text("CAIRN_DEADLINE").or(file.deadline),
+            deadline: text("CAIRN_DEADLINE").or(found.deadline).or(own.deadline),
             neo4j: Database {
-                uri: text("CAIRN_NEO4J_URI").or(file.neo4j.uri),
-                name: text("CAIRN_NEO4J_DATABASE").or(file.neo4j.name),
-                user: text("CAIRN_NEO4J_USER").or(file.neo4j.user),
+                uri: text("CAIRN_NEO4J_URI").or(own.neo4j.uri),
+                name: text("CAIRN_NEO4J_DATABASE").or(own.neo4j.name),
+                user: text("CAIRN_NEO4J_USER").or(own.neo4j.user),
                 password,
                 password_file: path("CAIRN_NEO4J_PASSWORD_FILE").or(usual_file),
-                traversal: text("CAIRN_NEO4J_TRAVERSAL").or(file.neo4j.traversal),
-                memory: text("CAIRN_NEO4J_MEMORY").or(file.neo4j.memory),
-                cache: path("CAIRN_NEO4J_CACHE").or(file.neo4j.cache),
+                traversal: text("CAIRN_NEO4J_TRAVERSAL").or(own.neo4j.traversal),
+                memory: text("CAIRN_NEO4J_MEMORY").or(own.neo4j.memory),
+                cache: path("CAIRN_NEO4J_CACHE").or(own.neo4j.cache),
             },
-            model: LanguageModel::of(variable, file.model),
+            model: LanguageModel::of(variable, own.model),
             no_color: set(variable, NO_COLOR).is_some(),
-            no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || file.no_mmap,
+            no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || found.no_mmap || own.no_mmap,
         }
     }
 
@@ -155,13 +184,6 @@ impl Settings {
     pub fn servers(&self) -> Option<PathBuf> {
         self.caches.as_ref().map(|folder| folder.join("servers.json"))
     }
-
-    /// Returns where models that were downloaded lie: what is set, or `models` in the user's folder for caches, or else
-    /// here.
-    #[must_use]
-    pub fn models(&self) -> PathBuf {
-        self.models.clone().unwrap_or_else(|| PathBuf::from("models"))
-    }
 }
 
 /// Returns a variable that says something.
@@ -170,28 +192,105 @@ fn set(variable: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsStri
 }
 
 fn caches(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let folder = set(variable, "XDG_CACHE_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(set(variable, "HOME")?).join(".cache")));
+    folder_of(variable, "XDG_CACHE_HOME", ".cache")
+}
+
+/// Returns the folder of this program in the one that a variable names, or in `usual` in the user's own. A path that is
+/// not whole says nothing, as the XDG specification has it: it would lead into whatever folder is current.
+fn folder_of(variable: &dyn Fn(&str) -> Option<OsString>, name: &str, usual: &str) -> Option<PathBuf> {
+    let whole = |name| set(variable, name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = whole(name).or_else(|| Some(whole("HOME")?.join(usual)));
     Some(folder?.join("cairn"))
+}
+
+/// Returns whether two paths lead to one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(says: &'static [(&str, &str)], file: Settings) -> Settings {
+    fn of(says: &'static [(&str, &str)], own: Settings) -> Settings {
         let variable = |name: &str| says.iter().find(|it| it.0 == name).map(|it| OsString::from(it.1));
-        Settings::of(&variable, file)
+        Settings::of(&variable, Found::default(), own)
     }
 
     #[test]
-    fn a_flag_goes_before_the_environment_that_before_the_file_and_that_before_the_default() {
-        let file = Settings { index: Some(PathBuf::from("in-file")), ..Settings::default() };
-        let settings = of(&[("CAIRN_INDEX", "there")], file.clone());
+    fn a_flag_goes_before_the_environment_that_before_a_found_file_that_before_the_own_one() {
+        let own = Settings { index: Some(PathBuf::from("own")), ..Settings::default() };
+        let settings = of(&[("CAIRN_INDEX", "there")], own.clone());
         assert_eq!(settings.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
         assert_eq!(settings.index(None), PathBuf::from("there"));
-        assert_eq!(of(&[], file).index(None), PathBuf::from("in-file"));
+        let found = Found { index: Some(PathBuf::from("found")), ..Found::default() };
+        assert_eq!(Settings::of(&|_| None, found.clone(), own.clone()).index(None), PathBuf::from("found"));
+        let set = |name: &str| (name == "CAIRN_INDEX").then(|| OsString::from("there"));
+        assert_eq!(Settings::of(&set, found, own.clone()).index(None), PathBuf::from("there"));
+        assert_eq!(of(&[], own).index(None), PathBuf::from("own"));
         assert_eq!(of(&[], Settings::default()).index(None), PathBuf::from(INDEX_DEFAULT));
+    }
+
+    /// Reads settings in a folder with an own file and one that would be found, `sets` beside the user's folder.
+    fn read(own: &str, found: &str, sets: &[(&str, &str)], asked: Option<&str>) -> (Result<Settings>, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(path.join(".config/cairn")).unwrap();
+        for (name, text) in [(".config/cairn/cairn.toml", own), ("cairn.toml", found), ("other.toml", "index = \"o\"")]
+        {
+            if !text.is_empty() {
+                std::fs::write(path.join(name), text).unwrap();
+            }
+        }
+        let variable = |name: &str| match sets.iter().find(|it| it.0 == name) {
+            Some((_, value)) => Some(OsString::from(value)),
+            None => (name == "HOME").then(|| path.clone().into_os_string()),
+        };
+        let asked = asked.map(|name| path.join(name));
+        (Settings::read_from(&variable, asked.as_deref(), &path.join("cairn.toml")), path)
+    }
+
+    #[test]
+    fn the_own_file_and_the_one_that_is_found_are_both_read_and_a_named_one_alone() {
+        let own = "deadline = 2\nonnx_runtime = \"/lib/own.so\"\nindex = \"own\"";
+        let (settings, path) = read(own, "index = \"found\"", &[], None);
+        let settings = settings.unwrap();
+        let expected = SettingsFiles {
+            own: Some(path.join(".config/cairn/cairn.toml")),
+            usual: Some(path.join(".config/cairn/cairn.toml")),
+            found: Some(path.join("cairn.toml")),
+        };
+        assert_eq!(settings.files, expected);
+        assert_eq!(settings.index, Some(path.join("found")));
+        assert_eq!((settings.deadline.as_deref(), settings.onnx_runtime), (Some("2"), Some("/lib/own.so".into())));
+
+        let (settings, path) = read(own, "onnx_runtime = \"x\"", &[], Some("other.toml"));
+        let settings = settings.unwrap();
+        assert_eq!((settings.files.own, settings.files.found), (Some(path.join("other.toml")), None));
+        assert_eq!((settings.index, settings.onnx_runtime), (Some(path.join("o")), None));
+        // Who names the file that would be found trusts it.
+        let (settings, path) = read("", "onnx_runtime = \"x\"", &[], Some("cairn.toml"));
+        assert_eq!(settings.unwrap().onnx_runtime, Some(path.join("x")));
+    }
+
+    #[test]
+    fn a_folder_for_settings_that_is_no_whole_path_is_none() {
+        let (settings, path) = read("deadline = 2", "", &[("XDG_CONFIG_HOME", ".config")], None);
+        assert_eq!(settings.unwrap().files.own, Some(path.join(".config/cairn/cairn.toml")));
+        let nowhere = [("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", "."), ("HOME", ".")];
+        let settings = read("deadline = 2", "", &nowhere, None).0.unwrap();
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn who_stands_in_the_folder_of_the_own_file_finds_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cairn/cairn.toml");
+        std::fs::create_dir(folder.path().join("cairn")).unwrap();
+        std::fs::write(&path, "onnx_runtime = \"/lib/own.so\"").unwrap();
+        let home = |name: &str| (name == "XDG_CONFIG_HOME").then(|| folder.path().as_os_str().to_owned());
+        let settings = Settings::read_from(&home, None, &folder.path().join("cairn/../cairn/cairn.toml")).unwrap();
+        assert_eq!((settings.files.own, settings.files.found), (Some(path), None));
     }
 
     #[test]
@@ -207,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_empty_variable_says_nothing() {
-        let settings = Settings::of(&|_| Some(OsString::new()), Settings::default());
+        let settings = Settings::of(&|_| Some(OsString::new()), Found::default(), Settings::default());
         assert_eq!(settings, Settings::default());
     }
 }

@@ -21,6 +21,8 @@ pub struct LanguageModel {
     pub url: Option<String>,
     /// `CAIRN_EMBEDDER_URL`, `model.embedder_url`: where the server of embedders is, if that is another.
     pub embedder_url: Option<String>,
+    /// `model.confirmed`: addresses of servers that an index may name as those of its embedder.
+    pub confirmed: Vec<String>,
     /// `CAIRN_MODEL`, `model.name`: the model that `--model default` means.
     pub name: Option<String>,
     /// `CAIRN_MODEL_KEY`: the key; an empty one is none.
@@ -108,6 +110,8 @@ pub(super) struct FileModel {
     server: Option<String>,
     url: Option<String>,
     embedder_url: Option<String>,
+    #[serde(default)]
+    confirmed: Vec<String>,
     name: Option<String>,
     index: Option<String>,
     reason: Option<String>,
@@ -139,6 +143,7 @@ impl FileModel {
             server: self.server,
             url: self.url,
             embedder_url: self.embedder_url,
+            confirmed: self.confirmed,
             name: self.name,
             key: None,
             openai_key: None,

@@ -305,8 +305,12 @@ impl ChatError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Address { .. } => "correct `model.url` or `model.headers` in cairn.toml, or `CAIRN_MODEL_URL`",
-            Self::Key { .. } => "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in cairn.toml",
+            Self::Address { .. } => {
+                "correct `model.url` or `model.headers` in your own cairn.toml, or `CAIRN_MODEL_URL`"
+            }
+            Self::Key { .. } => {
+                "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in your own cairn.toml"
+            }
             Self::Request { .. } => "check the name of the model, and what its server takes",
             Self::NoPrice { .. } => "give its price in the file of `model.prices`, or a budget of calls or tokens",
             Self::Budget { .. } => "allow more, or ask without a model",

@@ -9,6 +9,9 @@ pub enum RuntimeError {
     /// Nobody said where it lies, and it lies in no usual place.
     #[error("it was found neither beside the model nor where libraries usually lie")]
     NotFound,
+    /// Nobody but the index says where the model lies, and the library lies in no usual place.
+    #[error("it lies in no usual place, and beside a model that only an index names it is not looked for")]
+    NotInSystem,
     /// There is nothing at the path that was given.
     #[error("there is no file `{}`", path.display())]
     Missing {
@@ -53,6 +56,20 @@ pub enum ModelError {
     MissingFile {
         /// Name of the file.
         name: String,
+    },
+    /// Something else has the name of a file that every model needs: a folder, a pipe, a device.
+    #[error("`{name}` is no regular file")]
+    NotAFile {
+        /// Its name.
+        name: String,
+    },
+    /// A file is larger than any model has it.
+    #[error("`{name}` has more than {limit} bytes")]
+    TooLarge {
+        /// Name of the file.
+        name: String,
+        /// The most bytes that it may have.
+        limit: u64,
     },
     /// Several files might be the model.
     #[error("it has several models, {names}, and none is called `model.onnx`")]

@@ -13,6 +13,7 @@ mod replayed;
 mod rerank;
 mod server;
 mod static_table;
+mod withheld;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -29,11 +30,12 @@ pub use compose::{
 pub use local::ModelPlace;
 pub use none::NoEmbedder;
 pub use onnx::OnnxEmbedder;
-pub use place::{EmbedderPlace, ServerPlace};
+pub use place::{Confirmed, EmbedderPlace, LocalPlace, ServerPlace};
 pub use replayed::ReplayedEmbedder;
 pub use rerank::{OnnxReranker, Reranker, Scores};
 pub use server::{ServerEmbedder, ServerOptions};
 pub use static_table::StaticTable;
+pub use withheld::WithheldEmbedder;
 
 /// What an [`Embedder`] returns: vectors to come, in the order of the texts.
 pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + Send + 'a>>;

@@ -3,13 +3,15 @@
 //! Texts are embedded one at a time on as many threads as there are cores: models in 8 bits are fastest that way, and
 //! the vector of a text does not depend on which texts stand beside it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, UserDefinedEmbeddingModel};
 use rayon::prelude::*;
 
-use super::local::{ModelFiles, ModelPlace, Pool, SESSION_CONFIG, TOKENS_MAX, environment};
-use super::{Embedder, EmbedderPlace, Embeddings};
+use super::local::{LibrarySearch, ModelFiles, ModelPlace, Pool, SESSION_CONFIG, TOKENS_MAX, environment};
+use super::place::{Confirmed, EmbedderPlace, LocalPlace};
+use super::{Embedder, Embeddings};
 use crate::domain::{Embedding, ModelError};
 use crate::error::{Error, Result};
 
@@ -31,7 +33,7 @@ pub struct OnnxEmbedder {
 struct Model {
     name: String,
     dimension: usize,
-    place: ModelPlace,
+    folder: PathBuf,
     sessions: Pool<TextEmbedding>,
 }
 
@@ -44,9 +46,36 @@ impl OnnxEmbedder {
     /// not do or the model returns no vectors; [`Error::Embedding`] if it returns vectors with values that are not
     /// finite.
     pub fn open(place: &ModelPlace) -> Result<Self> {
-        let files = ModelFiles::read(&place.folder)?;
-        let environment = environment(place)?;
-        let name = format!("{PREFIX}{}", files.name);
+        Self::load(ModelFiles::read(&place.folder)?, place.search())
+    }
+
+    /// Loads the model in a folder if it is the one called `name`. Nothing of another model is given to a tokenizer or
+    /// to the library, which is not loaded then either.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ModelGone`] if the folder holds another model; else as [`Self::open`].
+    pub fn open_as(name: &str, place: &ModelPlace) -> Result<Self> {
+        Self::load(named(name, &place.folder)?, place.search())
+    }
+
+    /// Loads the model called `name` from where an index remembers it, as far as `confirmed` allows that: by its own
+    /// files alone, whose checksum is compared with the name before anything else sees them, and by a library that lies
+    /// elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ModelGone`] if the folder may not be looked into, is not there, or holds another model; else as
+    /// [`Self::open`].
+    pub fn open_remembered(name: &str, place: &LocalPlace, confirmed: &Confirmed) -> Result<Self> {
+        let folder = place.folder(confirmed).filter(|folder| folder.is_dir());
+        let folder = folder.ok_or_else(|| Error::ModelGone { embedder: name.to_owned() })?;
+        Self::load(named(name, folder)?, confirmed.search())
+    }
+
+    fn load(files: ModelFiles, search: LibrarySearch<'_>) -> Result<Self> {
+        let environment = environment(search)?;
+        let (name, folder) = (format!("{PREFIX}{}", files.name), files.folder.clone());
         let make = move || {
             let model = UserDefinedEmbeddingModel::new(files.onnx.clone(), files.tokenizer.clone())
                 .with_pooling(files.pooling.clone())
@@ -61,7 +90,7 @@ impl OnnxEmbedder {
                 Error::Model { path: files.folder.clone(), source }
             })
         };
-        Self::over(Model { name, dimension: 0, place: place.clone(), sessions: Pool::new(make)? })
+        Self::over(Model { name, dimension: 0, folder, sessions: Pool::new(make)? })
     }
 
     /// Tries the model once: its dimension is that of the first vector.
@@ -83,17 +112,11 @@ impl OnnxEmbedder {
             return Err(model.fault(ModelError::Output { reason: "a vector without values".to_owned() }));
         }
         model.dimension = dimension;
-        let place = EmbedderPlace::Local(model.place.clone());
+        let place = EmbedderPlace::Local(LocalPlace::of(&model.folder));
         let pieces_max = tokens_max.saturating_sub(2);
         let embedder = Self { model: Arc::new(model), place, count: Box::new(count), pieces_max };
         embedder.model.embed(&[PROBE.to_owned()])?;
         Ok(embedder)
-    }
-
-    /// Returns where the model lies.
-    #[must_use]
-    pub fn place(&self) -> &ModelPlace {
-        &self.model.place
     }
 
     /// Returns whether an embedder of that name is a local model.
@@ -103,6 +126,15 @@ impl OnnxEmbedder {
     }
 }
 
+/// Returns the files of the model in a folder, if it is the one called `name`.
+fn named(name: &str, folder: &Path) -> Result<ModelFiles> {
+    let files = ModelFiles::read(folder)?;
+    if name.strip_prefix(PREFIX) == Some(files.name.as_str()) {
+        return Ok(files);
+    }
+    Err(Error::ModelGone { embedder: name.to_owned() })
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "it stands where errors are mapped")]
 fn unusable(error: impl ToString) -> ModelError {
     ModelError::Unusable { reason: error.to_string() }
@@ -110,7 +142,7 @@ fn unusable(error: impl ToString) -> ModelError {
 
 impl Model {
     fn fault(&self, source: ModelError) -> Error {
-        Error::Model { path: self.place.folder.clone(), source }
+        Error::Model { path: self.folder.clone(), source }
     }
 
     /// Embeds texts on all threads; the vectors are those of one thread.
@@ -168,11 +200,11 @@ impl Embedder for OnnxEmbedder {
 
 impl std::fmt::Debug for OnnxEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Model { name, dimension, place, .. } = self.model.as_ref();
+        let Model { name, dimension, folder, .. } = self.model.as_ref();
         f.debug_struct("OnnxEmbedder")
             .field("name", name)
             .field("dimension", dimension)
-            .field("place", place)
+            .field("folder", folder)
             .finish_non_exhaustive()
     }
 }

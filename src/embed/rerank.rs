@@ -59,7 +59,7 @@ impl OnnxReranker {
     /// As [`OnnxEmbedder::open`](super::OnnxEmbedder::open); [`Error::Model`] too if the model has no such output.
     pub fn open(place: &ModelPlace) -> Result<Self> {
         let files = ModelFiles::read(&place.folder)?;
-        let environment = environment(place)?;
+        let environment = environment(place.search())?;
         let (name, folder) = (format!("{PREFIX}{}", files.name), place.folder.clone());
         let fault = {
             let folder = folder.clone();

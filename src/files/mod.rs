@@ -47,6 +47,21 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a file that the user named; nothing where it has more than `limit` bytes.
+pub(crate) fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    // A file may grow while it is read.
+    open_to("read", path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Reads a file of text that the user named; nothing where it has more than `limit` bytes.
+pub(crate) fn read_text_up_to(path: &Path, limit: u64) -> Result<Option<String>> {
+    let text = read_up_to(path, limit)?.map(String::from_utf8).transpose();
+    let broken = |_| std::io::Error::new(ErrorKind::InvalidData, "it is no UTF-8 text");
+    text.map_err(broken).map_err(Error::io("read", path))
+}
+
 /// Reads a file of text that the user named.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let mut text = String::new();

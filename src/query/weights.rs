@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::trail::{VectorKind, WeightSet};
 
+/// Bytes of a file of weights at most.
+const WEIGHTS_BYTES_MAX: u64 = 64 << 20;
+
 /// Reads the weights in the file at `path`, as a fit writes them.
 ///
 /// # Errors
@@ -14,8 +17,9 @@ use crate::graph::trail::{VectorKind, WeightSet};
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a weight that is no finite
 /// number.
 pub fn read_weights(path: &Path) -> Result<WeightSet> {
-    let bytes = files::read(path)?;
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
+    let bytes = files::read_up_to(path, WEIGHTS_BYTES_MAX)?
+        .ok_or_else(|| refused(1, format!("the file has more than {WEIGHTS_BYTES_MAX} bytes")))?;
     let weights: WeightSet =
         serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
     if !weights.is_finite() {
@@ -59,7 +63,7 @@ mod tests {
     fn read(text: &str) -> Result<WeightSet> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("weights.json");
-        fs::write(&path, text).expect("a file");
+        std::fs::write(&path, text).expect("a file");
         read_weights(&path)
     }
 
@@ -76,5 +80,9 @@ mod tests {
         let error = read("{\n\"titled\": 1}").expect_err("no weights").to_string();
         assert!(error.contains("line 2"), "{error}");
         assert!(matches!(read_weights(Path::new("no/such/file")), Err(Error::Io { .. })));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("weights.json");
+        File::create(&path).and_then(|file| file.set_len(WEIGHTS_BYTES_MAX + 1)).expect("a file");
+        assert!(read_weights(&path).expect_err("too large").to_string().contains("more than 67108864 bytes"));
     }
 }

@@ -271,7 +271,8 @@ impl Workspace {
         Ok(self.records()?.manifest()?.embedder)
     }
 
-    /// Returns where the model of the embedder was when the index was made, if it has one.
+    /// Returns where the model of the embedder was when the index was made, if it has one: as whoever made the index
+    /// says. Nothing of it can be used but what the caller has [`Confirmed`](crate::embed::Confirmed).
     ///
     /// # Errors
     ///

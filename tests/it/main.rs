@@ -30,3 +30,4 @@ mod settings;
 mod support;
 mod tidy;
 mod transcripts;
+mod trust;

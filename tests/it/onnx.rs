@@ -43,7 +43,7 @@ async fn a_local_model_embeds_each_text_the_same_in_any_company() {
     let embedder = OnnxEmbedder::open(&place(&folder)).unwrap();
     assert_eq!(embedder.dimension(), 384);
     let (stem, checksum) = embedder.name().strip_prefix("onnx:").unwrap().split_once('@').unwrap();
-    assert_eq!((stem, checksum.len()), ("all-minilm-l6-v2-int8", 16));
+    assert_eq!((stem, checksum.len()), ("all-minilm-l6-v2-int8", 32));
 
     let long = "word ".repeat(2_000);
     let texts = ["Who directed the film?", "The movie's director", "Rivers flow into the sea", "", &long];
@@ -204,7 +204,7 @@ fn a_library_that_cannot_be_used_is_named_with_what_to_do() {
     let cli = Cli::new();
     cli.write("notes/a.md", "# A\n\nA text.\n");
     for name in ["model.onnx", "tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"] {
-        cli.write(&format!("model/{name}"), "{}");
+        cli.write(&format!("model/{name}"), if name == "model.onnx" { "" } else { "{}" });
     }
     let text = cli.write("library.so", "not a library");
     let mut cases = vec![(PathBuf::from("no-such.so"), "no file"), (text, "no ONNX Runtime")];
@@ -254,7 +254,12 @@ fn an_index_finds_its_model_again_or_says_which_it_needs() {
     }
     let library = library().unwrap();
     let library = library.to_str().unwrap();
-    cli.run(["index", "notes", "--embedder", "onnx:model", "--onnx-runtime", library]).succeeded();
+    let made = cli.run(["index", "notes", "--embedder", "onnx:model", "--onnx-runtime", library]).succeeded();
+    assert!(made.stderr.contains("later commands find the model, and not ONNX Runtime"), "{made:?}");
+    // Where the model lies is remembered, and where the library is, is for the user to say.
+    let unsaid = cli.run(["search", "river"]);
+    assert!(unsaid.status == Some(3) && unsaid.stderr.contains("`onnx_runtime` in your own"), "{unsaid:?}");
+    cli.configure(format!("onnx_runtime = {library:?}"));
     let asked = cli.run(["ask", "Where does the river rise that flows past Arlen?", "--json"]).succeeded();
     assert!(asked.stdout.contains("rises at Corvo"), "{asked:?}");
     let status = cli.run(["status"]).succeeded();
@@ -296,6 +301,7 @@ fn a_clone_takes_over_the_vectors_of_its_model_and_goes_on_once_it_is_told_where
     let report = cli.json(&["index", "notes", "--index", "cloned", "--embedder", &model]);
     assert_eq!((&report["version"], &report["documents"]["unchanged"]), (&1.into(), &2.into()), "{report}");
     // From here on it knows by itself: one more document, and no other is done again.
+    cli.configure(format!("onnx_runtime = {:?}", library().unwrap()));
     cli.write("notes/c.md", "# Corvo\n\nCorvo is a hill by Harl Mill.\n");
     let report = cli.json(&["index", "notes", "--index", "cloned"]);
     let documents = &report["documents"];

@@ -1,4 +1,4 @@
-//! Settings that stay with a folder: what `cairn.toml` says, and what goes before it.
+//! Settings: what the user's own `cairn.toml` and one that is found say, and what goes before either.
 
 use cairn::graph::trail::{Forest, TrailWeights, VectorKind, WeightSet};
 
@@ -15,7 +15,15 @@ fn a_file_names_the_index_and_a_flag_goes_before_it() {
     assert!(cli.folder().join("kept/here.cairn/cairn.db").is_file(), "{said:#?}");
     cli.run(["search", "who built Harl Mill"]).succeeded();
     cli.refuses(&["status", "--index", "elsewhere"], "no_index", &["elsewhere"]);
-    assert!(cli.run(["doctor"]).succeeded().stdout.contains("works   settings  from cairn.toml"));
+    assert!(cli.run(["doctor"]).succeeded().stdout.contains("works   settings  from cairn.toml (found here"));
+
+    // The own file is behind it.
+    let own = cli.configure("index = \"elsewhere\"\n[neo4j]\nuri = \"bolt://127.0.0.1:1\"");
+    cli.run(["status"]).succeeded();
+    let said = cli.run(["doctor"]).succeeded().stdout;
+    assert!(said.contains(&format!("works   settings  from {} and cairn.toml (found", own.display())), "{said}");
+    cli.refuses(&["publish"], "unavailable", &["127.0.0.1:1"]);
+    std::fs::remove_file(&own).unwrap();
 
     cli.write("other/other.toml", "index = \"../kept/here.cairn\"");
     std::fs::remove_file(cli.folder().join("cairn.toml")).unwrap();
@@ -26,10 +34,13 @@ fn a_file_names_the_index_and_a_flag_goes_before_it() {
 #[test]
 fn a_file_that_says_what_is_no_setting_is_refused() {
     let cli = Cli::new();
-    cli.write("cairn.toml", "[neo4j]\nport = 7687");
-    cli.refuses(&["status"], "input", &["`cairn.toml` cannot be used", "line 2", "port", "hint: correct the file"]);
-    cli.write("cairn.toml", "[neo4j]\npassword = \"hush\"");
+    cli.configure("[neo4j]\nport = 7687");
+    cli.refuses(&["status"], "input", &["cairn.toml` cannot be used", "line 2", "port", "hint: correct the file"]);
+    cli.configure("[neo4j]\npassword = \"hush\"");
     cli.refuses(&["status"], "input", &["password_file"]);
+    cli.configure("");
+    cli.write("cairn.toml", "indx = \"a\"");
+    cli.refuses(&["status"], "input", &["`cairn.toml` cannot be used", "line 1", "indx", "hint: correct the file"]);
     cli.refuses(&["status", "--config", "nowhere.toml"], "io", &["nowhere.toml"]);
 }
 

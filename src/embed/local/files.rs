@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fastembed::{Pooling, TokenizerFiles};
 
+use super::contents::{self, Contents};
 use crate::domain::ModelError;
 use crate::error::{Error, Result};
 use crate::files;
@@ -13,9 +14,14 @@ const MODEL: &str = "model.onnx";
 const TOKENIZER: &str = "tokenizer.json";
 const POOLING: &str = "1_Pooling/config.json";
 /// Hexadecimal digits of the checksum in a model's name.
-const DIGITS: usize = 16;
+const DIGITS: usize = 32;
+/// Bytes of a model at most: more do not fit into the format.
+const MODEL_BYTES_MAX: u64 = 2 << 30;
+/// Bytes of each file beside it at most.
+const BESIDE_BYTES_MAX: u64 = 256 << 20;
 
-/// The files of a model, read.
+/// The files of a model, read. Whatever a tokenizer or the runtime is given of a model is in here, and its name is a
+/// checksum of all of it: what lies in the folder later cannot change what is loaded.
 pub(in crate::embed) struct ModelFiles {
     pub(in crate::embed) folder: PathBuf,
     /// `stem@checksum`: another model has another name, wherever it lies.
@@ -33,23 +39,19 @@ impl ModelFiles {
             return Err(fault(folder, ModelError::NoFolder));
         }
         let path = model_in(folder)?;
-        let onnx = files::read(&path)?;
+        let onnx = read_at_most(folder, &path, MODEL_BYTES_MAX)?;
+        if let Contents::Refused { reason } = contents::of(&onnx) {
+            return Err(fault(folder, ModelError::Unusable { reason: reason.to_owned() }));
+        }
         let tokenizer = TokenizerFiles {
             tokenizer_file: read(folder, TOKENIZER)?,
             config_file: read(folder, "config.json")?,
             special_tokens_map_file: read(folder, "special_tokens_map.json")?,
             tokenizer_config_file: read(folder, "tokenizer_config.json")?,
         };
-        let mut hasher = blake3::Hasher::new();
-        // The length keeps the border between the two.
-        hasher.update(&(onnx.len() as u64).to_le_bytes()).update(&onnx).update(&tokenizer.tokenizer_file);
-        let pooling = pooling(folder);
-        if pooling == Pooling::Cls {
-            hasher.update(b"cls");
-        }
-        let checksum = hasher.finalize().to_hex();
+        let pooling = pooling(folder)?;
         let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = format!("{stem}@{}", checksum.get(..DIGITS).unwrap_or_default());
+        let name = format!("{stem}@{}", checksum(&onnx, &tokenizer, &pooling));
         Ok(Self { folder: folder.to_owned(), name, onnx, tokenizer, pooling })
     }
 }
@@ -59,17 +61,31 @@ pub(in crate::embed) fn fault(folder: &Path, source: ModelError) -> Error {
     Error::Model { path: folder.to_owned(), source }
 }
 
+/// Returns the checksum over everything that vectors depend on.
+fn checksum(onnx: &[u8], tokenizer: &TokenizerFiles, pooling: &Pooling) -> String {
+    let TokenizerFiles { tokenizer_file, config_file, special_tokens_map_file, tokenizer_config_file } = tokenizer;
+    let mode: &[u8] = if *pooling == Pooling::Cls { b"cls" } else { b"mean" };
+    let parts = [onnx, tokenizer_file, config_file, special_tokens_map_file, tokenizer_config_file, mode];
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        // The length keeps the border between two of them.
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex().chars().take(DIGITS).collect()
+}
+
 /// Reads what sentence-transformers write beside a model that takes its first piece's vector.
-fn pooling(folder: &Path) -> Pooling {
+fn pooling(folder: &Path) -> Result<Pooling> {
     #[derive(serde::Deserialize)]
     struct Modes {
         pooling_mode_cls_token: bool,
     }
-    let text = files::read(&folder.join(POOLING)).unwrap_or_default();
-    match serde_json::from_slice(&text) {
+    let path = folder.join(POOLING);
+    let text = if path.exists() { read_at_most(folder, &path, BESIDE_BYTES_MAX)? } else { Vec::new() };
+    Ok(match serde_json::from_slice(&text) {
         Ok(Modes { pooling_mode_cls_token: true }) => Pooling::Cls,
         _ => Pooling::Mean,
-    }
+    })
 }
 
 fn model_in(folder: &Path) -> Result<PathBuf> {
@@ -94,8 +110,16 @@ fn model_in(folder: &Path) -> Result<PathBuf> {
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
-    files::read(&path).map_err(|error| {
-        if files::is_missing(&error) { fault(folder, ModelError::MissingFile { name: name.to_owned() }) } else { error }
+    if path.exists() {
+        return read_at_most(folder, &path, BESIDE_BYTES_MAX);
+    }
+    Err(fault(folder, ModelError::MissingFile { name: name.to_owned() }))
+}
+
+fn read_at_most(folder: &Path, path: &Path, limit: u64) -> Result<Vec<u8>> {
+    files::read_up_to(path, limit)?.ok_or_else(|| {
+        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        fault(folder, ModelError::TooLarge { name, limit })
     })
 }
 
@@ -116,7 +140,7 @@ mod tests {
         assert_eq!(error_of(&folder.path().join("none")), ModelError::NoFolder);
         for name in [MODEL, TOKENIZER, "config.json", "special_tokens_map.json", "tokenizer_config.json"] {
             assert_eq!(error_of(folder.path()), ModelError::MissingFile { name: name.to_owned() });
-            std::fs::write(folder.path().join(name), name).unwrap();
+            std::fs::write(folder.path().join(name), "").unwrap();
         }
         assert!(ModelFiles::read(folder.path()).is_ok());
     }
@@ -125,13 +149,13 @@ mod tests {
     fn one_model_may_have_any_name_and_of_several_one_has_the_usual_one() {
         let folder = tempfile::tempdir().unwrap();
         for name in [TOKENIZER, "config.json", "special_tokens_map.json", "tokenizer_config.json", "b.onnx"] {
-            std::fs::write(folder.path().join(name), name).unwrap();
+            std::fs::write(folder.path().join(name), "").unwrap();
         }
         let name = ModelFiles::read(folder.path()).map(|files| files.name).unwrap();
         assert!(name.starts_with("b@") && name.len() == 2 + DIGITS, "{name}");
         std::fs::write(folder.path().join("a.onnx"), "").unwrap();
         assert_eq!(error_of(folder.path()), ModelError::Ambiguous { names: "`a.onnx`, `b.onnx`".to_owned() });
-        std::fs::write(folder.path().join(MODEL), "b.onnx").unwrap();
+        std::fs::write(folder.path().join(MODEL), "").unwrap();
         let usual = ModelFiles::read(folder.path()).map(|files| files.name).unwrap();
         assert_eq!(usual.replace("model@", "b@"), name);
         std::fs::write(folder.path().join(TOKENIZER), "other").unwrap();
@@ -143,5 +167,46 @@ mod tests {
         let first = ModelFiles::read(folder.path()).unwrap();
         assert_eq!(first.pooling, Pooling::Cls);
         assert_ne!(first.name, other.name);
+    }
+
+    #[test]
+    fn the_name_is_a_checksum_of_every_file_that_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [MODEL, TOKENIZER, "config.json", "special_tokens_map.json", "tokenizer_config.json"];
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        // The shortest ONNX file that is not empty says its version.
+        let content = |name: &str| if name == MODEL { "\u{8}\u{1}" } else { "{}" };
+        for name in files {
+            write(name, content(name));
+        }
+        let name = || ModelFiles::read(folder.path()).unwrap().name;
+        let before = name();
+        for file in files {
+            write(file, if file == MODEL { "\u{8}\u{2}" } else { "{ }" });
+            assert_ne!(name(), before, "{file}");
+            write(file, content(file));
+        }
+        assert_eq!(name(), before);
+        // No text is moved from one into the next unseen.
+        write("config.json", "{}{");
+        write("special_tokens_map.json", "}");
+        assert_ne!(name(), before);
+    }
+
+    #[test]
+    fn what_is_no_file_or_no_model_is_refused_unread() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(MODEL, "no model");
+        assert!(matches!(error_of(folder.path()), ModelError::Unusable { .. }));
+        write(MODEL, "");
+        std::fs::create_dir(folder.path().join(TOKENIZER)).unwrap();
+        assert_eq!(error_of(folder.path()), ModelError::NotAFile { name: TOKENIZER.to_owned() });
+        let path = folder.path().join(MODEL);
+        std::fs::write(&path, [0; 9]).unwrap();
+        let limit = |limit| read_at_most(folder.path(), &path, limit);
+        assert_eq!(limit(9).unwrap().len(), 9);
+        let due = ModelError::TooLarge { name: MODEL.to_owned(), limit: 8 };
+        assert!(matches!(limit(8), Err(Error::Model { source, .. }) if source == due));
     }
 }

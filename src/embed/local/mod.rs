@@ -1,26 +1,28 @@
 //! What local models share: the library that runs them, their files, and sessions that threads take turns with.
 
+mod contents;
 mod files;
 mod pool;
 mod runtime;
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Result;
 
 pub(super) use files::ModelFiles;
 pub(super) use pool::{Lease, Pool};
-pub(super) use runtime::environment;
+pub(super) use runtime::{LibrarySearch, environment, library};
 
 /// Word pieces that a model is given of one text, with the two that mark its ends.
 pub(super) const TOKENS_MAX: usize = 258;
 /// A thread that waits must not burn a core: there is one text at a time, on one thread.
 pub(super) const SESSION_CONFIG: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 
-/// Where a model lies, and the library that runs it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Where a model lies, and the library that runs it, as whoever runs the program names them.
+///
+/// The folder is trusted: a library beside the model is loaded. What an index names is a
+/// [`LocalPlace`](super::LocalPlace), which is not, and cannot be turned into this.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPlace {
     /// Folder of the model.
     pub folder: PathBuf,
@@ -35,6 +37,10 @@ impl ModelPlace {
     ///
     /// [`crate::Error::Runtime`] if there is none.
     pub fn library(&self) -> Result<PathBuf> {
-        runtime::library(self)
+        library(self.search())
+    }
+
+    pub(super) fn search(&self) -> LibrarySearch<'_> {
+        self.runtime.as_deref().map_or(LibrarySearch::Beside(&self.folder), LibrarySearch::At)
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use ort::LoadDynamicError;
 use ort::environment::Environment;
 
-use super::ModelPlace;
 use crate::domain::RuntimeError;
 use crate::error::{Error, Result};
 
@@ -32,9 +31,20 @@ const LIBRARY: &str = if cfg!(windows) {
 
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
+/// Where the library is looked for. Loading it runs its code, so none of these is ever taken from an index.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::embed) enum LibrarySearch<'a> {
+    /// This file.
+    At(&'a Path),
+    /// In the folder of a model that was named, the one above it, or where systems keep libraries.
+    Beside(&'a Path),
+    /// Where systems keep libraries.
+    System,
+}
+
 /// Returns the environment of ONNX Runtime, and loads the library if that was not done before.
-pub(in crate::embed) fn environment(place: &ModelPlace) -> Result<Environment> {
-    let library = library(place)?;
+pub(in crate::embed) fn environment(search: LibrarySearch<'_>) -> Result<Environment> {
+    let library = library(search)?;
     let mut environment = ENVIRONMENT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(environment) = environment.as_ref() {
         return Ok(environment.clone());
@@ -45,20 +55,24 @@ pub(in crate::embed) fn environment(place: &ModelPlace) -> Result<Environment> {
     Ok(environment.insert(started).clone())
 }
 
-/// Returns the library: as it was given, or where it is usually found.
-pub(super) fn library(place: &ModelPlace) -> Result<PathBuf> {
+/// Returns the library. It is not loaded.
+pub(in crate::embed) fn library(search: LibrarySearch<'_>) -> Result<PathBuf> {
     let fault = |source| Error::Runtime { source };
-    if let Some(path) = &place.runtime {
-        if !path.is_file() {
-            return Err(fault(RuntimeError::Missing { path: path.clone() }));
+    let in_system = || FOLDERS.map(Path::new).into_iter().find_map(library_in);
+    match search {
+        LibrarySearch::At(path) if path.is_file() => {
+            // A bare name would be looked for elsewhere.
+            std::path::absolute(path).map_err(Error::io("find", path))
         }
-        // A bare name would be looked for elsewhere.
-        return std::path::absolute(path).map_err(Error::io("find", path));
+        LibrarySearch::At(path) => Err(fault(RuntimeError::Missing { path: path.to_owned() })),
+        LibrarySearch::Beside(folder) => {
+            let folder = std::path::absolute(folder).map_err(Error::io("find", folder))?;
+            let beside = [Some(folder.as_path()), folder.parent()];
+            let found = beside.into_iter().flatten().find_map(library_in).or_else(in_system);
+            found.ok_or_else(|| fault(RuntimeError::NotFound))
+        }
+        LibrarySearch::System => in_system().ok_or_else(|| fault(RuntimeError::NotInSystem)),
     }
-    let folder = std::path::absolute(&place.folder).map_err(Error::io("find", &place.folder))?;
-    let beside = [Some(folder.as_path()), folder.parent()];
-    let mut folders = beside.into_iter().flatten().chain(FOLDERS.map(Path::new));
-    folders.find_map(library_in).ok_or_else(|| fault(RuntimeError::NotFound))
 }
 
 /// Returns the library in a folder; one with a version in its name where there is none without, the last of several.
@@ -95,20 +109,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model");
         std::fs::create_dir(&model).unwrap();
-        let place = ModelPlace { folder: model.clone(), runtime: None };
+        let place = LibrarySearch::Beside(&model);
         for name in [format!("{LIBRARY}.1.24.0"), format!("{LIBRARY}.1.25.0"), LIBRARY.to_owned()] {
             std::fs::write(folder.path().join(&name), "").unwrap();
-            assert_eq!(library(&place).unwrap(), folder.path().join(&name));
+            assert_eq!(library(place).unwrap(), folder.path().join(&name));
         }
         std::fs::write(model.join(LIBRARY), "").unwrap();
-        assert_eq!(library(&place).unwrap(), model.join(LIBRARY));
+        assert_eq!(library(place).unwrap(), model.join(LIBRARY));
     }
 
     #[test]
     fn a_library_that_is_not_there_is_an_error_before_anything_is_loaded() {
         let path = PathBuf::from("no-such-library");
-        let place = ModelPlace { folder: PathBuf::from("model"), runtime: Some(path.clone()) };
-        let error = environment(&place).unwrap_err();
+        let error = environment(LibrarySearch::At(&path)).unwrap_err();
         assert!(matches!(error, Error::Runtime { source: RuntimeError::Missing { path: it } } if it == path));
     }
 }

@@ -28,7 +28,7 @@ pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};
 use crate::domain::{CollectionId, IndexVersion, Skip};
-use crate::embed::{EmbedderPlace, ModelPlace};
+use crate::embed::EmbedderPlace;
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
@@ -221,24 +221,14 @@ impl Records {
         self.connection.query_row("SELECT place FROM manifest", [], read).map_err(Error::records("read"))
     }
 
-    /// Keeps where the model of the embedder is, as whole paths or as an address.
+    /// Keeps where the model of the embedder is.
     ///
     /// # Errors
     ///
     /// If the records cannot be written.
     pub fn set_model_place(&mut self, place: Option<&EmbedderPlace>) -> Result<()> {
-        let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let place = place.and_then(|place| {
-            let place = match place {
-                EmbedderPlace::Local(ModelPlace { folder, runtime }) => {
-                    let (folder, runtime) = (whole(folder), runtime.as_ref().map(whole));
-                    EmbedderPlace::Local(ModelPlace { folder, runtime })
-                }
-                EmbedderPlace::Server(server) => EmbedderPlace::Server(server.clone()),
-            };
-            // A path that is no text cannot be kept; then it has to be given again.
-            serde_json::to_string(&place).ok()
-        });
+        // A path that is no text cannot be kept; then it has to be given again.
+        let place = place.and_then(|place| serde_json::to_string(place).ok());
         if self.place()? == place {
             return Ok(());
         }

@@ -25,10 +25,10 @@ fn notes(server: &ChatServer) -> Cli {
     }
     let prices = "currency = \"USD\"\n[models]\n\"vllm:played\" = { input = 1.0, output = 10.0 }\n\
                   \"vllm:vectors\" = { input = 0.5 }\n";
-    cli.write("prices.toml", prices);
+    cli.write(".config/cairn/prices.toml", prices);
     let url = &server.url;
     let settings = format!("[model]\nserver = \"vllm\"\nurl = \"{url}\"\nconcurrency = 2\nprices = \"prices.toml\"\n");
-    cli.write("cairn.toml", settings);
+    cli.configure(settings);
     cli
 }
 
@@ -214,7 +214,10 @@ fn an_index_that_has_all_its_vectors_keeps_them_until_those_of_another_embedder_
 fn a_budget_of_money_without_a_price_of_the_embedder_is_refused_before_anything_is_paid() {
     let server = server();
     let cli = notes(&server);
-    cli.write("prices.toml", "currency = \"USD\"\n[models]\n\"vllm:played\" = { input = 1.0, output = 10.0 }\n");
+    cli.write(
+        ".config/cairn/prices.toml",
+        "currency = \"USD\"\n[models]\n\"vllm:played\" = { input = 1.0, output = 10.0 }\n",
+    );
     let said = cli.run([WITH_BOTH, &["--budget", "1USD"]].concat());
     assert_eq!((said.status, server.asked().len()), (Some(3), 0), "{said:#?}");
     assert!(said.stderr.contains("price of `vllm:vectors` is unknown"), "{said:#?}");

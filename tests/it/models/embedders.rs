@@ -144,7 +144,8 @@ fn an_index_goes_on_with_the_server_that_it_was_made_with() {
     assert!(status["embedder"].as_str().unwrap().ends_with(":played"), "{status}");
     assert_eq!(dimension(&cli), 32);
 
-    // No variable names the server any more.
+    // The address is confirmed once for all.
+    cli.configure(format!("[model]\nconfirmed = [\"{}\"]", server.url));
     let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "dense"]);
     assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
     assert_eq!(server.asked().len(), made + 1);
@@ -173,11 +174,11 @@ fn an_index_changes_to_a_server_and_back_where_it_is_told_to() {
 #[test]
 fn another_model_behind_the_same_name_is_told_and_can_be_given_to_the_index() {
     let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
-    cli.write("cairn.toml", settings(&server));
+    cli.configure(settings(&server));
     cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
     let other = ChatServer::start([Play::Embeds(16)]);
     let settings = settings(&other);
-    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{settings}"));
+    cli.configure(format!("embedder = \"vllm:played\"\n{settings}"));
     cli.refuses(&["search", "Who built Harl Mill?"], "unavailable", &["16 values", "--re-embed"]);
     cli.refuses(&["index", "notes", "--embedder", "vllm:played"], "incompatible", &["of 16 values"]);
     cli.run(["index", "--re-embed", "--embedder", "vllm:played"]).succeeded();
@@ -200,10 +201,10 @@ fn a_server_that_is_away_or_gives_no_vectors_is_an_error_that_says_so() {
 #[test]
 fn words_are_found_while_the_server_is_away() {
     let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
-    cli.write("cairn.toml", settings(&server));
+    cli.configure(settings(&server));
     cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
     let away = ChatServer::start([Play::Closes]);
-    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{}", settings(&away)));
+    cli.configure(format!("embedder = \"vllm:played\"\n{}", settings(&away)));
     let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "lexical"]);
     assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
     assert_eq!(away.asked().len(), 0);
@@ -218,7 +219,7 @@ fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     let good = Play::Embeds(32);
     let (cli, server) = (notes(), ChatServer::start(std::iter::repeat_n(good.clone(), 4).chain([fault()])));
     let args = ["index", "notes", "--embedder", "vllm:played"];
-    cli.write("cairn.toml", settings(&server));
+    cli.configure(settings(&server));
     let said = cli.run(args);
     assert_eq!((said.status, server.asked().len()), (Some(3), 5), "{said:#?}");
     let questions = server.asked()[4].body["input"].as_array().unwrap().len();
@@ -226,7 +227,7 @@ fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     assert!(part.exists());
 
     let whole = ChatServer::start([good]);
-    cli.write("cairn.toml", settings(&whole));
+    cli.configure(settings(&whole));
     cli.run(args).succeeded();
     let [before, after] = [&server, &whole].map(sent);
     assert!(after[1..].iter().all(|text| !before[1..before.len() - questions].contains(text)), "{after:?}");
@@ -247,12 +248,12 @@ fn a_call_that_fails_loses_no_vector_of_the_calls_beside_it() {
     let plays = std::iter::repeat_n(good.clone(), 4).chain([fault(), good.clone()]);
     let server = ChatServer::start(plays);
     let args = ["index", "notes", "--embedder", "vllm:played"];
-    cli.write("cairn.toml", settings(&server));
+    cli.configure(settings(&server));
     let said = cli.run(args);
     assert_eq!((said.status, server.asked().len()), (Some(3), 7), "{said:#?}");
 
     let whole = ChatServer::start([good]);
-    cli.write("cairn.toml", settings(&whole));
+    cli.configure(settings(&whole));
     cli.run(args).succeeded();
     let texts = |asked: &Asked| asked.body["input"].as_array().unwrap().clone();
     let (before, again) = (server.asked(), whole.asked());
@@ -309,8 +310,11 @@ fn the_key_goes_to_a_server_that_was_named_and_not_to_one_that_an_index_names() 
     }
 
     let before = server.asked().len();
-    let said = keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1").succeeded();
+    let said = keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1");
+    assert_eq!((said.status, server.asked().len()), (Some(3), before), "{said:#?}");
+    // One that is confirmed beside the server that is set is asked, and the key is for the other.
+    cli.configure(format!("[model]\nconfirmed = [\"{}\"]", server.url));
+    keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1").succeeded();
     let asked = server.asked().split_off(before);
     assert!(!asked.is_empty() && asked.iter().all(|it| !it.head.contains(CANARY)), "{asked:?}");
-    assert!(said.stderr.contains("without a key"), "{said:#?}");
 }

@@ -280,7 +280,7 @@ fn a_server_that_fails_again_and_again_is_left_alone_and_what_there_is_is_indexe
     let cli = mills();
     let busy = Play::Responds(500, "", String::new());
     let server = ChatServer::start([good(), busy]);
-    cli.write("cairn.toml", "[model]\nconcurrency = 4");
+    cli.configure("[model]\nconcurrency = 4");
     let said = index(&cli, &server, &[]).succeeded();
     assert!(said.stderr.contains("in a row and is left alone"), "{said:#?}");
     assert!(said.stderr.contains("the same command goes on"), "{said:#?}");
@@ -306,7 +306,7 @@ fn what_somebody_has_to_correct_ends_the_run_and_a_passage_that_is_refused_does_
     assert!(server.asked().len() <= 8, "{}", server.asked().len());
     assert_eq!(cli.run(["search", "Who built Harl Mill?"]).status, Some(4));
 
-    cli.write("cairn.toml", "[model]\nconcurrency = 1");
+    cli.configure("[model]\nconcurrency = 1");
     // A passage without a word is asked about by nobody, and says nothing of the server.
     cli.write("notes/--.txt", "* * *");
     let server = ChatServer::start([refused(400, "too long")]);
@@ -355,7 +355,7 @@ fn a_run_that_is_interrupted_keeps_what_came_and_sends_nothing_more() {
         Reply { text: written(&name_of(body)), tokens: (500, 100) }
     });
     let server = ChatServer::start([Play::Thinks(slow)]);
-    cli.write("cairn.toml", "[model]\nconcurrency = 2");
+    cli.configure("[model]\nconcurrency = 2");
     let mut command = cli.command(["index", "notes", "--model", "played"]);
     let run = command.env("CAIRN_MODEL_URL", &server.url).stderr(Stdio::piped()).spawn().unwrap();
     while server.asked().len() < 3 {
@@ -388,8 +388,11 @@ fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
     assert!(!cli.folder().join(".cairn").exists() && server.asked().is_empty());
 
     let name = stage["model"].as_str().unwrap();
-    cli.write("prices.toml", format!("currency = \"USD\"\n[models]\n\"{name}\" = {{ input = 1, output = 10 }}"));
-    cli.write("cairn.toml", "[model]\nprices = \"prices.toml\"\nindex = \"played\"");
+    cli.write(
+        ".config/cairn/prices.toml",
+        format!("currency = \"USD\"\n[models]\n\"{name}\" = {{ input = 1, output = 10 }}"),
+    );
+    cli.configure("[model]\nprices = \"prices.toml\"\nindex = \"played\"");
     index(&cli, &server, &["--budget", "5calls"]).succeeded();
     cli.write("notes/00.txt", "Changed.");
     let second = estimate(&[]);
@@ -450,7 +453,7 @@ pub(crate) fn two_mills() -> Cli {
     for name in ["Harl Mill", "Pale Mill"] {
         cli.write(&format!("notes/{name}.txt"), format!("{name}\n\n{name} was built by Ada Lorne."));
     }
-    cli.write("cairn.toml", "[model]\ntimeout_s = 2\nconcurrency = 1");
+    cli.configure("[model]\ntimeout_s = 2\nconcurrency = 1");
     cli
 }
 

@@ -119,8 +119,11 @@ fn a_question_that_the_server_fails_at_is_left_for_later_and_the_others_are_aske
 fn a_table_has_calls_tokens_and_money_of_a_question() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let name = server.url.trim_start_matches("http://").trim_end_matches("/v1");
-    cli.write("cairn.toml", "[model]\nprices = \"prices.toml\"");
-    cli.write("prices.toml", format!("currency = \"USD\"\n[models]\n\"{name}:played\" = {{ input = 1, output = 10 }}"));
+    cli.configure("[model]\nprices = \"prices.toml\"");
+    cli.write(
+        ".config/cairn/prices.toml",
+        format!("currency = \"USD\"\n[models]\n\"{name}:played\" = {{ input = 1, output = 10 }}"),
+    );
     let said = run(&cli, &server, &["--rows", "trail-pick"]).succeeded();
     let row = said.stdout.lines().find(|line| line.starts_with("trail-pick")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();

@@ -178,7 +178,7 @@ fn a_reader_of_no_use_is_replaced_by_the_rule() {
         responds(200, &whole.replace("\"stop\"", "\"length\"")),
         responds(200, &whole.replace("\"stop\"", "\"content_filter\"")),
     ];
-    cli.write("cairn.toml", "[model]\ntimeout_s = 2");
+    cli.configure("[model]\ntimeout_s = 2");
     // One repair at most, or as often as a call is tried.
     let plays = wrong.into_iter().map(|play| (play, 3)).chain(faults.into_iter().map(|play| (play, 6)));
     for (play, calls_max) in plays {

@@ -108,7 +108,7 @@ fn a_server_that_does_not_stream_is_not_asked_to() {
 fn what_is_set_goes_before_what_was_found_out() {
     let (cli, server) = (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), streams(), good()]));
     probe(&cli, &server).succeeded();
-    cli.write("cairn.toml", "[model]\nform = \"object\"");
+    cli.configure("[model]\nform = \"object\"");
     ask(&cli, &server, &[]).succeeded();
     assert_eq!(server.asked()[4].body["response_format"]["type"], "json_object");
 }

@@ -12,7 +12,7 @@ pub(super) fn notes(server: &ChatServer) -> Cli {
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
     cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne was born in Eaststead in 1801.");
-    cli.write("cairn.toml", format!("[model]\nserver = \"vllm\"\nurl = \"{}\"\n", server.url));
+    cli.configure(format!("[model]\nserver = \"vllm\"\nurl = \"{}\"\n", server.url));
     cli
 }
 

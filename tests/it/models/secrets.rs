@@ -48,7 +48,7 @@ pub(super) fn assert_nowhere(cli: &Cli, said: &Said, canary: &str) {
 #[test]
 fn the_key_is_sent_to_the_server_and_written_nowhere() {
     let cli = indexed();
-    cli.write("cairn.toml", format!("[model]\norganization = \"org-1\"\nheaders = {{ x-team = \"{OTHER}\" }}"));
+    cli.configure(format!("[model]\norganization = \"org-1\"\nheaders = {{ x-team = \"{OTHER}\" }}"));
     let echo = format!("{{\"error\": {{\"message\": \"wrong key {CANARY} for {OTHER}\"}}}}");
     let server = ChatServer::start([good()]);
     let said = asked(&cli, &server, &["--record", "calls.jsonl"]);
@@ -75,8 +75,8 @@ fn the_key_is_sent_to_the_server_and_written_nowhere() {
 fn a_key_is_read_from_a_file_and_an_address_with_one_is_refused() {
     let cli = indexed();
     let server = ChatServer::start([good()]);
-    cli.write("cairn.toml", format!("[model]\nurl = \"{}\"\nkey_file = \"key\"\nname = \"played\"", server.url));
-    cli.write("key", format!("{CANARY}\n"));
+    cli.configure(format!("[model]\nurl = \"{}\"\nkey_file = \"key\"\nname = \"played\"", server.url));
+    cli.write(".config/cairn/key", format!("{CANARY}\n"));
     let said = cli.run(["ask", "Who built Harl Mill?", "--model", "default"]).succeeded();
     assert!(said.stdout.contains("Ada Lorne built Harl Mill. [1]"), "{said:#?}");
     assert!(server.asked()[0].head.contains(&format!("Bearer {CANARY}")));

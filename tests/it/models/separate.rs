@@ -106,7 +106,7 @@ fn a_passage_with_one_kind_alone_keeps_what_rules_made_and_is_listed() {
 #[test]
 fn a_first_call_is_not_paid_for_again_where_the_budget_ended_before_the_second() {
     let (cli, server) = (mills(), ChatServer::start([apart("")]));
-    cli.write("cairn.toml", "[model]\nconcurrency = 1");
+    cli.configure("[model]\nconcurrency = 1");
     let report = report_of(&cli, &server, &[APART, "--budget", "5calls"]);
     assert_eq!((&report["model"]["written"], &report["model"]["left"]), (&json!(2), &json!(10)));
     assert_eq!((&report["model"]["spent"]["calls"], server.asked().len()), (&json!(5), 5));
@@ -141,7 +141,7 @@ fn every_fault_at_the_second_call_leaves_the_passage_as_it_was() {
 #[test]
 fn what_is_refused_at_the_second_call_ends_the_run_with_the_first_kept_and_counted() {
     let (cli, refused) = (mills(), Play::Responds(401, "", r#"{"error": "no such key"}"#.to_owned()));
-    cli.write("cairn.toml", "[model]\nconcurrency = 1");
+    cli.configure("[model]\nconcurrency = 1");
     let server = ChatServer::start([apart(""), refused]);
     let said = index(&cli, &server, &[APART]);
     assert!(said.status == Some(3) && said.stderr.contains("no such key"), "{said:#?}");
@@ -171,7 +171,7 @@ fn what_is_asked_anew_is_asked_once_where_the_budget_holds_its_second_call_back(
 fn after_an_interruption_no_second_call_is_begun() {
     let cli = mills();
     let server = ChatServer::start([slowly(Duration::from_millis(400))]);
-    cli.write("cairn.toml", "[model]\nconcurrency = 2");
+    cli.configure("[model]\nconcurrency = 2");
     let mut command = cli.command(["index", "notes", "--model", "played", APART]);
     let run = command.env("CAIRN_MODEL_URL", &server.url).stderr(Stdio::piped()).spawn().unwrap();
     while server.asked().len() < 2 {

@@ -109,7 +109,7 @@ fn where_no_schema_is_sent_none_is_reckoned_with_and_equal_prompts_are_sent_once
         "{\"id\": 1, \"title\": \"T\", \"text\": \"Same.\"}\n{\"id\": 2, \"title\": \"T\", \"text\": \"Same.\"}",
     );
     let usage = |form: &str| {
-        cli.write("cairn.toml", format!("[model]\nform = \"{form}\""));
+        cli.configure(format!("[model]\nform = \"{form}\""));
         let said = index(&cli, &server, &["--dry-run", "--json"]).succeeded();
         let stage = serde_json::from_str::<Value>(&said.stdout).unwrap()["stages"][0].clone();
         assert_eq!((&stage["calls"], &stage["cached"]), (&json!(13), &json!(1)));
@@ -136,7 +136,7 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
     let mut kills = 0;
     while kills < KILLS {
         let (cli, server) = (mills(), ChatServer::start([Play::Thinks(model.clone())]));
-        cli.write("cairn.toml", format!("[model]\nconcurrency = {AT_ONCE}"));
+        cli.configure(format!("[model]\nconcurrency = {AT_ONCE}"));
         let mut own = 0;
         loop {
             let mut command = cli.command(["index", "notes", "--model", "played"]);
@@ -169,7 +169,7 @@ fn hundreds_of_calls_go_out_at_one_time_where_they_may() {
     for number in 0..CALLS {
         cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in 1820."));
     }
-    cli.write("cairn.toml", format!("[model]\nconcurrency = {CALLS}"));
+    cli.configure(format!("[model]\nconcurrency = {CALLS}"));
     let came = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&came);
     // No call is answered before all are there.

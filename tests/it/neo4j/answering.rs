@@ -197,7 +197,7 @@ fn an_embedder_behind_a_server_is_asked_for_the_question_and_for_nothing_else() 
     let (cli, server) = (Cli::new(), ChatServer::start([Play::Embeds(32)]));
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
     let model = format!("[model]\nserver = \"vllm\"\nembedder_url = \"{}\"\n", server.url);
-    cli.write("cairn.toml", format!("embedder = \"vllm:played\"\n{model}"));
+    cli.configure(format!("embedder = \"vllm:played\"\n{model}"));
     cli.json(&["index", "notes"]);
     published(&cli, &database);
     for (strategy, calls) in [("dense", 1), ("lexical", 0)] {
@@ -206,6 +206,11 @@ fn an_embedder_behind_a_server_is_asked_for_the_question_and_for_nothing_else() 
         assert_eq!(cli.json(&args)["hits"][0]["name"], "Harl Mill");
         assert_eq!(server.asked().len() - before, calls, "{strategy}");
     }
+    // Without a word of the user, the name in the graph has nobody asked, not even at the server's usual place.
+    cli.configure("");
+    let search = ["search", "Who built Harl Mill?", "--neo4j", &database.uri, "--strategy"];
+    cli.refuses(&[&search[..], &["dense"]].concat(), "input", &["`http://localhost:8000/v1`", "not confirmed"]);
+    assert_eq!(cli.json(&[&search[..], &["lexical"]].concat())["hits"][0]["name"], "Harl Mill");
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Cli {
         path
     }
 
+    /// Writes the user's own configuration, which is trusted, and returns its path.
+    pub(crate) fn configure(&self, content: impl AsRef<[u8]>) -> PathBuf {
+        self.write(".config/cairn/cairn.toml", content)
+    }
+
     /// Returns the program, to be started in the folder. It sees no variable of the one who tests, so that nobody's
     /// settings decide a test.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {

@@ -1,16 +1,19 @@
-//! `cairn.toml`: settings that stay with a folder.
+//! The user's own configuration: trusted, and so free to say what is loaded and who is asked.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::model::FileModel;
-use super::{Database, Settings};
+use super::{Database, Settings, folder_of};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// The file that is read where none is named.
+/// The name of a file with settings.
 pub(super) const NAME: &str = "cairn.toml";
+/// Bytes of a file with settings at most.
+pub(super) const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
 /// What a local model is named by, before its folder.
 const LOCAL_MODEL: &str = "onnx:";
@@ -48,9 +51,22 @@ struct Neo4j {
     password: Option<serde::de::IgnoredAny>,
 }
 
-/// Reads a file; paths in it are meant from its folder.
+/// Returns where the file is that is read where none is named: in the user's folder for settings, if there is one.
+pub(super) fn usual(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    Some(folder_of(variable, "XDG_CONFIG_HOME", ".config")?.join(NAME))
+}
+
+/// Reads the text of a file with settings.
+pub(super) fn text(path: &Path) -> Result<String> {
+    files::read_text_up_to(path, SETTINGS_BYTES_MAX)?.ok_or_else(|| {
+        let reason = format!("it has more than {SETTINGS_BYTES_MAX} bytes");
+        Error::Settings { path: path.to_owned(), reason }
+    })
+}
+
+/// Reads a file that is trusted; paths in it are meant from its folder.
 pub(super) fn read(path: &Path) -> Result<Settings> {
-    let text = files::read_text(path)?;
+    let text = text(path)?;
     let refuse = |reason: String| Error::Settings { path: path.to_owned(), reason };
     let file: File = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
     if file.neo4j.password.is_some() {
@@ -66,13 +82,11 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
         None => embedder,
     });
     Ok(Settings {
-        file: Some(path.to_owned()),
         index: file.index.map(from_folder),
         embedder,
         weights: file.weights.map(from_folder),
         onnx_runtime: file.onnx_runtime.map(from_folder),
         models: file.models.map(from_folder),
-        caches: None,
         deadline: file.deadline.map(|seconds| seconds.to_string()),
         neo4j: Database {
             uri: file.neo4j.uri,
@@ -86,7 +100,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
         },
         model: file.model.settings(folder),
         no_mmap: file.no_mmap,
-        no_color: false,
+        ..Settings::default()
     })
 }
 
@@ -102,7 +116,6 @@ mod tests {
         fs::write(&path, text).unwrap();
         let mut settings = read(&path)?;
         let cut = |path: PathBuf| path.strip_prefix(folder.path()).map_or(path.clone(), Path::to_owned);
-        settings.file = settings.file.map(cut);
         settings.index = settings.index.map(cut);
         settings.weights = settings.weights.map(cut);
         settings.neo4j.password_file = settings.neo4j.password_file.map(cut);
@@ -127,7 +140,6 @@ mod tests {
             ..Database::default()
         };
         let expected = Settings {
-            file: path(NAME),
             index: path("notes.cairn"),
             embedder: Some("onnx:FOLDER/model".to_owned()),
             weights: path("/w.json"),
