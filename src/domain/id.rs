@@ -109,6 +109,12 @@ id!(
     "edge"
 );
 id!(
+    /// Identity of a collection, made once when its index is made: the one id that says nothing of content. Edits,
+    /// another embedder and a clone leave it as it is.
+    CollectionId,
+    "collection"
+);
+id!(
     /// Identity of a corpus as an index holds it: of its passages.
     CorpusId,
     "corpus"

@@ -24,7 +24,7 @@ pub use database::DatabaseError;
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
-pub use id::{CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
+pub use id::{CollectionId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
 pub use ledger::{
     AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, PartAnswer, Pick, Pruned, QuestionPart,
     RoundReasoning, SkillCalls, Step, StepKind, StopReason, Verdict,

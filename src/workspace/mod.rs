@@ -51,7 +51,9 @@ use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 3;
+pub const INDEX_FORMAT: u32 = 4;
+/// The oldest format that is still read: the first writer that opens such an index brings it to [`INDEX_FORMAT`].
+pub const INDEX_FORMAT_MIN: u32 = 3;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
@@ -107,7 +109,7 @@ pub struct Status {
     pub created_at: Option<String>,
     /// What it holds.
     pub counts: Counts,
-    /// Format of the index.
+    /// Format of the index: that of this program, or an older one that the next run brings to it.
     pub format: u32,
     /// Name of the embedder that it is pinned to.
     pub embedder: String,
@@ -187,7 +189,7 @@ impl Workspace {
         std::fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let _lock = Lock::take(path)?;
         if !is_there(&path.join(RECORDS))? {
-            Records::create(&path.join(RECORDS), &options.embedder, options.dimension)?;
+            Records::create(&path.join(RECORDS), options)?;
             stamp::sync(path)?;
         }
         Ok(Self { path: path.to_owned() })
@@ -274,7 +276,7 @@ impl Workspace {
             version: current.as_ref().map(|row| row.version),
             counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
             created_at: current.map(|row| row.created_at),
-            format: INDEX_FORMAT,
+            format: records.format(),
             embedder: manifest.embedder,
             dimension: manifest.dimension,
             units_done: units.done,

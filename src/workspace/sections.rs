@@ -15,9 +15,9 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::INDEX_FORMAT;
 use super::mapping::Mapping;
 use super::stamp::Stamp;
+use super::{INDEX_FORMAT, INDEX_FORMAT_MIN};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"CAIRNSEC";
@@ -145,7 +145,7 @@ fn read_table(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>, &'static str>
     if &header[..8] != MAGIC {
         return Err("it does not begin as a file of an index");
     }
-    if u32_at(header, 8) != INDEX_FORMAT {
+    if !(INDEX_FORMAT_MIN..=INDEX_FORMAT).contains(&u32_at(header, 8)) {
         return Err("it has another format than its index");
     }
     if header[12..16] != BYTE_ORDER.to_ne_bytes() {

@@ -8,6 +8,7 @@ mod conformance;
 mod deadlines;
 mod embedders;
 mod eval;
+mod formats;
 mod guesses;
 mod incremental;
 mod matching;

@@ -370,7 +370,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 3, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "format": 4, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });

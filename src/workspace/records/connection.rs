@@ -1,40 +1,44 @@
 //! How the database is made and opened: settings that make a finished transaction survive a power cut, and ways to read
 //! it from a folder that cannot be written.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::super::INDEX_FORMAT;
+use super::super::{INDEX_FORMAT, WorkspaceOptions};
+use super::schema;
+use crate::domain::CollectionId;
 use crate::error::{Error, Result};
 
 /// `Carn` in ASCII: tells the records of an index from other databases.
 pub(super) const APPLICATION_ID: i32 = 0x4361_726e;
-pub(super) const SCHEMA: &str = include_str!("schema.sql");
+
 /// How long one process waits for another that holds the database for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// What the write-ahead log is cut to once it is written back.
 const LOG_BYTES_KEPT: i64 = 4 << 20;
 
 /// Makes the database: under another name first, so that it is there whole or not at all.
-pub(super) fn create(path: &Path, embedder: &str, dimension: usize) -> Result<()> {
+pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
     let unfinished = path.with_extension("db-new");
     remove_with_companions(&unfinished)?;
     // A log that a lost database left behind would be taken for that of the new one.
     remove_with_companions(path)?;
-    fill(&unfinished, embedder, dimension).map_err(Error::records("make"))?;
+    fill(&unfinished, options, fresh_collection(path)).map_err(Error::records("make"))?;
     std::fs::rename(&unfinished, path).map_err(Error::io("name", path))
 }
 
-fn fill(path: &Path, embedder: &str, dimension: usize) -> rusqlite::Result<()> {
+fn fill(path: &Path, options: &WorkspaceOptions, collection: CollectionId) -> rusqlite::Result<()> {
+    let WorkspaceOptions { embedder, dimension } = options;
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction()?;
-    transaction.execute_batch(SCHEMA)?;
+    transaction.execute_batch(schema::SCHEMA)?;
     transaction.execute(
-        "INSERT INTO manifest (one, format, embedder, dimension, changed) VALUES (1, ?1, ?2, ?3, 0)",
-        (INDEX_FORMAT, embedder, dimension as u32),
+        "INSERT INTO manifest (one, format, collection, embedder, dimension, changed) VALUES (1, ?1, ?2, ?3, ?4, 0)",
+        (INDEX_FORMAT, collection.as_bytes(), embedder, *dimension as u32),
     )?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", INDEX_FORMAT)?;
@@ -42,6 +46,14 @@ fn fill(path: &Path, embedder: &str, dimension: usize) -> rusqlite::Result<()> {
     // Kept in the file: whoever opens it later uses the log.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
+}
+
+/// Makes the id of a new collection, out of what no other has: randomness of the system, this process, and the place.
+pub(super) fn fresh_collection(path: &Path) -> CollectionId {
+    let random = [0; 2].map(|_| RandomState::new().hash_one(()).to_le_bytes());
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let process = std::process::id().to_le_bytes();
+    CollectionId::of(&[&random[0], &random[1], &process, place.as_os_str().as_encoded_bytes()])
 }
 
 fn remove_with_companions(path: &Path) -> Result<()> {
@@ -148,11 +160,15 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 mod tests {
     use super::*;
 
+    fn options() -> WorkspaceOptions {
+        WorkspaceOptions { embedder: "embedder".to_owned(), dimension: 8 }
+    }
+
     #[test]
     fn records_in_a_folder_that_allows_no_log_are_read_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("é a?b#c%d.db");
-        create(&path, "embedder", 8).unwrap();
+        create(&path, &options()).unwrap();
         let uri = uri_of_immutable(&path).unwrap();
         let connection =
             try_to_read(uri, flags(OpenFlags::SQLITE_OPEN_READ_ONLY) | OpenFlags::SQLITE_OPEN_URI).unwrap();
@@ -165,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn.db");
         std::fs::write(companion(&path, "-wal"), b"left behind").unwrap();
-        create(&path, "embedder", 8).unwrap();
+        create(&path, &options()).unwrap();
         assert!(!has_log(&path));
         assert!(open_to_read(&path).is_ok());
     }

@@ -5,7 +5,9 @@
 //! one transaction. Killed at any moment, the records are as after the last transaction that was finished.
 
 mod connection;
+mod migrate;
 mod read;
+mod schema;
 mod unit;
 mod version;
 mod written;
@@ -20,14 +22,16 @@ pub use version::{EdgeRow, EntityRow, MentionRow};
 pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
 pub use written::{WrittenCounts, WrittenQuestions};
 
-use super::{INDEX_FORMAT, WorkspaceOptions};
-use crate::domain::{IndexVersion, Skip};
+use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions};
+use crate::domain::{CollectionId, IndexVersion, Skip};
 use crate::embed::{EmbedderPlace, ModelPlace};
 use crate::error::{Error, Result};
 
 /// What an index is pinned to, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
+    /// Identity of the collection.
+    pub collection: CollectionId,
     /// Name of the embedder that made its vectors.
     pub embedder: String,
     /// Values of a vector.
@@ -53,18 +57,24 @@ impl Manifest {
 pub struct Records {
     path: PathBuf,
     connection: Connection,
+    /// [`INDEX_FORMAT`], or an older one that is read as it is.
+    format: u32,
 }
 
 impl Records {
     /// Makes the records of an index that is pinned to an embedder, at a path where nothing is.
-    pub(super) fn create(path: &Path, embedder: &str, dimension: usize) -> Result<()> {
-        connection::create(path, embedder, dimension)
+    pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
+        connection::create(path, options)
     }
 
-    /// Opens the records to write them; the caller holds the lock of the index.
+    /// Opens the records to write them; the caller holds the lock of the index. Those of an older format are brought
+    /// to [`INDEX_FORMAT`].
     pub(super) fn open_to_write(path: &Path) -> Result<Self> {
-        let connection = connection::open_to_write(path)?;
-        Self::of(path, connection)
+        let mut records = Self::of(path, connection::open_to_write(path)?)?;
+        if records.format != INDEX_FORMAT {
+            records.migrate()?;
+        }
+        Ok(records)
     }
 
     /// Opens the records to read them.
@@ -74,35 +84,35 @@ impl Records {
     }
 
     fn of(path: &Path, connection: Connection) -> Result<Self> {
-        let records = Self { path: path.to_owned(), connection };
-        records.check_format()?;
+        let mut records = Self { path: path.to_owned(), connection, format: INDEX_FORMAT };
+        records.format = records.check_format()?;
         Ok(records)
     }
 
-    fn check_format(&self) -> Result<()> {
+    /// Returns the format, if it is one that is read and the tables are those of it.
+    fn check_format(&self) -> Result<u32> {
         let read = |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
         let application = read("application_id").map_err(|error| self.unreadable(error))?;
-        let found = read("user_version").map_err(|error| self.unreadable(error))?;
+        let found = read("user_version").map_err(|error| self.unreadable(error))?.cast_unsigned();
         if application != connection::APPLICATION_ID {
             return Err(self.corrupt("it is a database, but not the records of an index"));
         }
-        if found != INDEX_FORMAT.cast_signed() {
+        if !(INDEX_FORMAT_MIN..=INDEX_FORMAT).contains(&found) {
             return Err(Error::Format {
                 path: self.path.parent().unwrap_or(&self.path).to_owned(),
-                found: found.cast_unsigned(),
+                found,
                 supported: INDEX_FORMAT,
             });
         }
-        self.check_schema()
+        self.check_schema(found)?;
+        Ok(found)
     }
 
-    /// A table that was damaged in name or columns would look like a fault of this program later.
-    fn check_schema(&self) -> Result<()> {
-        // The database keeps each statement as it was written.
-        const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
-        let found = self.read_all(SQL, |row| row.get::<_, String>(0)).map_err(|error| self.unreadable(error))?;
-        let due = connection::SCHEMA.matches("\nCREATE ").count();
-        if found.len() == due && found.iter().all(|statement| connection::SCHEMA.contains(statement.as_str())) {
+    /// What is not exactly what this program makes is damaged, or was changed by somebody: a table that would look like
+    /// a fault of this program later, a trigger that would run with its writes.
+    fn check_schema(&self, format: u32) -> Result<()> {
+        let found = schema::of(&self.connection).map_err(|error| self.unreadable(error))?;
+        if found == *schema::due(format).map_err(Error::records("open"))? {
             return Ok(());
         }
         Err(self.corrupt("its tables are not those of an index"))
@@ -116,15 +126,27 @@ impl Records {
         Error::Corrupt { path: self.path.clone(), reason: reason.to_owned() }
     }
 
+    /// Returns the format that the records have.
+    pub(super) const fn format(&self) -> u32 {
+        self.format
+    }
+
     /// Returns what the index is pinned to, and where it stands.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
     pub fn manifest(&self) -> Result<Manifest> {
-        const SQL: &str = "SELECT embedder, dimension, chunking, changed, current FROM manifest";
-        let manifest = self.connection.query_row(SQL, [], |row| {
+        let sql = match self.format {
+            migrate::WITHOUT_COLLECTION => "SELECT embedder, dimension, chunking, changed, current FROM manifest",
+            _ => "SELECT embedder, dimension, chunking, changed, current, collection FROM manifest",
+        };
+        let manifest = self.connection.query_row(sql, [], |row| {
             Ok(Manifest {
+                collection: match self.format {
+                    migrate::WITHOUT_COLLECTION => migrate::collection(&self.connection)?,
+                    _ => CollectionId::from_bytes(bytes(row, 5)?),
+                },
                 embedder: row.get(0)?,
                 dimension: row.get::<_, u32>(1)? as usize,
                 chunking: row.get(2)?,
@@ -133,6 +155,17 @@ impl Records {
             })
         });
         manifest.optional().map_err(|error| self.unreadable(error))?.ok_or_else(|| self.corrupt("it has no manifest"))
+    }
+
+    /// Gives a fresh index the id of the collection that it is a clone of.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn set_collection(&mut self, collection: CollectionId) -> Result<()> {
+        const SQL: &str = "UPDATE manifest SET collection = ?1";
+        self.connection.execute(SQL, [collection.as_bytes()]).map_err(Error::records("write"))?;
+        Ok(())
     }
 
     /// Keeps the fingerprint of the options that make passages.

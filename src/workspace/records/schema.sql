@@ -5,6 +5,7 @@
 CREATE TABLE manifest (
     one       INTEGER PRIMARY KEY CHECK (one = 1),
     format    INTEGER NOT NULL,
+    collection BLOB NOT NULL,      -- id of the collection: made with the index, and kept by whatever becomes of it
     embedder  TEXT NOT NULL,       -- of the current version, and of the next unless that changes it
     dimension INTEGER NOT NULL,
     place     TEXT,                -- a JSON object: where the embedder's model lies on this machine; only a hint

@@ -8,7 +8,7 @@ use crate::workspace::tests::unit_of;
 fn records(folder: &Path) -> Records {
     let path = folder.join("cairn.db");
     if !path.exists() {
-        Records::create(&path, "embedder", 8).unwrap();
+        Records::create(&path, &WorkspaceOptions { embedder: "embedder".to_owned(), dimension: 8 }).unwrap();
     }
     Records::open_to_write(&path).unwrap()
 }
