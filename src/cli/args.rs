@@ -457,6 +457,9 @@ pub(super) struct PublishArgs {
     /// Replace vectors of another embedder, and the indexes over them.
     #[arg(long)]
     pub(super) re_embed: bool,
+    /// Replace an index of another collection, or one of which more than half of the documents would go.
+    #[arg(long)]
+    pub(super) replace: bool,
 }
 
 /// `cairn clone`.
@@ -480,7 +483,7 @@ pub(super) struct CheckArgs {
     /// What to check.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Publish anew what differs from the index.
+    /// Make constraints and indexes again that are missing, and publish anew what differs from the index.
     #[arg(long)]
     pub(super) repair: bool,
 }
