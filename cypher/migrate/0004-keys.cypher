@@ -12,5 +12,6 @@ CREATE CONSTRAINT cairn_next_key IF NOT EXISTS FOR ()-[r:NEXT]-() REQUIRE (r.id,
 CREATE CONSTRAINT cairn_answered_by_key IF NOT EXISTS FOR ()-[r:ANSWERED_BY]-() REQUIRE (r.id, r.cairnSince) IS UNIQUE;
 CREATE CONSTRAINT cairn_asks_key IF NOT EXISTS FOR ()-[r:ASKS]-() REQUIRE (r.id, r.cairnSince) IS UNIQUE;
 CREATE CONSTRAINT cairn_leads_to_key IF NOT EXISTS FOR ()-[r:LEADS_TO]-() REQUIRE (r.id, r.cairnSince) IS UNIQUE;
-CREATE CONSTRAINT cairn_mentioned_in_key IF NOT EXISTS FOR ()-[r:MENTIONED_IN]-() REQUIRE (r.id, r.cairnSince) IS UNIQUE;
+CREATE CONSTRAINT cairn_mentioned_in_key IF NOT EXISTS FOR ()-[r:MENTIONED_IN]-()
+  REQUIRE (r.id, r.cairnSince) IS UNIQUE;
 CREATE CONSTRAINT cairn_names_key IF NOT EXISTS FOR ()-[r:NAMES]-() REQUIRE (r.id, r.cairnSince) IS UNIQUE;

@@ -177,7 +177,7 @@ pub enum DatabaseError {
 fn replaced([documents, gone, given_documents]: [u64; 3], held: Option<&CollectionId>, given: &CollectionId) -> String {
     let there = match held {
         Some(held) if held == given => "of the same collection".to_owned(),
-        Some(held) => format!("of another collection, `{held}`"),
+        Some(held) => format!("of another collection, `{held}`,"),
         None => "that names no collection".to_owned(),
     };
     format!(

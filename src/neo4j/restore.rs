@@ -33,12 +33,12 @@ pub async fn restore(target: &Target) -> Result<Restored> {
     let (applied, owner) = (migrate::applied(&session).await?, Owner::of_process());
     if earlier::is_there(&session).await? {
         let lease = take_over(&session, owner, &applied).await?;
-        return finish(&session, lease, &Applied::default(), true).await;
+        return Ok(Restored { is_converted: true, made: finish(&session, lease, &Applied::default()).await? });
     }
     let dimension = dimension(&session).await?;
     migrate::refuse_others(&session, dimension).await?;
     let lease = Lease::take(&session, owner).await?;
-    finish(&session, lease, &applied, false).await
+    Ok(Restored { is_converted: false, made: finish(&session, lease, &applied).await? })
 }
 
 async fn take_over(session: &Session, owner: Owner, applied: &Applied) -> Result<Lease> {
@@ -54,14 +54,14 @@ async fn take_over(session: &Session, owner: Owner, applied: &Applied) -> Result
     Ok(lease)
 }
 
-/// Makes what is missing under a lease, and gives that back.
-async fn finish(session: &Session, lease: Lease, applied: &Applied, is_converted: bool) -> Result<Restored> {
+/// Makes what is missing under a lease, and gives that back. Returns what was made again.
+async fn finish(session: &Session, lease: Lease, applied: &Applied) -> Result<Vec<String>> {
     let made = make(session, applied).await;
     // Where nobody answers, the lease ends by itself; nobody waits for that twice.
     if made.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::Unavailable) {
         lease.give_back().await;
     }
-    Ok(Restored { is_converted, made: made? })
+    made
 }
 
 async fn make(session: &Session, applied: &Applied) -> Result<Vec<String>> {

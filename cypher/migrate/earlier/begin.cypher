@@ -1,5 +1,5 @@
-// The lock first: a publisher of the program before this one is waited for. From here on that program refuses the graph,
-// its readers because of format and source, its publishers because of the checksums; and readers of this one wait.
+// The lock first: a publisher of the program before this one is waited for. From here on that program refuses the
+// graph: its readers because of format and source, its publishers because of the checksums. Readers of this one wait.
 OPTIONAL MATCH (l:Publisher {id: 'cairn'})
 WHERE NOT l:_Cairn AND l.epoch IS NOT NULL
 SET l._lock = true

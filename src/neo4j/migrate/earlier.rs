@@ -62,9 +62,11 @@ pub(in crate::neo4j) async fn take_over(session: &Session, owner: Owner) -> Resu
     let mut lease = Lease::take(session, owner).await?;
     drop_made(session).await?;
     for (found, convert) in PARTS {
-        while let elements = elements(session, found).await?
-            && !elements.is_empty()
-        {
+        loop {
+            let elements = elements(session, found).await?;
+            if elements.is_empty() {
+                break;
+            }
             let mut rows = Rows::new(&mut lease, Work::convert(convert));
             for element in elements {
                 rows.push(BoltType::from(element), ELEMENT_BYTES).await?;
