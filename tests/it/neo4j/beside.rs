@@ -146,8 +146,8 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
     database.rows("CREATE FULLTEXT INDEX passage_text FOR (n:Person) ON EACH [n.name]");
     let in_the_way = [
         (
-            "CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.name]",
-            "`cairn_passage_text` of Person(name)",
+            "CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.title]",
+            "`cairn_passage_text` of Person(title)",
         ),
         ("CREATE INDEX cairn_unit_key FOR (n:Person) ON (n.name)", "`cairn_unit_key` of Person(name)"),
         ("CREATE VECTOR INDEX mine FOR (n:Passage) ON (n.embedding)", "`mine` of Passage(embedding)"),
