@@ -33,7 +33,7 @@ pub(super) fn refusal(held: &Side<Option<CollectionId>>, given: &Side<Collection
     let gone = held.documents.difference(&given.documents).count();
     let is_other = held.collection.is_some_and(|it| it != given.collection);
     let is_refused = !held.documents.is_empty() && (is_other || 2 * gone > held.documents.len());
-    is_refused.then(|| DatabaseError::OtherIndex {
+    is_refused.then_some(DatabaseError::OtherIndex {
         documents: held.documents.len() as u64,
         gone: gone as u64,
         held: held.collection,

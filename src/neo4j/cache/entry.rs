@@ -228,7 +228,8 @@ async fn found<T>(
         let rows = session.rows(&statement.clone().with("limit", asked)).await?;
         let mut own: Vec<T> = rows.iter().filter_map(&read).collect();
         // While a version is published, up to half of what is there is of another.
-        let is_crowded = rows.len() as i64 >= asked && 2 * (own.len() as i64) < limit;
+        let [found, left] = [rows.len(), own.len()].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let is_crowded = found >= asked && left < limit / 2;
         if !is_crowded || asked >= limit.saturating_mul(OTHERS_FACTOR_MAX) {
             own.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             return Ok(own);
