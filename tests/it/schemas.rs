@@ -285,7 +285,8 @@ fn fitted() -> FitReport {
 }
 
 fn check_report() -> Value {
-    let mut report = CheckReport { collection: Some(CollectionId::of(&[b"a"])), ..CheckReport::default() };
+    let mut report = CheckReport::default();
+    report.collection = Some(CollectionId::of(&[b"a"]));
     report.checks.push(Finding { check: "counts", offenders: 1, examples: vec!["passages".to_owned()] });
     json!(report)
 }

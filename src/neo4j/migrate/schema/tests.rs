@@ -5,6 +5,9 @@ use super::*;
 
 const DIMENSION: usize = 256;
 
+/// Makes an index other than it should be.
+type Spoil = fn(&mut Index);
+
 fn texts(items: &[&str]) -> Vec<String> {
     items.iter().map(|it| (*it).to_owned()).collect()
 }
@@ -84,7 +87,7 @@ fn an_index_is_ours_by_what_it_covers_and_not_by_its_name() {
 #[test]
 fn an_index_that_does_not_do_what_it_should_is_made_anew() {
     let due = all_due(DIMENSION);
-    let spoil: [(&str, fn(&mut Index)); 4] = [
+    let spoil: [(&str, Spoil); 4] = [
         ("cairn_passage_embedding", |it| it.dimension = Some(3)),
         ("cairn_passage_embedding", |it| it.similarity = Some("EUCLIDEAN".to_owned())),
         ("cairn_incoming_text", |it| it.analyzer = Some("standard-no-stop-words".to_owned())),
