@@ -217,10 +217,7 @@ impl DatabaseError {
                 "publish with `--replace` if that is what you want, or name another database with `--database NAME`; \
                  nothing was changed"
             }
-            Self::InTheWay { .. } => {
-                "drop them, with `DROP CONSTRAINT NAME` or `DROP INDEX NAME`, or name another database with \
-                 `--database NAME`; nothing was changed"
-            }
+            Self::InTheWay { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
             Self::Earlier { .. } => {
                 "bring it to this format, with `cairn publish` from its index or with `cairn check --neo4j URI \
                  --repair`; nothing was changed"

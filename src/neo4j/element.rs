@@ -193,8 +193,8 @@ pub(super) enum Value {
     Floats(Vec<f32>),
 }
 
-/// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until which
-/// one, since which one with other contents, and a digest of these. Their names are ours: nobody sets them by chance.
+/// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
+/// which one, since which one with other contents, and a digest of these. Their names are ours: nobody sets them by chance.
 pub(super) const MARKS: [&str; 4] = ["cairnSince", "cairnUntil", "cairnChanged", "cairnDigest"];
 
 /// The name of the one property that is a vector.

@@ -17,13 +17,13 @@ pub struct Restored {
     pub made: Vec<String>,
 }
 
-/// Makes good what no index on disk is needed for: brings a graph of an earlier format to this one, makes constraints and
-/// indexes again that are missing, and waits until these are filled.
+/// Makes good what no index on disk is needed for: brings a graph of an earlier format to this one, makes constraints
+/// and indexes again that are missing, and waits until these are filled.
 ///
 /// # Errors
 ///
-/// [`Error::Database`](crate::Error::Database) with what the matter is: no index, another publisher at work, constraints
-/// or indexes of a user's own in the way.
+/// [`Error::Database`](crate::Error::Database) with what the matter is: no index, another publisher at work,
+/// constraints or indexes of a user's own in the way.
 ///
 /// # Cancel safety
 ///

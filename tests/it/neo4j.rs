@@ -53,7 +53,8 @@ pub(super) fn assert_whole(cli: &Cli, database: &Database) {
     assert!(held(database) == canonical(&cli.folder().join(".cairn")), "the graph is not that of the index");
     let left = "MATCH (i:Index) WITH i.version AS v \
         CALL (v) { MATCH (n) WHERE n.cairnUntil IS NOT NULL OR n.cairnSince > v RETURN count(n) AS a } \
-        CALL (v) { MATCH ()-[r]->() WHERE r.cairnUntil IS NOT NULL OR r.cairnSince > v RETURN count(r) AS b } RETURN a + b AS n";
+        CALL (v) { MATCH ()-[r]->() WHERE r.cairnUntil IS NOT NULL OR r.cairnSince > v RETURN count(r) AS b } \
+        RETURN a + b AS n";
     assert_eq!(database.count(left), 0, "something of other versions is left");
     let counts = "MATCH (i:Index) RETURN i.passages = COUNT { MATCH (:Passage) } \
         AND i.passages = COUNT { MATCH (:Passage)-[:PART_OF]->(:Document) } \

@@ -45,8 +45,8 @@ pub(in crate::neo4j) async fn state(session: &Session) -> Result<Option<IndexSta
     rows.first().map(|row| IndexState::of(session, row)).transpose()
 }
 
-/// Refuses a database where constraints or indexes of a user's own are in the way of ours, once what the earlier program
-/// made is dropped.
+/// Refuses a database where constraints or indexes of a user's own are in the way of ours, once what the earlier
+/// program made is dropped.
 pub(in crate::neo4j) async fn refuse_others(session: &Session, dimension: usize) -> Result<()> {
     let schema = Schema::read(session).await?;
     let drops = schema.made_as(&made());

@@ -28,8 +28,10 @@ const OWN: [&str; 12] = [
     "MATCH (a:Passage)-[:NEXT|LEADS_TO]->(b:Passage) WITH a, b LIMIT 1 CREATE (a)-[:LEADS_TO {own: true, since: 1, \
      question: 'Heron Bridge', keywords: ['heron bridge']}]->(b), (a)-[:NEXT {own: true, since: 1}]->(b)",
     "MATCH (p:Passage)-[:PART_OF]->(d:Document) WITH p, d LIMIT 3 CREATE (p)-[:PART_OF {own: true, since: 1}]->(d)",
-    "MATCH (e:Entity)-[:MENTIONED_IN]->(p:Passage) WITH e, p LIMIT 3 CREATE (e)-[:MENTIONED_IN {own: true, since: 1}]->(p)",
-    "MATCH (p:Passage) WITH p LIMIT 1 MATCH (q:Question) WITH p, q LIMIT 2 CREATE (p)-[:ASKS {own: true, since: 1}]->(q), \
+    "MATCH (e:Entity)-[:MENTIONED_IN]->(p:Passage) WITH e, p LIMIT 3 \
+     CREATE (e)-[:MENTIONED_IN {own: true, since: 1}]->(p)",
+    "MATCH (p:Passage) WITH p LIMIT 1 MATCH (q:Question) WITH p, q LIMIT 2 \
+     CREATE (p)-[:ASKS {own: true, since: 1}]->(q), \
      (q)-[:ANSWERED_BY {own: true, since: 1}]->(p)",
 ];
 

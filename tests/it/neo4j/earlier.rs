@@ -1,5 +1,5 @@
-//! A graph that the program before this format published, as `tests/data/neo4j-format-1.jsonl` has it: taken over by the
-//! next publish or repair, with all that its users added.
+//! A graph that the program before this format published, as `tests/data/neo4j-format-1.jsonl` has it: taken over by
+//! the next publish or repair, with all that its users added.
 
 use std::collections::BTreeMap;
 use std::fs;
