@@ -194,7 +194,7 @@ pub(super) enum Value {
 }
 
 /// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
-/// which one, since which one with other contents, and a digest of these. Their names are ours: nobody sets them by chance.
+/// which one, since which one with other contents, and a digest of these. Nobody sets these names by chance.
 pub(super) const MARKS: [&str; 4] = ["cairnSince", "cairnUntil", "cairnChanged", "cairnDigest"];
 
 /// The name of the one property that is a vector.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use cairn::neo4j::{PublishOptions, publish};
-use cairn::{Document, Sources, Workspace};
+use cairn::{Document, IndexOptions, Performers, Sources, Workspace, remove};
 
 use crate::support::neo4j::{Database, database};
 use crate::support::{Cli, block_on, index};
@@ -274,8 +274,11 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     let words = ["of another collection", "of which 0 would go; this one has 50"];
     cli.refuses(&["publish", "--index", more.to_str().unwrap(), "--neo4j", &database.uri], "input", &words);
     // The same collection, of which most is gone.
-    index(folder.path().join("many").as_path(), &documents(30..41));
-    let words = ["of the same collection with 40 documents, of which 30 would go; this one has 11", "--replace"];
+    let ids: Vec<String> = (0..30).map(|number| format!("mill-{number}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut workspace = workspace;
+    block_on(remove(&mut workspace, &ids, &Performers::built_in(), &IndexOptions::default())).unwrap();
+    let words = ["of the same collection with 40 documents, of which 30 would go; this one has 10", "--replace"];
     cli.refuses(&["publish", "--index", &many, "--neo4j", &database.uri], "input", &words);
     assert!(held(&database) == before);
 
