@@ -20,7 +20,7 @@ use super::{assert_whole, held};
 /// Publishers that are killed while they take the graph over, however slow the machine is.
 const KILLS_LEAST: usize = 5;
 /// How long that goes on at most.
-const KILLING_TIME_MAX: Duration = Duration::from_secs(60);
+const KILLING_TIME_MAX: Duration = Duration::from_mins(1);
 
 fn bolt(value: &Value) -> BoltType {
     match value {
@@ -32,18 +32,16 @@ fn bolt(value: &Value) -> BoltType {
         },
         Value::String(text) => text.as_str().into(),
         Value::Array(items) => BoltType::List(BoltList { value: items.iter().map(bolt).collect() }),
-        Value::Object(map) => match map.get("bytes").and_then(Value::as_str) {
-            Some(hex) => {
+        Value::Object(map) => {
+            if let Some(hex) = map.get("bytes").and_then(Value::as_str) {
                 let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
                 let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
-                BoltType::Bytes(BoltBytes::new(bytes.into()))
+                return BoltType::Bytes(BoltBytes::new(bytes.into()));
             }
-            None => {
-                let mut bolts = BoltMap::new();
-                map.iter().for_each(|(name, value)| bolts.put(BoltString::new(name), bolt(value)));
-                BoltType::Map(bolts)
-            }
-        },
+            let mut bolts = BoltMap::new();
+            map.iter().for_each(|(name, value)| bolts.put(BoltString::new(name), bolt(value)));
+            BoltType::Map(bolts)
+        }
     }
 }
 
@@ -83,7 +81,9 @@ fn load(database: &Database) {
     database.rows("MATCH (n) WHERE NOT n:Migration REMOVE n.number");
     let numbers = "MATCH (m:Migration) SET m.number = toInteger(left(m.id, 4))";
     database.rows(numbers);
-    schema.iter().for_each(|it| drop(database.rows(it["schema"].as_str().unwrap())));
+    for it in &schema {
+        database.rows(it["schema"].as_str().unwrap());
+    }
     database.rows("CALL db.awaitIndexes(60)");
 }
 
