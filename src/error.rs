@@ -475,13 +475,18 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
         | DatabaseError::Password { .. }
         | DatabaseError::NoDatabase { .. }
         | DatabaseError::Foreign { .. }
-        | DatabaseError::OtherIndex { .. } => ErrorKind::Input,
+        | DatabaseError::OtherIndex { .. }
+        | DatabaseError::InTheWay { .. } => ErrorKind::Input,
         DatabaseError::Unreachable { .. } | DatabaseError::Encryption { .. } => ErrorKind::Unavailable,
         DatabaseError::NoIndex => ErrorKind::NoIndex,
-        DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,
-        DatabaseError::TooOld { .. } | DatabaseError::Format { .. } | DatabaseError::Embedder { .. } => {
-            ErrorKind::Incompatible
-        }
+        DatabaseError::Publishing { .. }
+        | DatabaseError::Overtaken
+        | DatabaseError::Changing { .. }
+        | DatabaseError::Converting => ErrorKind::Busy,
+        DatabaseError::TooOld { .. }
+        | DatabaseError::Format { .. }
+        | DatabaseError::Earlier { .. }
+        | DatabaseError::Embedder { .. } => ErrorKind::Incompatible,
         DatabaseError::Schema { .. } | DatabaseError::Damaged { .. } => ErrorKind::Corrupt,
         DatabaseError::ReadOnly { .. }
         | DatabaseError::Memory { .. }

@@ -1,3 +1,3 @@
 MATCH (n:Incoming)
-WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version)
-RETURN n.id AS id, n.digest AS digest, properties(n) AS properties
+WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
+RETURN n.id AS id, n.cairnDigest AS digest, properties(n) AS properties

@@ -1,3 +1,3 @@
 MATCH ()-[r:PART_OF]->()
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-RETURN r.id AS id, r.digest AS digest, properties(r) AS properties
+WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
+RETURN r.id AS id, r.cairnDigest AS digest, properties(r) AS properties

@@ -1,11 +1,11 @@
 // There is as much of each as was published.
-MATCH (i:Index {id: 'cairn'})
-WITH i, COUNT { MATCH (n:Document) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS documents, 
-  COUNT { MATCH (n:Passage) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS passages, 
-  COUNT { MATCH (n:Incoming) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS incoming, 
-  COUNT { MATCH (n:Outgoing) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS outgoing, 
-  COUNT { MATCH (n:Entity) WHERE n.since <= $version AND (n.until IS NULL OR n.until > $version) } AS entities, 
-  COUNT { MATCH ()-[r:LEADS_TO]->() WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) } AS edges
+MATCH (i:_Cairn:Index {id: 'cairn'})
+WITH i, COUNT { MATCH (n:Document) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS documents, 
+  COUNT { MATCH (n:Passage) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS passages, 
+  COUNT { MATCH (n:Incoming) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS incoming, 
+  COUNT { MATCH (n:Outgoing) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS outgoing, 
+  COUNT { MATCH (n:Entity) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS entities, 
+  COUNT { MATCH ()-[r:LEADS_TO]->() WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) } AS edges
 WITH [
   CASE WHEN documents <> i.documents THEN 'documents' END, CASE WHEN passages <> i.passages THEN 'passages' END,
   CASE WHEN incoming <> i.incoming THEN 'in-coming questions' END,

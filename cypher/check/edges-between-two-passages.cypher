@@ -1,4 +1,4 @@
 // A question edge leads from one passage to another, by two questions.
 MATCH (a:Passage)-[r:LEADS_TO]->(b:Passage)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) AND (a = b OR r.question IS NULL OR r.incoming IS NULL OR r.outgoing IS NULL)
+WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) AND (a = b OR r.question IS NULL OR r.incoming IS NULL OR r.outgoing IS NULL)
 RETURN count(r) AS offenders, collect(r.id)[..5] AS examples

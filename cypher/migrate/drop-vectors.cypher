@@ -1,2 +1,2 @@
-DROP INDEX passage_embedding IF EXISTS;
-DROP INDEX incoming_embedding IF EXISTS;
+DROP INDEX cairn_passage_embedding IF EXISTS;
+DROP INDEX cairn_incoming_embedding IF EXISTS;

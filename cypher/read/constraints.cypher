@@ -1,2 +1,2 @@
-SHOW CONSTRAINTS YIELD name
-RETURN name
+SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties
+RETURN name, type, labelsOrTypes AS labels, properties

@@ -1,3 +1,3 @@
 MATCH (d:Document)
-WHERE d.since <= $version AND (d.until IS NULL OR d.until > $version)
+WHERE d.cairnSince <= $version AND (d.cairnUntil IS NULL OR d.cairnUntil > $version)
 RETURN d.id AS id, properties(d) AS properties

@@ -1,5 +1,6 @@
-CALL db.index.vector.queryNodes('incoming_embedding', $limit, $vector) YIELD node, score
-WHERE node.since <= $version AND (node.until IS NULL OR node.until > $version)
-MATCH (node)-[r:ANSWERED_BY]->(p:Passage)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-RETURN p.id AS id, node.id AS question, node.embedding AS embedding, score
+// An index also finds what others have put under the label: that is counted, and has no passage.
+CALL db.index.vector.queryNodes('cairn_incoming_embedding', $limit, $vector) YIELD node, score
+OPTIONAL MATCH (node)-[r:ANSWERED_BY]->(p:Passage)
+WHERE node.cairnSince <= $version AND (node.cairnUntil IS NULL OR node.cairnUntil > $version)
+  AND r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
+RETURN p.id AS id, node.id AS question, CASE WHEN p IS NOT NULL THEN node.embedding END AS embedding, score

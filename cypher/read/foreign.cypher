@@ -1,3 +1,3 @@
 MATCH (n)
-WHERE NOT n:Migration AND NOT n:Publisher
+WHERE NOT n:_Cairn
 RETURN count(n) AS nodes

@@ -1,3 +1,3 @@
 MATCH (n:Entity)
-WHERE n.since IS NOT NULL
-RETURN n.id AS id, n.since AS since, n.until AS until, n.digest AS digest
+WHERE n.cairnSince IS NOT NULL
+RETURN n.id AS id, n.cairnSince AS since, n.cairnUntil AS until, n.cairnDigest AS digest

@@ -1,3 +1,3 @@
 MATCH ()-[r:MENTIONED_IN]->()
-WHERE r.since IS NOT NULL
-RETURN r.id AS id, r.since AS since, r.until AS until, r.digest AS digest
+WHERE r.cairnSince IS NOT NULL
+RETURN r.id AS id, r.cairnSince AS since, r.cairnUntil AS until, r.cairnDigest AS digest

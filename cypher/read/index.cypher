@@ -1,2 +1,2 @@
-MATCH (i:Index {id: 'cairn'})
+MATCH (i:_Cairn:Index {id: 'cairn'})
 RETURN properties(i) AS properties

@@ -1,2 +1,2 @@
-MATCH (l:Publisher {id: 'cairn'})
+MATCH (l:_Cairn:Publisher {id: 'publisher'})
 RETURN l.owner AS owner, l.shown AS shown

@@ -1,3 +1,3 @@
 MATCH (e:Entity)-[r:MENTIONED_IN]->(p:Passage)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
 RETURN e.id AS id, p.id AS passage, e.name AS name, r.sentences AS sentences

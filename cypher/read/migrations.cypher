@@ -1,3 +1,3 @@
-MATCH (m:Migration)
+MATCH (m:_Cairn:Migration)
 RETURN m.id AS id, m.number AS number, m.checksum AS checksum
 ORDER BY m.number

@@ -1,11 +1,11 @@
 // Names that begin alike.
 CALL () {
   MATCH (n:Entity) WHERE $entities AND n.name STARTS WITH $beginning
-    AND n.since <= $version AND (n.until IS NULL OR n.until > $version)
+    AND n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
   RETURN n.name AS name
   UNION
   MATCH (n:Document) WHERE $documents AND toLower(n.name) STARTS WITH $beginning
-    AND n.since <= $version AND (n.until IS NULL OR n.until > $version)
+    AND n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
   RETURN n.name AS name
 }
 RETURN name ORDER BY name

@@ -1,5 +1,5 @@
 // The documents of a title, in any capitals.
 MATCH (n:Document)
-WHERE toLower(n.title) = toLower($name) AND n.since <= $version AND (n.until IS NULL OR n.until > $version)
+WHERE toLower(n.title) = toLower($name) AND n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
 RETURN 'document' AS kind, n.id AS id, n.name AS name, n.title AS title, n.sourceId AS source
 ORDER BY source

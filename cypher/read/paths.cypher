@@ -2,13 +2,13 @@
 // a relationship twice. CALL binds one pair of ends, so that the search begins at both. $paths and $length_max are put in
 // as numbers: no parameter may stand there.
 MATCH (a:Passage|Entity|Document {id: $from})
-WHERE a.since <= $version AND (a.until IS NULL OR a.until > $version)
+WHERE a.cairnSince <= $version AND (a.cairnUntil IS NULL OR a.cairnUntil > $version)
 MATCH (b:Passage|Entity|Document {id: $to})
-WHERE b.since <= $version AND (b.until IS NULL OR b.until > $version)
+WHERE b.cairnSince <= $version AND (b.cairnUntil IS NULL OR b.cairnUntil > $version)
 CALL (a, b) {
   MATCH path = SHORTEST $paths (
     (a) ((x)-[r:LEADS_TO|MENTIONED_IN|PART_OF]-(y)
-      WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version) AND type(r) IN $kinds
+      WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) AND type(r) IN $kinds
         AND (type(r) <> 'PART_OF' OR endNode(r).id IN $ends)
         AND (y.df IS NULL OR y.df <= $documentsMax OR y.id IN $ends)
     ){1,$length_max} (b)

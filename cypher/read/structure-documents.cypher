@@ -1,4 +1,4 @@
 MATCH (d:Document)
-WHERE d.since <= $version AND (d.until IS NULL OR d.until > $version)
-  AND (d.since > $after OR d.changed > $after)
+WHERE d.cairnSince <= $version AND (d.cairnUntil IS NULL OR d.cairnUntil > $version)
+  AND (d.cairnSince > $after OR d.cairnChanged > $after)
 RETURN d.id AS id, properties(d) AS properties

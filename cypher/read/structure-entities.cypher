@@ -1,4 +1,4 @@
 MATCH (e:Entity)
-WHERE e.since <= $version AND (e.until IS NULL OR e.until > $version)
-  AND (e.since > $after OR e.changed > $after)
+WHERE e.cairnSince <= $version AND (e.cairnUntil IS NULL OR e.cairnUntil > $version)
+  AND (e.cairnSince > $after OR e.cairnChanged > $after)
 RETURN e.id AS id, e.name AS name, e.singleInQuestion AS single, e.lowerInQuestion AS lower

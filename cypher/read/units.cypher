@@ -1,3 +1,3 @@
 MATCH (u:Unit)
-WHERE u.since <= $version AND (u.until IS NULL OR u.until > $version)
+WHERE u.cairnSince <= $version AND (u.cairnUntil IS NULL OR u.cairnUntil > $version)
 RETURN u.id AS id, properties(u) AS properties

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:ANSWERED_BY {id: row.id, since: row.since}]->()
+MATCH ()-[r:ANSWERED_BY {id: row.id, cairnSince: row.since}]->()
 DELETE r

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:ASKS {id: row.id, since: row.since}]->()
+MATCH ()-[r:ASKS {id: row.id, cairnSince: row.since}]->()
 DELETE r

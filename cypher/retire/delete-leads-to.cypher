@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:LEADS_TO {id: row.id, since: row.since}]->()
+MATCH ()-[r:LEADS_TO {id: row.id, cairnSince: row.since}]->()
 DELETE r

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:MENTIONED_IN {id: row.id, since: row.since}]->()
+MATCH ()-[r:MENTIONED_IN {id: row.id, cairnSince: row.since}]->()
 DELETE r

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:NAMES {id: row.id, since: row.since}]->()
+MATCH ()-[r:NAMES {id: row.id, cairnSince: row.since}]->()
 DELETE r

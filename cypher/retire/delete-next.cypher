@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:NEXT {id: row.id, since: row.since}]->()
+MATCH ()-[r:NEXT {id: row.id, cairnSince: row.since}]->()
 DELETE r

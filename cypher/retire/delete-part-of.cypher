@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:PART_OF {id: row.id, since: row.since}]->()
+MATCH ()-[r:PART_OF {id: row.id, cairnSince: row.since}]->()
 DELETE r

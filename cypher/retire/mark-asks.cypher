@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:ASKS {id: row.id, since: row.since}]->()
-SET r.until = row.until
+MATCH ()-[r:ASKS {id: row.id, cairnSince: row.since}]->()
+SET r.cairnUntil = row.until

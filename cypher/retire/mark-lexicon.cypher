@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH (n:Lexicon {id: row.id, since: row.since})
-SET n.until = row.until
+MATCH (n:Lexicon {id: row.id, cairnSince: row.since})
+SET n.cairnUntil = row.until

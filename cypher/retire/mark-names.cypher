@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:NAMES {id: row.id, since: row.since}]->()
-SET r.until = row.until
+MATCH ()-[r:NAMES {id: row.id, cairnSince: row.since}]->()
+SET r.cairnUntil = row.until

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:PART_OF {id: row.id, since: row.since}]->()
-SET r.until = row.until
+MATCH ()-[r:PART_OF {id: row.id, cairnSince: row.since}]->()
+SET r.cairnUntil = row.until

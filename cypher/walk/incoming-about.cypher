@@ -1,8 +1,8 @@
 // In-coming questions of these passages that are about one of the keywords.
 UNWIND $passages AS id
-MATCH (p:Passage) USING INDEX SEEK p:Passage(id, since)
-WHERE p.id STARTS WITH id AND p.since <= $version
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id, cairnSince)
+WHERE p.id STARTS WITH id AND p.cairnSince <= $version
 MATCH (p)<-[r:ANSWERED_BY]-(q:Incoming)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
+WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
   AND any(keyword IN q.keywords WHERE keyword IN $keywords)
 RETURN p.id AS passage, collect([q.id, q.place, q.sentence, q.text, q.keywords]) AS questions

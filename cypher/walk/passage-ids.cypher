@@ -1,3 +1,3 @@
 MATCH (p:Passage)
-WHERE p.since <= $version AND (p.until IS NULL OR p.until > $version)
+WHERE p.cairnSince <= $version AND (p.cairnUntil IS NULL OR p.cairnUntil > $version)
 RETURN p.id AS id

@@ -1,7 +1,7 @@
 UNWIND $passages AS id
-MATCH (p:Passage) USING INDEX SEEK p:Passage(id, since)
-WHERE p.id STARTS WITH id AND p.since <= $version
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id, cairnSince)
+WHERE p.id STARTS WITH id AND p.cairnSince <= $version
 MATCH (p)-[r:PART_OF]->(d:Document)
-WHERE r.since <= $version AND (r.until IS NULL OR r.until > $version)
-RETURN p.id AS id, p.since AS since, d.id AS document, p.ordinal AS ordinal, p.length AS length,
+WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
+RETURN p.id AS id, p.cairnSince AS since, d.id AS document, p.ordinal AS ordinal, p.length AS length,
   p.sentenceLengths AS sentences, p.keywords AS keywords, properties(d) AS properties

@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MERGE (n:Entity {id: row.id, since: row.since})
-SET n = row.properties
+MERGE (n:Entity {id: row.id, cairnSince: row.since})
+SET n += row.properties

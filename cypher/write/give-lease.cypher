@@ -1,3 +1,3 @@
-MATCH (l:Publisher {id: 'cairn'})
+MATCH (l:_Cairn:Publisher {id: 'publisher'})
 WHERE l.owner = $owner AND l.epoch = $epoch
 SET l.expires = 0

@@ -1,6 +1,6 @@
 UNWIND $rows AS row
-MATCH (a:Entity {id: row.from, since: row.fromSince})
-MATCH (b:Passage {id: row.to, since: row.toSince})
-MERGE (a)-[r:MENTIONED_IN {id: row.id, since: row.since}]->(b)
-SET r = row.properties
+MATCH (a:Entity {id: row.from, cairnSince: row.fromSince})
+MATCH (b:Passage {id: row.to, cairnSince: row.toSince})
+MERGE (a)-[r:MENTIONED_IN {id: row.id, cairnSince: row.since}]->(b)
+SET r += row.properties
 RETURN count(r) AS rows

@@ -1,2 +1,2 @@
-MATCH (m:Migration {number: $number})
-DELETE m
+MATCH (m:_Cairn:Migration {number: $number})
+DETACH DELETE m

@@ -1,2 +1,2 @@
-MERGE (m:Migration {id: $id})
+MERGE (m:_Cairn:Migration {id: $id})
 SET m.name = $id, m.number = $number, m.checksum = $checksum

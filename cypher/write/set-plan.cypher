@@ -1,2 +1,2 @@
-MATCH (l:Publisher {id: 'cairn'})
+MATCH (l:_Cairn:Publisher {id: 'publisher'})
 SET l.plan = $plan

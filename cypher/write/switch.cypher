@@ -1,3 +1,3 @@
 // The one write that makes a version the current one.
-MERGE (i:Index {id: 'cairn'})
-SET i = $properties
+MERGE (i:_Cairn:Index {id: 'cairn'})
+SET i += $properties

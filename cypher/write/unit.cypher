@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MERGE (n:Unit {id: row.id, since: row.since})
-SET n = row.properties
+MERGE (n:Unit {id: row.id, cairnSince: row.since})
+SET n += row.properties

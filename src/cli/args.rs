@@ -462,6 +462,9 @@ pub(super) struct PublishArgs {
     /// Replace vectors of another embedder, and the indexes over them.
     #[arg(long)]
     pub(super) re_embed: bool,
+    /// Replace an index of another collection, or one of which more than half of the documents would go.
+    #[arg(long)]
+    pub(super) replace: bool,
 }
 
 /// `cairn clone`.
@@ -488,8 +491,8 @@ pub(super) struct CheckArgs {
     /// The models of the index, for `--repair`.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Make damaged parts anew, from the records and the documents; with `--neo4j`, publish anew what differs from the
-    /// index.
+    /// Make damaged parts anew, from the records and the documents; with `--neo4j`, make constraints and indexes again
+    /// that are missing, and publish anew what differs from the index.
     #[arg(long)]
     pub(super) repair: bool,
 }

@@ -6,9 +6,9 @@ use super::args::CheckArgs;
 use super::calls::Calls;
 use super::{Done, Failure, Surroundings, database, pinned, progress, publish};
 use crate::domain::DatabaseError;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::index::{self, IndexOptions, IndexReport};
-use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Session, check, repair};
+use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Restored, Session, Target, check, repair, restore};
 use crate::workspace::{IndexCheck, Workspace};
 
 /// Runs `cairn check`.
@@ -78,7 +78,18 @@ fn show_index(report: &IndexCheck, surroundings: &Surroundings) {
 async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let target = database::target(&args.database, surroundings)?;
     let session = Session::connect(&target).await?;
-    let mut report = check(&session).await?;
+    let mut report = match check(&session).await {
+        Err(error) if args.repair && is_of_earlier_format(&error) => {
+            make_good(&target, surroundings).await?;
+            check(&session).await?
+        }
+        found => found?,
+    };
+    if args.repair && report.lacks_schema() {
+        show(&report, surroundings);
+        make_good(&target, surroundings).await?;
+        report = check(&session).await?;
+    }
     if args.repair && !report.is_whole() {
         show(&report, surroundings);
         let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
@@ -104,9 +115,27 @@ async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     Err(Failure::Library(Error::Database { server: target.shown().to_owned(), source }))
 }
 
+const fn is_of_earlier_format(error: &Error) -> bool {
+    matches!(error, Error::Database { source: DatabaseError::Earlier { .. } | DatabaseError::Converting, .. })
+}
+
+/// Makes good what no index on disk is needed for.
+async fn make_good(target: &Target, surroundings: &Surroundings) -> Result<()> {
+    let Restored { is_converted, made } = restore(target).await?;
+    let screen = &surroundings.screen;
+    if is_converted {
+        screen.note("the graph was of an earlier format, and has this one now");
+    }
+    if !made.is_empty() {
+        screen.note(format!("made again: {}", made.join(", ")));
+    }
+    Ok(())
+}
+
 fn show(report: &CheckReport, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
-    screen.note(format!("version {} of the graph", report.version));
+    let collection = report.collection.map(|it| format!(", collection {it}")).unwrap_or_default();
+    screen.note(format!("version {} of the graph{collection}", report.version));
     for finding in &report.checks {
         line(finding.check, finding.offenders, &finding.examples, surroundings);
     }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{FailedReplies, IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
 use crate::ingest::IngestOptions;
-use crate::neo4j::OtherVectors;
+use crate::neo4j::{OtherVectors, PublishOptions};
 use crate::skill::{Performers, QuestionCalls};
 use crate::workspace::{Workspace, WorkspaceOptions};
 
@@ -56,8 +56,9 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
         say(&report, &path, surroundings);
     }
     if names_database {
-        let published =
-            publish_from(&path, &args.database, other_vectors(options.other_embedder), surroundings).await?;
+        let publishing =
+            PublishOptions { other_vectors: other_vectors(options.other_embedder), ..PublishOptions::default() };
+        let published = publish_from(&path, &args.database, publishing, surroundings).await?;
         if !args.place.json {
             publish::say(&published, &args.database, surroundings);
         }

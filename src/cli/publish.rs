@@ -5,13 +5,15 @@ use std::path::Path;
 use super::args::{DatabaseArgs, PublishArgs};
 use super::{Done, Surroundings, database, progress};
 use crate::error::Result;
-use crate::neo4j::{OtherVectors, PublishOptions, PublishReport, publish};
+use crate::neo4j::{OtherIndex, OtherVectors, PublishOptions, PublishReport, publish};
 
 /// Runs `cairn publish`.
 pub(super) async fn run(args: &PublishArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
     let other = if args.re_embed { OtherVectors::Replace } else { OtherVectors::Refuse };
-    let report = publish_from(&path, &args.database, other, surroundings).await?;
+    let other_index = if args.replace { OtherIndex::Replace } else { OtherIndex::Refuse };
+    let options = PublishOptions { other_vectors: other, other_index, ..PublishOptions::default() };
+    let report = publish_from(&path, &args.database, options, surroundings).await?;
     if args.place.json {
         return surroundings.print_json(&report);
     }
@@ -23,14 +25,14 @@ pub(super) async fn run(args: &PublishArgs, surroundings: &Surroundings) -> Done
 pub(super) async fn publish_from(
     path: &Path,
     args: &DatabaseArgs,
-    other_vectors: OtherVectors,
+    options: PublishOptions,
     surroundings: &Surroundings,
 ) -> Result<PublishReport> {
     let target = database::target(args, surroundings)?;
     let workspace = surroundings.workspace(path)?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let cancellation = surroundings.cancellation.clone();
-    let options = PublishOptions { other_vectors, progress: Some(sink), cancellation };
+    let options = PublishOptions { progress: Some(sink), cancellation, ..options };
     let report = publish(&workspace, &target, &options).await;
     drop(bar);
     report
@@ -39,7 +41,7 @@ pub(super) async fn publish_from(
 /// Tells a person what publishing came to.
 pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
-    let PublishReport { version, source_version, written, changed, deleted, seconds, .. } = report;
+    let PublishReport { version, source_version, written, changed, deleted, detached, seconds, .. } = report;
     let moved = written + changed + deleted;
     if moved == 0 {
         screen.note(format!("nothing changed: Neo4j has version {source_version} of the index already"));
@@ -48,6 +50,11 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
         screen.note(format!(
             "published version {source_version} as {version} of the graph: {written} nodes and relationships written, \
              {changed} changed, {deleted} deleted, {seconds:.1} s ({rate:.0} a second)"
+        ));
+    }
+    if *detached > 0 {
+        screen.note(format!(
+            "{detached} relationships of others' went with the nodes that they hung on; nodes of others' stay"
         ));
     }
     if let Some(seconds) = report.index_seconds {

@@ -18,6 +18,7 @@ pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
             "index": path.display().to_string(),
             "version": status.version,
             "format": status.format,
+            "collection": status.collection,
             "embedder": status.embedder,
             "created_at": status.created_at,
             "counts": status.counts,
@@ -57,6 +58,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     };
     let rows = [
         ("index", format!("{} (format {}, {:.1} MB)", path.display(), status.format, status.bytes as f64 / 1e6)),
+        ("collection", status.collection.to_string()),
         ("version", version),
         ("embedder", status.embedder.clone()),
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),

@@ -1,5 +1,7 @@
 //! What can go wrong with the graph database that an index is published to.
 
+use super::CollectionId;
+
 /// Why a graph database cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -60,11 +62,25 @@ pub enum DatabaseError {
         /// How many nodes there are.
         nodes: u64,
     },
-    /// The database holds an index of other documents.
-    #[error("the database holds another index: none of its {documents} documents is in this one")]
+    /// The database holds an index of another collection, or one of which more than half of the documents would go.
+    #[error("{}", replaced([*documents, *gone, *given_documents], held.as_ref(), given))]
     OtherIndex {
         /// How many documents it holds.
         documents: u64,
+        /// How many of them would go.
+        gone: u64,
+        /// The collection there; none where an earlier program published it.
+        held: Option<CollectionId>,
+        /// How many documents the index has that was to be published.
+        given_documents: u64,
+        /// Its collection.
+        given: CollectionId,
+    },
+    /// Constraints or indexes of a user's own keep Cairn from writing, or from making its own.
+    #[error("constraints or indexes that are not Cairn's are in the way: {names}")]
+    InTheWay {
+        /// Their names, with what they cover.
+        names: String,
     },
     /// The database holds no index.
     #[error("the database holds no index of Cairn")]
@@ -77,6 +93,17 @@ pub enum DatabaseError {
         /// What would do.
         known: String,
     },
+    /// The index in the database has an earlier format, which is not read any more.
+    #[error("the index in the database has {found}; this program reads {known}")]
+    Earlier {
+        /// What was found.
+        found: String,
+        /// What would do.
+        known: String,
+    },
+    /// The graph in the database is on its way from an earlier format.
+    #[error("the graph in the database is on its way to a new format")]
+    Converting,
     /// The index in the database has vectors of another embedder.
     #[error("its vectors are from `{held}`; this index has those of `{given}`")]
     Embedder {
@@ -146,6 +173,19 @@ pub enum DatabaseError {
     },
 }
 
+/// Says what publishing would replace.
+fn replaced([documents, gone, given_documents]: [u64; 3], held: Option<&CollectionId>, given: &CollectionId) -> String {
+    let there = match held {
+        Some(held) if held == given => "of the same collection".to_owned(),
+        Some(held) => format!("of another collection, `{held}`,"),
+        None => "that names no collection".to_owned(),
+    };
+    format!(
+        "it holds an index {there} with {documents} documents, of which {gone} would go; this one has \
+         {given_documents}, of the collection `{given}`"
+    )
+}
+
 impl DatabaseError {
     /// Returns what to do next.
     #[must_use]
@@ -174,8 +214,17 @@ impl DatabaseError {
             Self::ReadOnly { .. } => "allow the user to write there, or name another database; nothing was changed",
             Self::Foreign { .. } => "name an empty database with `--database NAME`; nothing was changed",
             Self::OtherIndex { .. } => {
-                "name an empty database with `--database NAME`, or empty this one if its index is no longer wanted; \
+                "publish with `--replace` if that is what you want, or name another database with `--database NAME`; \
                  nothing was changed"
+            }
+            Self::InTheWay { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
+            Self::Earlier { .. } => {
+                "bring it to this format, with `cairn publish` from its index or with `cairn check --neo4j URI \
+                 --repair`; nothing was changed"
+            }
+            Self::Converting => {
+                "wait until that has ended; if it was broken off, `cairn publish` from its index or `cairn check \
+                 --neo4j URI --repair` goes on"
             }
             Self::NoIndex => "publish one with `cairn publish --neo4j URI`",
             Self::Format { .. } => "use the program that published it; nothing was changed",

@@ -50,6 +50,10 @@ pub async fn clone(session: &Session, path: &Path) -> Result<(Workspace, IndexVe
 
 async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     let mut writer = workspace.writer()?;
+    // The same collection: it publishes back to where it came from.
+    if let Some(collection) = found.collection {
+        writer.records().set_collection(collection)?;
+    }
     // What an earlier attempt left may be of an older version.
     let stored: Vec<_> = writer.records().documents()?.into_iter().map(|it| it.id).collect();
     writer.records().remove_documents(&stored)?;

@@ -23,8 +23,18 @@ pub(super) struct Work {
     pub(super) action: &'static str,
     pub(super) text: &'static str,
     rows_max: usize,
-    /// Whether the statement counts its rows.
-    counts: bool,
+    counts: Counted,
+}
+
+/// What the number is that a statement returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// It returns none.
+    Nothing,
+    /// Of rows that it has written.
+    Rows,
+    /// Of relationships of others' that went with what they hung on.
+    Torn,
 }
 
 impl Work {
@@ -35,18 +45,24 @@ impl Work {
             action: "write the graph",
             text: kind.texts().write,
             rows_max: if has_vectors { ROWS_WITH_VECTORS_MAX } else { ROWS_MAX },
-            counts: kind.ends().is_some(),
+            counts: if kind.ends().is_some() { Counted::Rows } else { Counted::Nothing },
         }
     }
 
     /// Elements of a kind to be marked as retired, or not.
     pub(super) fn mark(kind: Kind) -> Self {
-        Self { action: "retire what is gone", text: kind.texts().mark, rows_max: ROWS_MAX, counts: false }
+        Self { action: "retire what is gone", text: kind.texts().mark, rows_max: ROWS_MAX, counts: Counted::Nothing }
     }
 
     /// Elements of a kind to be deleted.
     pub(super) fn delete(kind: Kind) -> Self {
-        Self { action: "delete what is gone", text: kind.texts().delete, rows_max: ROWS_MAX, counts: false }
+        let counts = if kind.ends().is_some() { Counted::Nothing } else { Counted::Torn };
+        Self { action: "delete what is gone", text: kind.texts().delete, rows_max: ROWS_MAX, counts }
+    }
+
+    /// Elements of an earlier format to be converted.
+    pub(super) const fn convert(text: &'static str) -> Self {
+        Self { action: "convert the graph", text, rows_max: ROWS_MAX, counts: Counted::Nothing }
     }
 
     /// Returns the statement for rows.
@@ -68,11 +84,21 @@ pub(super) struct Rows<'a> {
     waiting: Vec<BoltType>,
     bytes: usize,
     sent: Option<Sent>,
+    torn: u64,
+}
+
+/// What rows came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Finished {
+    /// Rows that are known to be committed since the last of [`Rows::push`].
+    pub(super) rows: usize,
+    /// Relationships of others' that went with what they hung on.
+    pub(super) torn: u64,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(lease: &'a mut Lease, work: Work) -> Self {
-        Self { lease, work, waiting: Vec::new(), bytes: 0, sent: None }
+        Self { lease, work, waiting: Vec::new(), bytes: 0, sent: None, torn: 0 }
     }
 
     /// Adds a row of about `bytes`; returns how many rows are known to be committed by it.
@@ -86,9 +112,10 @@ impl<'a> Rows<'a> {
         Ok(done)
     }
 
-    /// Sends what is left and waits for all of it; returns how many rows that was.
-    pub(super) async fn finish(mut self) -> Result<usize> {
-        Ok(self.send().await? + self.settle().await?)
+    /// Sends what is left and waits for all of it.
+    pub(super) async fn finish(mut self) -> Result<Finished> {
+        let rows = self.send().await? + self.settle().await?;
+        Ok(Finished { rows, torn: self.torn })
     }
 
     /// Sends a batch once the one before it is committed.
@@ -133,13 +160,20 @@ impl<'a> Rows<'a> {
     }
 
     /// A relationship whose ends are not there is not written, and nobody else would say so.
-    fn check(&self, counts: Option<&[i64]>, due: usize) -> Result<()> {
-        match counts.and_then(<[i64]>::first).map(|count| count.cast_unsigned() as usize) {
-            Some(count) if self.work.counts && count != due => {
-                let missing = due.saturating_sub(count);
+    fn check(&mut self, counts: Option<&[i64]>, due: usize) -> Result<()> {
+        let Some(count) = counts.and_then(<[i64]>::first).map(|count| count.max(&0).cast_unsigned()) else {
+            return Ok(());
+        };
+        match self.work.counts {
+            Counted::Rows if count != due as u64 => {
+                let missing = (due as u64).saturating_sub(count);
                 Err(self.lease.session().damaged(format!("the ends of {missing} relationships are not there")))
             }
-            _ => Ok(()),
+            Counted::Torn => {
+                self.torn += count;
+                Ok(())
+            }
+            Counted::Rows | Counted::Nothing => Ok(()),
         }
     }
 }

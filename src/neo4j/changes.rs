@@ -25,7 +25,8 @@ pub(super) fn statement(plan: &Plan, previous: &IndexState, state: &IndexState) 
             removed.extend_from_slice(key);
         }
     }
-    let mut properties = BoltMap::with_capacity(5);
+    let mut properties = BoltMap::with_capacity(6);
+    put(&mut properties, "id", format!("change {}", state.version).into());
     put(&mut properties, "version", state.version.into());
     put(&mut properties, "name", format!("changes of version {}", state.version).into());
     put(&mut properties, "previous", previous.source.as_str().into());

@@ -8,7 +8,9 @@ use super::element::{Key, Kind, digest, unbolt, unhex};
 use super::migrate;
 use super::reader::{Reading, read_whole};
 use super::session::Session;
+use super::state::IndexState;
 use super::statement::cypher;
+use crate::domain::{CollectionId, DatabaseError};
 use crate::error::Result;
 
 /// Offenders that are named.
@@ -30,6 +32,9 @@ pub struct Finding {
 pub struct CheckReport {
     /// The version that was checked.
     pub version: u64,
+    /// The collection that it is an index of; none where an earlier program published it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionId>,
     /// Every check, in order.
     pub checks: Vec<Finding>,
     /// Elements whose contents are not what was published.
@@ -37,7 +42,16 @@ pub struct CheckReport {
     pub(super) suspects: FxHashSet<(Kind, Key)>,
 }
 
+/// The check of constraints and indexes.
+const SCHEMA: &str = "schema";
+
 impl CheckReport {
+    /// Returns whether constraints or indexes are not as they should be: [`restore`](super::restore) makes them again.
+    #[must_use]
+    pub fn lacks_schema(&self) -> bool {
+        self.checks.iter().any(|finding| finding.check == SCHEMA && finding.offenders > 0)
+    }
+
     /// Returns whether nothing was found.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -69,13 +83,15 @@ const INVARIANTS: [(&str, &str); 9] = [
 ///
 /// Safe: nothing is changed.
 pub async fn check(session: &Session) -> Result<CheckReport> {
+    // First, since a graph of an earlier format is to be taken over before it is checked.
+    Reading::begin(session).await?;
     let applied = migrate::applied(session).await?;
     let (version, mut report) = read_whole(session, async |reading| {
-        let mut report = CheckReport::default();
-        let mut missing = migrate::missing(session, &applied).await?;
-        missing.extend(migrate::failed(session).await?);
-        let examples = missing.iter().map(|name| (*name).to_owned()).collect();
-        report.checks.push(Finding { check: "schema", offenders: missing.len() as u64, examples });
+        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let mut report = CheckReport { collection: state.collection, ..CheckReport::default() };
+        let migrate::Wrong { missing, others } = migrate::wrong(session, &applied, state.dimension).await?;
+        let examples: Vec<String> = missing.into_iter().map(str::to_owned).chain(others).collect();
+        report.checks.push(Finding { check: SCHEMA, offenders: examples.len() as u64, examples });
         for (name, text) in INVARIANTS {
             report.checks.push(ask(session, reading, name, text).await?);
         }
@@ -107,7 +123,7 @@ async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Resu
     for kind in Kind::ALL {
         let mut visit = |row: &Row| {
             let id: String = row.get::<Option<String>>("id").ok().flatten().unwrap_or_default();
-            if is_as_written(row).unwrap_or(false) {
+            if unhex(&id).is_some() && is_as_written(kind, row).unwrap_or(false) {
                 return Ok(());
             }
             finding.offenders += 1;
@@ -123,15 +139,12 @@ async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Resu
     Ok(())
 }
 
-/// Properties that say which element it is, and not what it is like.
-const KEYS: [&str; 5] = ["id", "since", "until", "digest", "changed"];
-
-/// Returns whether the properties of a row have the digest that was written with them; none where they are of types
-/// that are never written.
-fn is_as_written(row: &Row) -> Option<bool> {
+/// Returns whether the properties of a row that an element of `kind` can have are those of the digest that was written
+/// with them; none where they are of types that are never written. Others are its users' own.
+fn is_as_written(kind: Kind, row: &Row) -> Option<bool> {
     let stored: i64 = row.get("digest").ok()?;
     let properties: BoltMap = row.get("properties").ok()?;
-    let own = properties.value.into_iter().filter(|(name, _)| !KEYS.contains(&name.value.as_str()));
+    let own = properties.value.into_iter().filter(|(name, _)| kind.properties().contains(&name.value.as_str()));
     let mut values = Vec::new();
     for (name, value) in own {
         values.push((name.value, unbolt(value)?));

@@ -10,13 +10,15 @@ use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::cypher;
-use crate::domain::{Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
+use crate::domain::{CollectionId, Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
 use crate::error::Result;
 use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
 
 /// What a workspace is made of.
 #[derive(Debug, Clone)]
 pub struct Download {
+    /// The collection that it is an index of; none where an earlier program published it.
+    pub collection: Option<CollectionId>,
     /// The embedder that made the vectors.
     pub pin: WorkspaceOptions,
     /// Fingerprint of the options that passages and edges were made with.
@@ -45,8 +47,8 @@ pub async fn download(session: &Session) -> Result<Download> {
         let mut parts = Parts::default();
         parts.read(session, reading).await?;
         let (units, vectors) = parts.assemble(state.dimension).map_err(|reason| session.damaged(reason))?;
-        let IndexState { embedder, dimension, settings, counts, .. } = state;
-        Ok(Download { pin: WorkspaceOptions { embedder, dimension }, settings, counts, units, vectors })
+        let IndexState { collection, embedder, dimension, settings, counts, .. } = state;
+        Ok(Download { collection, pin: WorkspaceOptions { embedder, dimension }, settings, counts, units, vectors })
     })
     .await?;
     Ok(download)

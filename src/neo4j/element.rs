@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use neo4rs::{BoltBytes, BoltList, BoltMap, BoltString, BoltType};
+use neo4rs::{BoltBytes, BoltList, BoltMap, BoltNull, BoltString, BoltType};
 
 use super::statement::cypher;
 
@@ -105,6 +105,61 @@ impl Kind {
         }
     }
 
+    /// Returns the labels of its nodes, or the type of its relationships.
+    pub(super) const fn labels(self) -> &'static [&'static str] {
+        match self {
+            Self::Document => &["Document"],
+            Self::Unit => &["Unit"],
+            Self::Passage => &["Passage"],
+            Self::Incoming => &["Question", "Incoming"],
+            Self::Outgoing => &["Question", "Outgoing"],
+            Self::Entity => &["Entity"],
+            Self::Lexicon => &["Lexicon"],
+            Self::PartOf => &["PART_OF"],
+            Self::Next => &["NEXT"],
+            Self::AnsweredBy => &["ANSWERED_BY"],
+            Self::Asks => &["ASKS"],
+            Self::LeadsTo => &["LEADS_TO"],
+            Self::MentionedIn => &["MENTIONED_IN"],
+            Self::Names => &["NAMES"],
+        }
+    }
+
+    /// Returns the names of the properties that say what its elements are like. Those that one does not have are
+    /// removed from it; all others are their users'.
+    pub(super) const fn properties(self) -> &'static [&'static str] {
+        match self {
+            Self::Document => &["name", "sourceId", "title", "uri", "mediaType", "passages", "metadata"],
+            Self::Unit => &["name", "stage", "content", "writers", "root", "fingerprint", "text", "vectors"],
+            Self::Passage => &[
+                "name",
+                "title",
+                "section",
+                "ordinal",
+                "start",
+                "end",
+                "sentences",
+                "text",
+                "keywords",
+                "length",
+                "sentenceLengths",
+                EMBEDDING,
+                "vectors",
+            ],
+            Self::Incoming | Self::Outgoing => {
+                &["name", "text", "keywords", "kind", "sentence", "origin", "place", EMBEDDING]
+            }
+            Self::Entity => {
+                &["name", "type", "layer", "df", "mentions", "bearers", "singleInQuestion", "lowerInQuestion"]
+            }
+            Self::Lexicon => &["name", "terms", "passages", "sentences", "keywords"],
+            Self::PartOf | Self::Next | Self::AnsweredBy | Self::Asks => &[],
+            Self::LeadsTo => &["question", "keywords", "similarity", "incoming", "outgoing"],
+            Self::MentionedIn => &["sentences", "cues"],
+            Self::Names => &["kind"],
+        }
+    }
+
     pub(super) const fn texts(self) -> Texts {
         match self {
             Self::Document => texts!("document"),
@@ -137,6 +192,10 @@ pub(super) enum Value {
     Texts(Vec<String>),
     Floats(Vec<f32>),
 }
+
+/// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
+/// which one, since which one with other contents, and a digest of these. Nobody sets these names by chance.
+pub(super) const MARKS: [&str; 4] = ["cairnSince", "cairnUntil", "cairnChanged", "cairnDigest"];
 
 /// The name of the one property that is a vector.
 pub(super) const EMBEDDING: &str = "embedding";
@@ -254,8 +313,9 @@ impl Element {
         self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
     }
 
-    /// Returns the row that writes it; `changed` is the version that changes it in place.
-    pub(super) fn into_row(self, since: Since, changed: Option<i64>) -> BoltType {
+    /// Returns the row that writes it as an element of `kind`; `changed` is the version that changes it in place. What
+    /// it does not have of what its kind can have is null, which removes it.
+    pub(super) fn into_row(self, kind: Kind, since: Since, changed: Option<i64>) -> BoltType {
         let mut row = key_row(&self.key, since.own);
         let digest = self.properties.digest();
         if let Some((from, to)) = &self.ends {
@@ -264,10 +324,15 @@ impl Element {
             put(&mut row, "fromSince", since.from.into());
             put(&mut row, "toSince", since.to.into());
         }
-        let mut properties = key_row(&self.key, since.own);
-        put(&mut properties, "digest", digest.into());
-        if let Some(changed) = changed {
-            put(&mut properties, "changed", changed.into());
+        let [own_since, until, own_changed, own_digest] = MARKS;
+        let mut properties = BoltMap::with_capacity(MARKS.len() + kind.properties().len() + 1);
+        put(&mut properties, "id", hex(&self.key).into());
+        put(&mut properties, own_since, since.own.into());
+        put(&mut properties, until, BoltType::Null(BoltNull));
+        put(&mut properties, own_changed, changed.into());
+        put(&mut properties, own_digest, digest.into());
+        for name in kind.properties() {
+            put(&mut properties, name, BoltType::Null(BoltNull));
         }
         for (name, value) in self.properties.0 {
             // Vectors are set by a procedure, which keeps them in half the space.
@@ -403,6 +468,22 @@ mod tests {
         ] {
             assert_eq!(unbolt(bolt(value.clone())), Some(value));
         }
+    }
+
+    #[test]
+    fn a_row_names_all_that_its_kind_can_have_and_nothing_else() {
+        let some = properties(&[("title", Value::Text("Harl Mill".to_owned())), (EMBEDDING, Value::Floats(vec![1.0]))]);
+        let element = Element { key: [7; 16], ends: None, properties: some };
+        let since = Since { own: 1, from: 1, to: 1 };
+        let BoltType::Map(row) = element.into_row(Kind::Passage, since, None) else { panic!("no map") };
+        let written: BoltMap = row.get("properties").unwrap();
+        let names: BTreeSet<&str> = written.value.keys().map(|name| name.value.as_str()).collect();
+        let due: BTreeSet<&str> = Kind::Passage.properties().iter().chain(&MARKS).chain(&["id"]).copied().collect();
+        assert_eq!(names, due);
+        let is_null = |name: &str| matches!(written.value.get(name), Some(BoltType::Null(_)));
+        // What it does not have goes, and what is set by a procedure is set after that.
+        assert!(is_null("section") && is_null("cairnUntil") && is_null(EMBEDDING) && !is_null("title"));
+        assert!(row.get::<Vec<f64>>(EMBEDDING).is_ok());
     }
 
     #[test]

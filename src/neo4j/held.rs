@@ -23,7 +23,7 @@ pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
         })
     };
     let mut visit = |row: &Row| {
-        // A node of the user's own that happens to have the label has no key of ours.
+        // One whose key was changed by hand is nothing that is due; a check finds it.
         all.extend(read(row));
         Ok(())
     };

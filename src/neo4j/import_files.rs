@@ -41,10 +41,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
     for kind in Kind::ALL {
         let name = format!("{}.csv", kind.name().to_lowercase());
-        let label = match kind {
-            Kind::Incoming | Kind::Outgoing => format!("Question:{}", kind.name()),
-            _ => kind.name().to_owned(),
-        };
+        let label = kind.labels().join(":");
         let option = if kind.ends().is_some() { "relationships" } else { "nodes" };
         // Writing to a string cannot fail.
         let _written = write!(arguments, " --{option}={label}={name}");
@@ -52,7 +49,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     }
     let state = first_state(source_hash(&snapshot, records)?, &manifest, &snapshot);
     write_index(&state.properties(), &out.join("index.csv"))?;
-    arguments.push_str(" --nodes=Index=index.csv\n");
+    arguments.push_str(" --nodes=Index:_Cairn=index.csv\n");
     files::write_own(&out.join(ARGUMENTS), arguments)
 }
 
@@ -68,7 +65,7 @@ fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
         None => format!("id:ID({})", kind.name()),
         Some((from, to)) => format!(":START_ID({}),:END_ID({}),id", from.name(), to.name()),
     };
-    header.push_str(",since:long,digest:long");
+    header.push_str(",cairnSince:long,cairnDigest:long");
     for (name, kind) in &columns {
         let _written = write!(header, ",{name}:{kind}");
     }

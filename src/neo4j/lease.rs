@@ -3,6 +3,7 @@
 //! Each write is a numbered batch; its number is kept with the lease in the same transaction. A publisher that was
 //! paused past its lease finds that another took over, and changes nothing.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
 use super::retry::Remedy;
@@ -26,12 +27,28 @@ pub(super) struct Owner {
 impl Owner {
     /// Returns who publishes from a workspace; the caller holds its lock.
     pub(super) fn of(workspace: &Workspace) -> Self {
+        let path = workspace.path().canonicalize().unwrap_or_else(|_| workspace.path().to_owned());
+        Self::named(&path.display().to_string())
+    }
+
+    /// Returns who repairs a database without a workspace: this process, and no other.
+    pub(super) fn of_process() -> Self {
+        let process = std::process::id();
+        // Seeded by the system: processes of several containers may have one number.
+        Self::named(&format!("process {process} {}", RandomState::new().hash_one(process)))
+    }
+
+    fn named(name: &str) -> Self {
         let read = |path: &str| files::read_text(Path::new(path)).unwrap_or_default().trim().to_owned();
         let (machine, host) = (read("/etc/machine-id"), read("/proc/sys/kernel/hostname"));
-        let path = workspace.path().canonicalize().unwrap_or_else(|_| workspace.path().to_owned());
-        let id = blake3::hash(format!("{machine}\n{host}\n{}", path.display()).as_bytes()).to_hex();
+        let id = blake3::hash(format!("{machine}\n{host}\n{name}").as_bytes()).to_hex();
         let shown = if host.is_empty() { "on another machine".to_owned() } else { format!("on `{host}`") };
         Self { id: id.to_string(), shown }
+    }
+
+    /// Returns what tells it from others.
+    pub(super) fn id(&self) -> &str {
+        &self.id
     }
 }
 

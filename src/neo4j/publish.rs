@@ -17,14 +17,15 @@ use super::check::CheckReport;
 use super::element::{Kind, key_row, put};
 use super::held::held;
 use super::lease::{Lease, Owner};
-use super::migrate;
-use super::plan::{self, Due, Leftovers, Place, Plan, Side};
+use super::migrate::{self, Applied, earlier};
+use super::plan::{self, Due, Held, Leftovers, Place, Plan, Side};
+use super::replacing::{self, OtherIndex};
 use super::session::Session;
 use super::source::Source;
 use super::state::{IndexState, Phase};
 use super::statement::{Statement, cypher};
 use super::target::Target;
-use crate::domain::{Cancellation, Counts, DatabaseError, Progress, ProgressSink};
+use crate::domain::{Cancellation, CollectionId, Counts, DatabaseError, Progress, ProgressSink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
 use crate::workspace::{Manifest, Records, Snapshot, Workspace};
@@ -44,6 +45,9 @@ pub enum OtherVectors {
 pub struct PublishOptions {
     /// What to do if the database holds vectors of another embedder.
     pub other_vectors: OtherVectors,
+    /// What to do if the database holds an index of another collection, or one of which more than half of the documents
+    /// would go.
+    pub other_index: OtherIndex,
     /// Who is told of progress.
     pub progress: Option<ProgressSink>,
     /// How to stop: between two batches.
@@ -52,7 +56,9 @@ pub struct PublishOptions {
 
 impl std::fmt::Debug for PublishOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PublishOptions").field("other_vectors", &self.other_vectors).finish_non_exhaustive()
+        let Self { other_vectors, other_index, .. } = self;
+        let mut shown = f.debug_struct("PublishOptions");
+        shown.field("other_vectors", other_vectors).field("other_index", other_index).finish_non_exhaustive()
     }
 }
 
@@ -69,6 +75,8 @@ pub struct PublishReport {
     pub changed: u64,
     /// Nodes and relationships that were deleted.
     pub deleted: u64,
+    /// Relationships of others' that hung on nodes that were deleted, and went with them.
+    pub detached: u64,
     /// How much the version holds.
     pub counts: Counts,
     /// How long it took until all was committed.
@@ -134,17 +142,14 @@ async fn run(
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
     let session = Session::connect(target).await?;
-    let applied = migrate::applied(&session).await?;
-    let state = IndexState::read(&session).await?;
-    if applied.is_empty() && state.is_none() {
-        refuse_foreign(&session).await?;
-    }
+    let there = There::read(&session).await?;
+    let documents = records.documents()?.into_iter().map(|it| *it.id.as_bytes()).collect();
+    let given = replacing::Side { collection: manifest.collection, documents };
+    let renews_vectors = there.refuse(&session, &manifest, &given, options).await?;
     if repairs.is_some() {
-        migrate::restore(&session, &applied, manifest.dimension).await?;
+        migrate::restore(&session, &there.applied, manifest.dimension).await?;
     }
-    let renews_vectors = check_embedder(&session, state.as_ref(), &manifest, options.other_vectors)?;
-    migrate::prepare(&session, &applied).await?;
-    let lease = Lease::take(&session, Owner::of(workspace)).await?;
+    let lease = there.take(&session, Owner::of(workspace), manifest.dimension).await?;
     if renews_vectors {
         migrate::drop_vectors(&session).await?;
     }
@@ -158,10 +163,12 @@ async fn run(
         source,
         source_hash,
         manifest,
+        given,
         options,
         repairs,
         done: 0,
         total: 0,
+        detached: 0,
     };
     let report = run.run(began).await;
     // Where nobody answers, the lease ends by itself; nobody waits for that twice.
@@ -169,6 +176,74 @@ async fn run(
         run.lease.give_back().await;
     }
     report
+}
+
+/// What the database holds before anything is written.
+struct There {
+    /// Whether it is of an earlier format.
+    is_earlier: bool,
+    applied: Applied,
+    state: Option<IndexState>,
+}
+
+impl There {
+    async fn read(session: &Session) -> Result<Self> {
+        let is_earlier = earlier::is_there(session).await?;
+        let applied = migrate::applied(session).await?;
+        let state = match IndexState::read(session).await? {
+            None if is_earlier => earlier::state(session).await?,
+            state => state,
+        };
+        Ok(Self { is_earlier, applied, state })
+    }
+
+    /// Refuses what must not be published there. Returns whether the vectors that are there are to be replaced.
+    async fn refuse(
+        &self,
+        session: &Session,
+        manifest: &Manifest,
+        given: &replacing::Side<CollectionId>,
+        options: &PublishOptions,
+    ) -> Result<bool> {
+        if !self.is_earlier && self.applied.is_empty() && self.state.is_none() {
+            refuse_foreign(session).await?;
+        }
+        if let Some(state) = &self.state {
+            refuse_other(session, options, &replacing::held(session, state).await?, given)?;
+        }
+        let renews_vectors = check_embedder(session, self.state.as_ref(), manifest, options.other_vectors)?;
+        if self.is_earlier {
+            earlier::refuse_others(session, manifest.dimension).await?;
+        } else {
+            migrate::refuse_others(session, manifest.dimension).await?;
+        }
+        Ok(renews_vectors)
+    }
+
+    /// Takes the right to publish, and makes sure of the schema.
+    async fn take(&self, session: &Session, owner: Owner, dimension: usize) -> Result<Lease> {
+        let dimension = self.state.as_ref().map_or(dimension, |state| state.dimension);
+        if self.is_earlier {
+            let lease = earlier::take_over(session, owner).await?;
+            migrate::prepare(session, &self.applied, dimension).await?;
+            return Ok(lease);
+        }
+        migrate::prepare(session, &self.applied, dimension).await?;
+        Lease::take(session, owner).await
+    }
+}
+
+/// Refuses to replace an index, unless that is asked for.
+fn refuse_other(
+    session: &Session,
+    options: &PublishOptions,
+    held: &replacing::Side<Option<CollectionId>>,
+    given: &replacing::Side<CollectionId>,
+) -> Result<()> {
+    match replacing::refusal(held, given).filter(|_| options.other_index == OtherIndex::Refuse) {
+        Some(refusal) => Err(session.error(refusal)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a database that never held an index and is not empty.
@@ -221,11 +296,12 @@ pub(super) fn first_state(source_hash: String, manifest: &Manifest, snapshot: &S
 }
 
 fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapshot: &Snapshot) -> IndexState {
-    let Manifest { embedder, dimension, chunking, .. } = manifest.clone();
+    let Manifest { collection, embedder, dimension, chunking, .. } = manifest.clone();
+    let (settings, collection) = (chunking.unwrap_or_default(), Some(collection));
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
     let terms = [sum(graph.passage_length), sum(graph.sentence_length)];
-    IndexState { version, source, embedder, dimension, settings: chunking.unwrap_or_default(), phase, counts, terms }
+    IndexState { version, collection, source, embedder, dimension, settings, phase, counts, terms }
 }
 
 type Sides = FxHashMap<Kind, Side>;
@@ -240,11 +316,14 @@ struct Run<'a> {
     source: Source<'a>,
     source_hash: String,
     manifest: Manifest,
+    given: replacing::Side<CollectionId>,
     options: &'a PublishOptions,
     /// What is known to be wrong with what is there.
     repairs: Option<&'a CheckReport>,
     done: u64,
     total: u64,
+    /// Relationships of others' that went.
+    detached: u64,
 }
 
 impl Run<'_> {
@@ -258,8 +337,10 @@ impl Run<'_> {
         };
         let version = state.as_ref().map_or(0, |state| state.version);
         self.previous.clone_from(&state);
-        let is_there =
-            state.as_ref().is_some_and(|state| state.phase == Phase::Whole && state.source == self.source_hash);
+        let is_there = state.as_ref().is_some_and(|state| {
+            let is_of_this = state.collection == Some(self.manifest.collection) && state.source == self.source_hash;
+            is_of_this && state.phase == Phase::Whole
+        });
         if is_there && self.repairs.is_none() {
             report.version = version.cast_unsigned();
         } else {
@@ -274,8 +355,15 @@ impl Run<'_> {
 
     async fn renew(&mut self, state: Option<&IndexState>, version: i64, report: &mut PublishReport) -> Result<()> {
         self.tell("comparing")?;
+        if self.repairs.is_some() {
+            let unkeyed = [cypher!("retire/unkeyed-relationships"), cypher!("retire/unkeyed-nodes")];
+            let delete = |text| Statement::new("delete what has no key", text);
+            self.lease.write(unkeyed.map(delete).into()).await?;
+        }
         let sides = self.compare().await?;
-        self.refuse_other(&sides, version)?;
+        if let Some(state) = state {
+            self.refuse_other(&sides, state)?;
+        }
         let change = plan::change(&sides, version);
         let name = format!("{} {version} {change:?}", self.source_hash);
         let leftovers = if self.lease.plan == name { Leftovers::Keep } else { Leftovers::Drop };
@@ -291,6 +379,7 @@ impl Run<'_> {
         self.mark(&plan, next).await?;
         report.changed = self.switch(&plan, next).await?;
         report.deleted = self.delete(&plan).await?;
+        report.detached = self.detached;
         report.version = next.cast_unsigned();
         Ok(())
     }
@@ -322,16 +411,14 @@ impl Run<'_> {
         Ok(sides)
     }
 
-    /// Refuses a database with an index of other documents: it would be deleted.
-    fn refuse_other(&self, sides: &Sides, version: i64) -> Result<()> {
-        let Some(documents) = sides.get(&Kind::Document) else { return Ok(()) };
-        let held = documents.held.iter().filter(|held| held.since <= version);
-        let count = held.clone().count() as u64;
-        let is_known = |key| documents.due.iter().any(|due| due.key == key);
-        if count == 0 || documents.due.is_empty() || held.clone().any(|held| is_known(held.key)) {
-            return Ok(());
-        }
-        Err(self.session.error(DatabaseError::OtherIndex { documents: count }))
+    /// Refuses what is there by now, as before the lease was taken.
+    fn refuse_other(&self, sides: &Sides, state: &IndexState) -> Result<()> {
+        let held = sides.get(&Kind::Document).map_or(&[][..], |side| &side.held);
+        let is_live =
+            |held: &&Held| held.since <= state.version && held.until.is_none_or(|until| until > state.version);
+        let documents = held.iter().filter(is_live).map(|held| held.key).collect();
+        let held = replacing::Side { collection: state.collection, documents };
+        refuse_other(&self.session, self.options, &held, &self.given)
     }
 
     async fn drop_leftovers(&mut self, plan: &Plan) -> Result<()> {
@@ -352,11 +439,11 @@ impl Run<'_> {
                 let element = self.source.element(kind, number)?;
                 let bytes = element.wire_bytes();
                 let since = plan.since(kind, &element, next);
-                self.done += rows.push(element.into_row(since, None), bytes).await? as u64;
+                self.done += rows.push(element.into_row(kind, since, None), bytes).await? as u64;
                 written += 1;
                 told(self.options, "writing", self.done, self.total)?;
             }
-            self.done += rows.finish().await? as u64;
+            self.done += rows.finish().await?.rows as u64;
         }
         Ok(written)
     }
@@ -382,7 +469,7 @@ impl Run<'_> {
             for number in &steps.change {
                 let element = self.source.element(kind, *number)?;
                 let own = plan.of(kind).and_then(|it| it.since.get(&element.key)).copied().unwrap_or(next);
-                rows.push(element.clone().into_row(plan.since(kind, &element, own), Some(next)));
+                rows.push(element.clone().into_row(kind, plan.since(kind, &element, own), Some(next)));
             }
             changed += rows.len() as u64;
             statements.push(Work::write(kind).statement(rows));
@@ -420,7 +507,9 @@ impl Run<'_> {
             self.done += rows.push(BoltType::Map(row), PLACE_BYTES).await? as u64;
             told(self.options, stage, self.done, self.total)?;
         }
-        self.done += rows.finish().await? as u64;
+        let finished = rows.finish().await?;
+        self.done += finished.rows as u64;
+        self.detached += finished.torn;
         Ok(())
     }
 

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use neo4rs::Row;
 
+use super::migrate::earlier;
 use super::session::Session;
+use super::state::{EARLIER_FORMAT, GRAPH_FORMAT, IndexState, Phase};
 use super::statement::{Statement, cypher};
 use crate::domain::{DatabaseError, IndexVersion};
 use crate::error::{Error, Result};
@@ -107,7 +109,21 @@ pub(super) async fn current(session: &Session) -> Result<(i64, String)> {
         }
         locked => locked?,
     };
-    let row = rows.first().ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+    let Some(row) = rows.first() else { return Err(without_index(session).await?) };
+    if row.get::<i64>("format").is_ok_and(|format| format > GRAPH_FORMAT) {
+        // What the matter is, is said where the rest is read.
+        IndexState::read(session).await?;
+    }
+    if row.get::<String>("state").is_ok_and(|state| state == Phase::Converting.text()) {
+        return Err(session.error(DatabaseError::Converting));
+    }
     let read = || Some((row.get("version").ok()?, row.get("source").ok()?));
     read().ok_or_else(|| session.damaged("its `:Index` node has no `version` or no `source`"))
+}
+
+/// Returns what it means that there is no index: none at all, or one of an earlier format.
+async fn without_index(session: &Session) -> Result<Error> {
+    let is_earlier = earlier::is_there(session).await?;
+    let (found, known) = (format!("format {EARLIER_FORMAT}"), format!("format {GRAPH_FORMAT}"));
+    Ok(session.error(if is_earlier { DatabaseError::Earlier { found, known } } else { DatabaseError::NoIndex }))
 }

@@ -1,15 +1,17 @@
 //! Where the index in the database stands: its one `:Index` node.
 
-use neo4rs::{BoltMap, BoltType};
+use neo4rs::{BoltMap, BoltType, Row};
 
 use super::element::{Value, bolt, put};
 use super::session::Session;
 use super::statement::{Statement, cypher};
-use crate::domain::{Counts, DatabaseError};
+use crate::domain::{CollectionId, Counts, DatabaseError};
 use crate::error::Result;
 
 /// The meaning of labels, types and properties; raised whenever it changes.
-pub(super) const GRAPH_FORMAT: i64 = 1;
+pub(super) const GRAPH_FORMAT: i64 = 2;
+/// The format that is taken over by whoever publishes or repairs.
+pub(super) const EARLIER_FORMAT: i64 = 1;
 
 /// Whether what earlier versions retired is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +20,21 @@ pub(super) enum Phase {
     Whole,
     /// Not yet: readers that heed versions see this one.
     Clearing,
+    /// The graph is on its way from an earlier format: nobody can read it.
+    Converting,
 }
 
 impl Phase {
+    fn of(text: &str) -> Self {
+        // Where it is none of them, nothing is known to be gone.
+        [Self::Whole, Self::Converting].into_iter().find(|it| it.text() == text).unwrap_or(Self::Clearing)
+    }
+
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Whole => "whole",
             Self::Clearing => "clearing",
+            Self::Converting => "converting",
         }
     }
 }
@@ -33,6 +43,8 @@ impl Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndexState {
     pub(super) version: i64,
+    /// The collection that it is an index of; none where an earlier program published it.
+    pub(super) collection: Option<CollectionId>,
     /// Fingerprint of the version of a workspace that it was published from.
     pub(super) source: String,
     pub(super) embedder: String,
@@ -46,10 +58,14 @@ pub(super) struct IndexState {
 }
 
 impl IndexState {
-    /// Reads it; none where nothing was published yet. Refuses a newer format.
+    /// Reads it; none where nothing was published yet in this format. Refuses a newer format.
     pub(super) async fn read(session: &Session) -> Result<Option<Self>> {
         let rows = session.rows(&Statement::new("read the index", cypher!("read/index"))).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
+        rows.first().map(|row| Self::of(session, row)).transpose()
+    }
+
+    /// Reads it from a row with its properties.
+    pub(super) fn of(session: &Session, row: &Row) -> Result<Self> {
         let properties: BoltMap =
             row.get("properties").map_err(|_| session.damaged("its `:Index` node cannot be read"))?;
         let missing = |name: &str| session.damaged(format!("its `:Index` node has no `{name}`"));
@@ -61,13 +77,18 @@ impl IndexState {
             return Err(session.error(DatabaseError::Format { found, known }));
         }
         let count = |name: &str| integer(name).map(i64::cast_unsigned);
-        Ok(Some(Self {
+        let collection = match properties.get::<Option<String>>("collection").ok().flatten() {
+            None => None,
+            Some(text) => Some(text.parse().map_err(|_| missing("collection"))?),
+        };
+        Ok(Self {
             version: integer("version")?,
+            collection,
             source: text("source")?,
             embedder: text("embedder")?,
             dimension: integer("dimension")?.cast_unsigned() as usize,
             settings: text("settings")?,
-            phase: if text("state")? == Phase::Whole.text() { Phase::Whole } else { Phase::Clearing },
+            phase: Phase::of(&text("state")?),
             counts: Counts {
                 documents: count("documents")?,
                 titled: count("titled")?,
@@ -82,7 +103,7 @@ impl IndexState {
                 without_vectors: 0,
             },
             terms: [count("passageTerms")?, count("sentenceTerms")?],
-        }))
+        })
     }
 
     /// Returns the properties of the `:Index` node.
@@ -90,7 +111,7 @@ impl IndexState {
         let text = |text: &str| Value::Text(text.to_owned());
         let count = |count: u64| Value::Integer(count.cast_signed());
         let counts = &self.counts;
-        vec![
+        let mut properties = vec![
             ("id", text("cairn")),
             ("name", Value::Text(format!("Cairn index, version {}", self.version))),
             ("format", Value::Integer(GRAPH_FORMAT)),
@@ -111,12 +132,14 @@ impl IndexState {
             ("mentions", count(counts.mentions)),
             ("passageTerms", count(self.terms[0])),
             ("sentenceTerms", count(self.terms[1])),
-        ]
+        ];
+        properties.extend(self.collection.map(|it| ("collection", Value::Text(it.to_string()))));
+        properties
     }
 
     /// Returns the statement that makes this the state of the index.
     pub(super) fn switch(&self) -> Statement {
-        let mut map = BoltMap::with_capacity(20);
+        let mut map = BoltMap::with_capacity(21);
         self.properties().into_iter().for_each(|(name, value)| put(&mut map, name, bolt(value)));
         Statement::new("switch the version", cypher!("write/switch")).with("properties", BoltType::Map(map))
     }

@@ -49,7 +49,7 @@ pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
 pub use writer::{VersionParts, Writer};
 
-use crate::domain::{Counts, IndexVersion, Skip, Spent};
+use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};
 use crate::error::{Error, Result};
 use crate::files;
@@ -129,6 +129,8 @@ pub struct Status {
     pub created_at: Option<String>,
     /// What it holds.
     pub counts: Counts,
+    /// The collection that it is an index of.
+    pub collection: CollectionId,
     /// Format of the index: that of this program, or an older one that the next run brings to it.
     pub format: u32,
     /// Name of the embedder that it is pinned to.
@@ -304,6 +306,7 @@ impl Workspace {
             version: current.as_ref().map(|row| row.version),
             counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
             created_at: current.map(|row| row.created_at),
+            collection: manifest.collection,
             format: records.format(),
             embedder: manifest.embedder,
             dimension: manifest.dimension,

@@ -13,6 +13,7 @@ mod eval;
 mod flags;
 mod formats;
 mod folders;
+mod formats;
 mod guesses;
 mod incremental;
 mod matching;

@@ -1,9 +1,11 @@
 //! A real Neo4j: what publishing leaves there, what it refuses, what no interruption can spoil, and answers from it.
 
 mod answering;
+mod beside;
 mod browser;
 mod cuts;
 mod disk;
+mod earlier;
 mod faults;
 mod going_back;
 mod graphrag;
@@ -50,8 +52,9 @@ pub(super) fn held(database: &Database) -> Vec<String> {
 pub(super) fn assert_whole(cli: &Cli, database: &Database) {
     assert!(held(database) == canonical(&cli.folder().join(".cairn")), "the graph is not that of the index");
     let left = "MATCH (i:Index) WITH i.version AS v \
-        CALL (v) { MATCH (n) WHERE n.until IS NOT NULL OR n.since > v RETURN count(n) AS a } \
-        CALL (v) { MATCH ()-[r]->() WHERE r.until IS NOT NULL OR r.since > v RETURN count(r) AS b } RETURN a + b AS n";
+        CALL (v) { MATCH (n) WHERE n.cairnUntil IS NOT NULL OR n.cairnSince > v RETURN count(n) AS a } \
+        CALL (v) { MATCH ()-[r]->() WHERE r.cairnUntil IS NOT NULL OR r.cairnSince > v RETURN count(r) AS b } \
+        RETURN a + b AS n";
     assert_eq!(database.count(left), 0, "something of other versions is left");
     let counts = "MATCH (i:Index) RETURN i.passages = COUNT { MATCH (:Passage) } \
         AND i.passages = COUNT { MATCH (:Passage)-[:PART_OF]->(:Document) } \
@@ -98,12 +101,13 @@ fn every_node_has_a_name_and_vectors_and_texts_are_found() {
     published(&cli, &database);
     assert_eq!(database.count("MATCH (n) WHERE n.name IS NULL OR n.name = '' RETURN count(n) AS n"), 0);
     let near = "MATCH (p:Passage) WITH p LIMIT 1 \
-        CALL db.index.vector.queryNodes('passage_embedding', 1, p.embedding) YIELD node, score \
+        CALL db.index.vector.queryNodes('cairn_passage_embedding', 1, p.embedding) YIELD node, score \
         RETURN count(CASE WHEN node = p AND score > 0.99 THEN 1 END) AS n";
     assert_eq!(database.count(near), 1);
-    let found = "CALL db.index.fulltext.queryNodes('incoming_text', 'heron bridge') YIELD node RETURN count(*) AS n";
+    let found =
+        "CALL db.index.fulltext.queryNodes('cairn_incoming_text', 'heron bridge') YIELD node RETURN count(*) AS n";
     assert!(database.count(found) > 0);
-    let edges = "CALL db.index.fulltext.queryRelationships('leads_to_text', 'bridge') YIELD relationship \
+    let edges = "CALL db.index.fulltext.queryRelationships('cairn_leads_to_text', 'bridge') YIELD relationship \
         RETURN count(*) AS n";
     assert!(database.count(edges) > 0);
 }
@@ -132,5 +136,5 @@ fn many_changes_at_once_replace_what_was_there() {
     assert_eq!((first.version, second.version, second.changed), (1, 2, 0), "{second:?}");
     assert!(second.written > 1_000 && second.deleted > 1_000, "{second:?}");
     assert!(held(&database) == canonical(&path));
-    assert_eq!(database.count("MATCH (n) WHERE n.until IS NOT NULL RETURN count(n) AS n"), 0);
+    assert_eq!(database.count("MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN count(n) AS n"), 0);
 }

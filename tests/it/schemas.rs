@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CorpusId, Counts, Direction, Document, DocumentId, EdgeId, EntityId,
-    EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage, PassageId,
-    PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spent, Step,
-    StepKind, Writing,
+    Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Direction, Document, DocumentId, EdgeId,
+    EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
+    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span,
+    Spent, Step, StepKind, Writing,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
@@ -53,11 +53,12 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 21] = [
+const OPTIONAL: [(&str, &str); 22] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
     ("answer-line", "rule"),
+    ("check", "collection"),
     ("doctor", "checks.hint"),
     ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
@@ -285,6 +286,7 @@ fn fitted() -> FitReport {
 
 fn check_report() -> Value {
     let mut report = CheckReport::default();
+    report.collection = Some(CollectionId::of(&[b"a"]));
     report.checks.push(Finding { check: "counts", offenders: 1, examples: vec!["passages".to_owned()] });
     json!(report)
 }
@@ -370,7 +372,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 4, "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "format": 4, "collection": "00112233445566778899aabbccddeeff",
+        "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });

@@ -27,7 +27,7 @@ class NearestQuestion(Embedder):
 
     def embed_query(self, text):
         found = self.driver.execute_query(
-            "CALL db.index.fulltext.queryNodes('incoming_text', $words, {limit: 1}) YIELD node "
+            "CALL db.index.fulltext.queryNodes('cairn_incoming_text', $words, {limit: 1}) YIELD node "
             "RETURN node.embedding AS vector",
             words=words(text),
         )
@@ -40,22 +40,22 @@ def retrievers(driver, embedder, formatter):
     return {
         "VectorRetriever": VectorRetriever(
             driver,
-            "passage_embedding",
+            "cairn_passage_embedding",
             embedder,
             return_properties=["title", "text"],
             result_formatter=formatter,
         ),
         "HybridRetriever": HybridRetriever(
             driver,
-            "passage_embedding",
-            "passage_text",
+            "cairn_passage_embedding",
+            "cairn_passage_text",
             embedder,
             return_properties=["title", "text"],
             result_formatter=formatter,
         ),
         "VectorCypherRetriever": VectorCypherRetriever(
             driver,
-            "incoming_embedding",
+            "cairn_incoming_embedding",
             "MATCH (node)-[:ANSWERED_BY]->(p:Passage) "
             "RETURN p {.title, .text, question: node.text} AS node, score",
             embedder,

@@ -215,6 +215,7 @@ mod tests {
     fn state(version: i64) -> IndexState {
         IndexState {
             version,
+            collection: None,
             source: "notes".to_owned(),
             embedder: "none".to_owned(),
             dimension: 0,

@@ -29,7 +29,12 @@ const EXCERPT_MAX: usize = 600;
 const FILTERED_MAX: usize = 1_000;
 
 /// The indexes that are asked.
-pub(super) const INDEXES: [&str; 4] = ["passage_text", "passage_embedding", "incoming_embedding", "leads_to_text"];
+pub(super) const INDEXES: [&str; 4] =
+    ["cairn_passage_text", "cairn_passage_embedding", "cairn_incoming_embedding", "cairn_leads_to_text"];
+/// How many times as much is asked for at most, where others have put their own under labels of ours.
+const OTHERS_FACTOR_MAX: i64 = 64;
+/// How many times as much is asked for in the next attempt.
+const OTHERS_FACTOR: i64 = 4;
 /// How many times as much they are asked for at most, where a filter leaves few passages.
 const FILTER_FACTOR_MAX: usize = 40;
 
@@ -172,17 +177,16 @@ async fn by_text(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i6
     }
     let statement = Statement::new("ask the full-text index", cypher!("read/entry-passage-text"))
         .with("words", either(wanted.words))
-        .with("limit", limit)
         .with("version", version);
-    Ok(session.rows(&statement).await?.iter().filter_map(passage).collect())
+    found(session, &statement, limit, passage).await
 }
 
 async fn by_vector(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<Key>> {
     if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
-    let statement = vector_statement(cypher!("read/entry-passage-embedding"), wanted.vector, limit, version);
-    Ok(session.rows(&statement).await?.iter().filter_map(passage).collect())
+    let statement = vector_statement(cypher!("read/entry-passage-embedding"), wanted.vector, version);
+    found(session, &statement, limit, passage).await
 }
 
 /// The paper's entry: edges by their texts. Their vectors are those of their in-coming questions.
@@ -192,10 +196,9 @@ async fn by_edge(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i6
     }
     let statement = Statement::new("ask the full-text index of edges", cypher!("read/entry-leads-to"))
         .with("words", either(wanted.words))
-        .with("limit", limit)
         .with("version", version);
     let ends = |row: &Row| Some([unhex(row.get("to").ok()?)?, unhex(row.get("from").ok()?)?]);
-    Ok(session.rows(&statement).await?.iter().filter_map(ends).collect())
+    found(session, &statement, limit, ends).await
 }
 
 async fn questions(
@@ -207,9 +210,32 @@ async fn questions(
     if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
-    let statement = vector_statement(cypher!("read/entry-incoming-embedding"), wanted.vector, limit, version);
+    let statement = vector_statement(cypher!("read/entry-incoming-embedding"), wanted.vector, version);
     let read = |row: &Row| Some((passage(row)?, key(row, "question")?, row.get("embedding").ok()?));
-    Ok(session.rows(&statement).await?.iter().filter_map(read).collect())
+    found(session, &statement, limit, read).await
+}
+
+/// Asks an index for `limit` of what it finds. Elements of others' are among that where they have a label or type of
+/// ours; where they leave too little room, more is asked for.
+async fn found<T>(
+    session: &Session,
+    statement: &Statement,
+    limit: i64,
+    read: impl Fn(&Row) -> Option<T>,
+) -> Result<Vec<T>> {
+    let mut asked = limit;
+    loop {
+        let rows = session.rows(&statement.clone().with("limit", asked)).await?;
+        let mut own: Vec<T> = rows.iter().filter_map(&read).collect();
+        // While a version is published, up to half of what is there is of another.
+        let [found, left] = [rows.len(), own.len()].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let is_crowded = found >= asked && left < limit / 2;
+        if !is_crowded || asked >= limit.saturating_mul(OTHERS_FACTOR_MAX) {
+            own.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            return Ok(own);
+        }
+        asked = asked.saturating_mul(OTHERS_FACTOR);
+    }
 }
 
 /// Returns whether there is nothing to compare: an index takes no zeros.
@@ -223,11 +249,10 @@ fn limit(count: usize, admitted: Option<Admitted>) -> i64 {
     i64::try_from(count.saturating_mul(factor)).unwrap_or(i64::MAX)
 }
 
-fn vector_statement(text: &'static str, vector: &[f32], limit: i64, version: i64) -> Statement {
+fn vector_statement(text: &'static str, vector: &[f32], version: i64) -> Statement {
     let value = vector.iter().map(|value| BoltType::from(f64::from(*value))).collect();
     Statement::new("ask the vector index", text)
         .with("vector", BoltType::List(BoltList { value }))
-        .with("limit", limit)
         .with("version", version)
 }
 

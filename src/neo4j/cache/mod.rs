@@ -20,11 +20,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
 
 use super::element::Key;
+use super::migrate;
 use super::paths::paths;
 use super::reader::{Reading, current};
 use super::session::Session;
 use super::state::IndexState;
-use super::statement::{Statement, cypher};
 use super::target::Target;
 use super::walk;
 use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId, PathEnd, PathOptions, PathsFound};
@@ -162,15 +162,13 @@ impl DatabaseGraph {
         if !matches!(&error, Error::Database { source: DatabaseError::Statement { .. }, .. }) {
             return error;
         }
-        let online = self.session.rows(&Statement::new("read the schema", cypher!("read/indexes-filled"))).await;
-        let Ok(online) = online else { return error };
-        let online: Vec<String> = online.iter().filter_map(|row| row.get("name").ok()).collect();
-        let missing: Vec<&str> =
-            entry::INDEXES.into_iter().filter(|name| !online.iter().any(|it| it == name)).collect();
-        if missing.is_empty() {
-            return error;
+        let dimension = self.current().state.dimension;
+        match migrate::unready(&self.session, &entry::INDEXES, dimension).await {
+            Ok(missing) if !missing.is_empty() => {
+                self.session.error(DatabaseError::Schema { names: missing.join(", ") })
+            }
+            _ => error,
         }
-        self.session.error(DatabaseError::Schema { names: missing.join(", ") })
     }
 
     async fn excerpt_of(&self, cache: Arc<GraphCache>, wanted: &Wanted<'_>) -> Result<Excerpt> {

@@ -93,7 +93,7 @@ fn a_connection_may_be_cut_at_any_message() {
             publish_to(&database.uri).unwrap();
         }
         assert!(held(&database) == canonical(&path), "cut {cut:?} {number}");
-        let left = "MATCH (n) WHERE n.until IS NOT NULL RETURN count(n) AS n";
+        let left = "MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN count(n) AS n";
         assert_eq!(database.count(left), 0, "cut {cut:?} {number}");
     }
     println!("cut at {cuts} of {messages} messages in {:?}", began.elapsed());

@@ -51,7 +51,7 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
         ("MATCH ()-[r:ANSWERED_BY]->() WITH r LIMIT 2 DELETE r", &["questions-of-one-passage"]),
         ("MATCH (u:Unit) WITH u LIMIT 1 DELETE u", &["documents-have-units"]),
         ("MATCH (p:Passage) WITH p LIMIT 1 SET p.embedding = [1.0]", &["contents", "vectors-of-one-dimension"]),
-        ("DROP INDEX passage_embedding", &["schema"]),
+        ("DROP INDEX cairn_passage_embedding", &["schema"]),
     ];
     for (damage, expect) in damages {
         database.rows(damage);
@@ -65,7 +65,10 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
         assert!(said.stderr.contains("wrong: "), "{damage}: {}", said.stderr);
         assert_whole(&cli, &database);
     }
-    assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_embedding' RETURN count(*) AS n"), 1);
+    assert_eq!(
+        database.count("SHOW INDEXES YIELD name WHERE name = 'cairn_passage_embedding' RETURN count(*) AS n"),
+        1
+    );
 }
 
 #[test]

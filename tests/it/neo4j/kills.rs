@@ -114,7 +114,7 @@ fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
         let target = Target::parse(&server.uri()).unwrap();
         let held = block_on(async { canonical_lines(&Session::connect(&target).await?).await }).unwrap();
         assert!(held == canonical(&cli.folder().join(".cairn")), "seed {seed}, round {round}");
-        assert_eq!(rows(&server.uri(), "MATCH (n) WHERE n.until IS NOT NULL RETURN n").len(), 0);
+        assert_eq!(rows(&server.uri(), "MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN n").len(), 0);
         edit(&cli, &mut random);
     }
 }
@@ -126,8 +126,8 @@ fn an_index_without_its_constraint_is_no_obstacle() {
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
     // What a server leaves that is killed while it makes the constraint.
-    database.rows("CREATE INDEX cairn_unit FOR (n:Unit) ON (n.id, n.since)");
+    database.rows("CREATE INDEX cairn_unit_key FOR (n:Unit) ON (n.id, n.cairnSince)");
     cli.json(&["publish", "--neo4j", &database.uri]);
     assert_whole(&cli, &database);
-    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_unit' RETURN count(*) AS n"), 1);
+    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_unit_key' RETURN count(*) AS n"), 1);
 }

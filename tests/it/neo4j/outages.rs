@@ -119,10 +119,10 @@ fn an_index_that_was_dropped_is_named_until_it_is_made_again() {
     let engine = runtime.block_on(open(&database.uri));
     let ask = || runtime.block_on(told(&engine, QUESTIONS[0], None));
     let expected = ask().unwrap();
-    database.rows("DROP INDEX incoming_embedding");
+    database.rows("DROP INDEX cairn_incoming_embedding");
     let error = ask().expect_err("an index is not there");
     let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-    assert!(error.kind() == ErrorKind::Corrupt && cause.ends_with("incoming_embedding"), "{error}: {cause}");
+    assert!(error.kind() == ErrorKind::Corrupt && cause.ends_with("cairn_incoming_embedding"), "{error}: {cause}");
     cli.json(&["check", "--neo4j", &database.uri, "--repair"]);
     // It may not be filled yet.
     let began = Instant::now();

@@ -64,7 +64,11 @@ fn what_users_add_stays_and_another_index_is_refused() {
     let other = Cli::new();
     other.write("other/a.txt", "Another text about another place.");
     other.json(&["index", "other"]);
-    other.refuses(&["publish", "--neo4j", &database.uri], "input", &["none of its 2 documents is in this one"]);
+    other.refuses(
+        &["publish", "--neo4j", &database.uri],
+        "input",
+        &["with 2 documents, of which 2 would go", "--replace"],
+    );
     assert_eq!(database.count("MATCH (p:Passage)-[:PART_OF]->(:Document) RETURN count(DISTINCT p) AS n"), 2);
 }
 
@@ -74,17 +78,17 @@ fn a_schema_or_format_that_was_changed_is_refused() {
     let cli = indexed();
     published(&cli, &database);
     let publish = ["publish", "--neo4j", &database.uri];
-    database.rows("DROP CONSTRAINT cairn_passage");
-    database.rows("DROP INDEX passage_text");
-    cli.refuses(&publish, "corrupt", &["cairn_passage, passage_text", "hint: make them again"]);
-    database.rows("MATCH (m:Migration {number: 2}) SET m.checksum = 'other'");
-    cli.refuses(&publish, "incompatible", &["another migration `0002-full-text`"]);
-    database.rows("MATCH (m:Migration {number: 2}) DELETE m");
-    database.rows("CREATE (:Migration {id: '0099-new', number: 99, checksum: 'x'})");
+    database.rows("DROP CONSTRAINT cairn_passage_key");
+    database.rows("DROP INDEX cairn_passage_text");
+    cli.refuses(&publish, "corrupt", &["cairn_passage_key, cairn_passage_text", "hint: make them again"]);
+    database.rows("MATCH (m:Migration {number: 5}) SET m.checksum = 'other'");
+    cli.refuses(&publish, "incompatible", &["another migration `0005-full-text`"]);
+    database.rows("MATCH (m:Migration {number: 5}) DELETE m");
+    database.rows("CREATE (:_Cairn:Migration {id: '0099-new', number: 99, checksum: 'x'})");
     cli.refuses(&publish, "incompatible", &["the migration `0099-new`"]);
     database.rows("MATCH (m:Migration {number: 99}) DELETE m");
-    database.rows("MATCH (i:Index) SET i.format = 2");
-    cli.refuses(&publish, "incompatible", &["format 2"]);
+    database.rows("MATCH (i:Index) SET i.format = 3");
+    cli.refuses(&publish, "incompatible", &["format 3"]);
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
     cli.json(&["publish", "--neo4j", &database.uri, "--re-embed"]);
     assert_whole(&cli, &database);
     assert!(database.count("MATCH (p:Passage) WHERE p.embedding IS NOT NULL RETURN count(p) AS n") > 0);
-    let online = "SHOW INDEXES YIELD name, state WHERE name = 'passage_embedding' RETURN count(*) AS n";
+    let online = "SHOW INDEXES YIELD name, state WHERE name = 'cairn_passage_embedding' RETURN count(*) AS n";
     assert_eq!(database.count(online), 1);
 }
 

@@ -1,9 +1,13 @@
 //! The schema: numbered migrations, recorded in the database with a checksum of their text.
 
+pub(super) mod earlier;
+mod schema;
+
 use std::time::{Duration, Instant};
 
 use neo4rs::{BoltList, BoltType, Row};
 
+use self::schema::{Due, Purpose, Schema};
 use super::session::Session;
 use super::statement::{Statement, cypher, split};
 use crate::domain::DatabaseError;
@@ -20,15 +24,16 @@ struct Migration {
     text: &'static str,
 }
 
+/// Those before them are of the format before this one, which [`earlier`] takes over.
 const MIGRATIONS: [Migration; 3] = [
-    Migration { number: 1, id: "0001-constraints", text: cypher!("migrate/0001-constraints") },
-    Migration { number: 2, id: "0002-full-text", text: cypher!("migrate/0002-full-text") },
-    Migration { number: VECTORS, id: "0003-vectors", text: cypher!("migrate/0003-vectors") },
+    Migration { number: KEYS, id: "0004-keys", text: cypher!("migrate/0004-keys") },
+    Migration { number: 5, id: "0005-full-text", text: cypher!("migrate/0005-full-text") },
+    Migration { number: VECTORS, id: "0006-vectors", text: cypher!("migrate/0006-vectors") },
 ];
 /// What must be there before anything is written.
-const CONSTRAINTS: i64 = 1;
+const KEYS: i64 = 4;
 /// The migration that depends on the embedder.
-const VECTORS: i64 = 3;
+const VECTORS: i64 = 6;
 
 impl Migration {
     /// Returns a checksum of the statements, which comments and spaces do not change.
@@ -38,9 +43,9 @@ impl Migration {
         blake3::hash(words.join(" ").as_bytes()).to_hex()[..16].to_owned()
     }
 
-    /// Returns the names of the constraints and indexes that it makes.
-    fn names(self) -> impl Iterator<Item = &'static str> {
-        split(self.text).filter_map(made_by)
+    /// Returns the constraints and indexes that it makes.
+    fn due(self) -> impl Iterator<Item = Due> {
+        split(self.text).filter_map(Due::of)
     }
 }
 
@@ -78,50 +83,81 @@ pub(super) async fn applied(session: &Session) -> Result<Applied> {
     Ok(applied)
 }
 
+/// Returns all that is due: vector indexes only where there are vectors.
+fn all_due(dimension: usize) -> Vec<Due> {
+    MIGRATIONS.iter().filter(|it| it.number != VECTORS || dimension > 0).flat_map(|it| it.due()).collect()
+}
+
+/// Returns what was made.
+fn due_of(applied: &Applied) -> Vec<Due> {
+    MIGRATIONS.iter().filter(|it| applied.0.contains(&it.number)).flat_map(|it| it.due()).collect()
+}
+
+/// Refuses a database where constraints or indexes of a user's own are in the way of ours, or of what we write.
+pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result<()> {
+    refuse(session, &Schema::read(session).await?, dimension)
+}
+
+fn refuse(session: &Session, schema: &Schema, dimension: usize) -> Result<()> {
+    match schema.in_the_way(&all_due(dimension)) {
+        names if names.is_empty() => Ok(()),
+        names => Err(session.error(DatabaseError::InTheWay { names: names.join(", ") })),
+    }
+}
+
 /// Makes the constraints, if they were never made; else checks that all that was made is there.
-pub(super) async fn prepare(session: &Session, applied: &Applied) -> Result<()> {
-    if !applied.0.contains(&CONSTRAINTS) {
+pub(super) async fn prepare(session: &Session, applied: &Applied, dimension: usize) -> Result<()> {
+    if !applied.0.contains(&KEYS) {
         return apply(session, &MIGRATIONS[0], 0).await;
     }
-    let missing = missing(session, applied).await?;
+    let missing = Schema::read(session).await?.lost(&due_of(applied), dimension);
     if missing.is_empty() {
         return Ok(());
     }
     Err(session.error(DatabaseError::Schema { names: missing.join(", ") }))
 }
 
-/// Returns the names of those of our indexes whose server could not fill or keep them: it answers nothing from them.
-pub(super) async fn failed(session: &Session) -> Result<Vec<&'static str>> {
-    let rows = session.rows(&Statement::new("read the schema", cypher!("read/indexes-failed"))).await?;
-    let names: Vec<String> = rows.iter().filter_map(|row| row.get("name").ok()).collect();
-    let ours = MIGRATIONS.iter().flat_map(|it| it.names());
-    Ok(ours.filter(|name| names.iter().any(|it| it == name)).collect())
+/// What is wrong with the schema.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wrong {
+    /// Names of what was made and is not there as it was made.
+    pub(super) missing: Vec<&'static str>,
+    /// What is not ours and in our way.
+    pub(super) others: Vec<String>,
 }
 
-/// Drops indexes that have failed, so that they can be made again, and returns their names.
-async fn drop_failed(session: &Session) -> Result<Vec<&'static str>> {
-    let failed = failed(session).await?;
-    for name in &failed {
-        let drop = Statement::new("drop an index that has failed", cypher!("migrate/drop-index"));
-        session.rows(&drop.with("name", *name)).await?;
-    }
-    Ok(failed)
+/// Returns what is wrong with the schema of a graph whose vectors have this dimension.
+pub(super) async fn wrong(session: &Session, applied: &Applied, dimension: usize) -> Result<Wrong> {
+    let schema = Schema::read(session).await?;
+    let (missing, others) = (schema.missing(&due_of(applied), dimension), schema.in_the_way(&all_due(dimension)));
+    Ok(Wrong { missing, others })
 }
 
-/// Returns the names of what was made and is not there any more.
-pub(super) async fn missing(session: &Session, applied: &Applied) -> Result<Vec<&'static str>> {
-    let mut names: Vec<String> = Vec::new();
-    for text in [cypher!("read/constraints"), cypher!("read/indexes")] {
-        let rows = session.rows(&Statement::new("read the schema", text)).await?;
-        names.extend(rows.iter().filter_map(|row| row.get::<String>("name").ok()));
+/// Returns those of our indexes with these names that cannot be asked: not there, not as they should be, not filled.
+pub(super) async fn unready(session: &Session, names: &[&str], dimension: usize) -> Result<Vec<&'static str>> {
+    let due: Vec<Due> = all_due(dimension).into_iter().filter(|it| names.contains(&it.name)).collect();
+    Ok(Schema::read(session).await?.unready(&due, dimension))
+}
+
+async fn drop_index(session: &Session, name: &str) -> Result<()> {
+    let drop = Statement::new("drop an index that is not whole", cypher!("migrate/drop-index"));
+    session.rows(&drop.with("name", name)).await.map(std::mem::drop)
+}
+
+/// Drops indexes of ours that have failed or are over other vectors, so that they can be made again, and returns their
+/// names.
+async fn drop_spoiled(session: &Session, due: &[Due], dimension: usize) -> Result<Vec<String>> {
+    let spoiled = Schema::read(session).await?.spoiled(due, dimension);
+    for name in &spoiled {
+        tracing::debug!(name, "an index that is not whole is dropped");
+        drop_index(session, name).await?;
     }
-    let made = MIGRATIONS.iter().filter(|it| applied.0.contains(&it.number));
-    Ok(made.flat_map(|it| it.names()).filter(|name| !names.iter().any(|it| it == name)).collect())
+    Ok(spoiled)
 }
 
 /// Makes again what was made and is not there any more.
 pub(super) async fn restore(session: &Session, applied: &Applied, dimension: usize) -> Result<()> {
-    drop_failed(session).await?;
+    drop_spoiled(session, &due_of(applied), dimension).await?;
     for migration in MIGRATIONS.iter().filter(|it| applied.0.contains(&it.number)) {
         apply(session, migration, dimension).await?;
     }
@@ -133,8 +169,9 @@ pub(super) async fn restore(session: &Session, applied: &Applied, dimension: usi
 pub(super) async fn make_indexes(session: &Session, dimension: usize) -> Result<Option<Duration>> {
     let began = Instant::now();
     let applied = applied(session).await?;
-    let failed = drop_failed(session).await?;
-    let is_due = |it: Migration| !applied.0.contains(&it.number) || it.names().any(|name| failed.contains(&name));
+    let spoiled = drop_spoiled(session, &due_of(&applied), dimension).await?;
+    let is_spoiled = |it: Migration| it.due().any(|due| spoiled.iter().any(|name| name == due.name));
+    let is_due = |it: Migration| !applied.0.contains(&it.number) || is_spoiled(it);
     let due = |it: &&Migration| is_due(**it) && (it.number != VECTORS || dimension > 0);
     let due: Vec<&Migration> = MIGRATIONS.iter().filter(due).collect();
     for migration in &due {
@@ -143,13 +180,18 @@ pub(super) async fn make_indexes(session: &Session, dimension: usize) -> Result<
     if due.is_empty() {
         return Ok(None);
     }
-    // Indexes of the user's own are none of ours to wait for.
-    let names = due.iter().flat_map(|it| it.names()).map(BoltType::from).collect();
-    wait_for_indexes(session, BoltType::List(BoltList { value: names })).await?;
+    wait_for_indexes(session, due.iter().flat_map(|it| it.due())).await?;
     Ok(Some(began.elapsed()))
 }
 
-async fn wait_for_indexes(session: &Session, names: BoltType) -> Result<()> {
+/// Waits until all indexes that are due can be asked.
+pub(super) async fn wait_for_all(session: &Session, dimension: usize) -> Result<()> {
+    wait_for_indexes(session, all_due(dimension).into_iter()).await
+}
+
+/// Indexes of the user's own are none of ours to wait for.
+async fn wait_for_indexes(session: &Session, due: impl Iterator<Item = Due>) -> Result<()> {
+    let names = BoltType::List(BoltList { value: due.map(|it| BoltType::from(it.name)).collect() });
     loop {
         let statement = Statement::new("wait for the indexes", cypher!("read/indexes-online"));
         let rows = session.rows(&statement.with("names", names.clone())).await?;
@@ -182,21 +224,8 @@ fn is_name_taken(error: &Error) -> bool {
 /// Drops what a server leaves that is killed while it makes a constraint: the constraint's index, on its own and in the
 /// way of the next attempt. Returns whether there was one.
 async fn drop_leftover(session: &Session, text: &'static str) -> Result<bool> {
-    let Some(name) = made_by(text).filter(|_| text.starts_with("CREATE CONSTRAINT")) else { return Ok(false) };
-    let read = Statement::new("read the schema", cypher!("read/index-without-constraint")).with("name", name);
-    if session.rows(&read).await?.is_empty() {
-        return Ok(false);
-    }
-    tracing::debug!(name, "an index without its constraint is dropped");
-    let drop = Statement::new("drop an index without its constraint", cypher!("migrate/drop-index"));
-    session.rows(&drop.with("name", name)).await?;
-    Ok(true)
-}
-
-/// Returns the name of the constraint or index that a statement makes.
-fn made_by(statement: &'static str) -> Option<&'static str> {
-    let mut words = statement.split_whitespace().skip_while(|word| *word != "CONSTRAINT" && *word != "INDEX");
-    words.nth(1)
+    let Some(due) = Due::of(text).filter(|due| due.purpose == Purpose::Unique) else { return Ok(false) };
+    Ok(!drop_spoiled(session, &[due], 0).await?.is_empty())
 }
 
 async fn apply(session: &Session, migration: &Migration, dimension: usize) -> Result<()> {
@@ -223,10 +252,11 @@ mod tests {
 
     #[test]
     fn migrations_are_numbered_and_name_what_they_make() {
-        assert!(MIGRATIONS.iter().zip(1..).all(|(it, number)| it.number == number));
-        let names: Vec<&str> = MIGRATIONS.iter().flat_map(|it| it.names()).collect();
-        assert!(names.contains(&"cairn_leads_to") && names.contains(&"passage_embedding"), "{names:?}");
-        assert_eq!(names.len(), 22);
+        assert!(MIGRATIONS.iter().zip(KEYS..).all(|(it, number)| it.number == number));
+        let names: Vec<&str> = MIGRATIONS.iter().flat_map(|it| it.due()).map(|due| due.name).collect();
+        assert!(names.contains(&"cairn_leads_to_key") && names.contains(&"cairn_passage_embedding"), "{names:?}");
+        assert!(names.iter().all(|name| name.starts_with("cairn_")), "{names:?}");
+        assert_eq!(names.len(), 20);
     }
 
     #[test]

@@ -1,2 +1,0 @@
-SHOW INDEXES YIELD name, owningConstraint WHERE name = $name AND owningConstraint IS NULL
-RETURN name

@@ -1,2 +1,0 @@
-SHOW INDEXES YIELD name, state WHERE state = 'ONLINE'
-RETURN name

@@ -1,0 +1,297 @@
+//! What users have beside an index: nodes, relationships, properties, indexes and constraints of their own, also under
+//! names that are ours. It is neither read as ours nor taken away, and what cannot stand beside us is refused first.
+
+use std::path::Path;
+
+use cairn::neo4j::{PublishOptions, publish};
+use cairn::{Document, IndexOptions, Performers, Sources, Workspace, remove};
+
+use crate::support::neo4j::{Database, database};
+use crate::support::{Cli, block_on, index};
+
+use super::answering::{QUESTIONS, published_harbor};
+use super::{held, published, write_harbor};
+
+/// Nodes and relationships of a user's own, each `own`, with labels, types and properties that an index has too.
+const OWN: [&str; 12] = [
+    "MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Passage {own: true, id: 'x', since: 1, digest: 1, name: 'mine', \
+     title: 'mine', text: 'Heron Bridge was opened by its engineer', keywords: ['heron bridge'], \
+     embedding: p.embedding}), (:Passage {own: true, id: 'x', since: 1, until: 2})",
+    "CREATE (:Document {own: true, id: 'x', since: 1}), (:Document {own: true, id: 'x', since: 1, until: 9})",
+    "MATCH (q:Incoming) WITH q LIMIT 1 CREATE (:Question:Incoming {own: true, since: 1, text: q.text, \
+     keywords: q.keywords, embedding: q.embedding})",
+    "CREATE (:Question:Outgoing {own: true, since: 1}), (:Entity {own: true, since: 1, name: 'heron bridge'})",
+    "CREATE (:Lexicon {own: true, since: 1, terms: ['x']}), (:Unit {own: true, since: 1, text: 'mine'})",
+    "CREATE (:Change {own: true, version: 0}), (:Change {own: true, version: 99})",
+    "CREATE (:Index {own: true, id: 'mine'}), (:Index {own: true, id: 'mine'})",
+    "CREATE (:Publisher {own: true, id: 'cairn', name: 'Penguin'}), (:Migration {own: true, number: 99, id: '0099'})",
+    "MATCH (a:Passage)-[:NEXT|LEADS_TO]->(b:Passage) WITH a, b LIMIT 1 CREATE (a)-[:LEADS_TO {own: true, since: 1, \
+     question: 'Heron Bridge', keywords: ['heron bridge']}]->(b), (a)-[:NEXT {own: true, since: 1}]->(b)",
+    "MATCH (p:Passage)-[:PART_OF]->(d:Document) WITH p, d LIMIT 3 CREATE (p)-[:PART_OF {own: true, since: 1}]->(d)",
+    "MATCH (e:Entity)-[:MENTIONED_IN]->(p:Passage) WITH e, p LIMIT 3 \
+     CREATE (e)-[:MENTIONED_IN {own: true, since: 1}]->(p)",
+    "MATCH (p:Passage) WITH p LIMIT 1 MATCH (q:Question) WITH p, q LIMIT 2 \
+     CREATE (p)-[:ASKS {own: true, since: 1}]->(q), \
+     (q)-[:ANSWERED_BY {own: true, since: 1}]->(p)",
+];
+
+fn owned(database: &Database) -> [i64; 2] {
+    ["MATCH (n) WHERE n.own RETURN count(n) AS n", "MATCH ()-[r]->() WHERE r.own RETURN count(r) AS n"]
+        .map(|text| database.count(text))
+}
+
+#[test]
+fn what_users_have_under_names_of_ours_is_neither_read_nor_checked_nor_deleted() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let uri = &database.uri;
+    let ask = |question: &str, way: &str| {
+        cli.run(["search", question, "--neo4j", uri, "--traversal", way]).succeeded().stdout
+    };
+    let answers = || QUESTIONS.map(|question| ["memory", "cypher"].map(|way| ask(question, way)));
+    let before = answers();
+    for text in OWN {
+        database.rows(text);
+    }
+    let own = owned(&database);
+    assert_eq!(own[0], 15);
+    assert!(own[1] >= 10, "{own:?}");
+    cli.run(["check", "--neo4j", uri]).succeeded();
+    assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
+    assert!(answers() == before);
+    cli.run(["clone", uri, "cloned"]).succeeded();
+    assert_eq!(cli.canonical("cloned"), cli.canonical(".cairn"));
+
+    // Few changes, made in place, and another version.
+    cli.write("harbor/new.txt", "Toll Tower\n\nToll Tower was built by Ada Lorne in 1911.");
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    assert_eq!(owned(&database), own);
+    cli.run(["check", "--neo4j", uri]).succeeded();
+    // Nothing of theirs is what a repair repairs.
+    database.rows("MATCH (p:Passage) WHERE p.own IS NULL WITH p LIMIT 1 SET p.text = 'other'");
+    cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+    assert_eq!(owned(&database), own);
+    assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
+}
+
+/// So many that the first of what an index finds are all theirs.
+#[test]
+fn passages_of_a_users_own_crowd_none_of_ours_out_of_an_answer() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let question = "When was Heron Bridge opened?";
+    let search = || cli.run(["search", question, "--neo4j", &database.uri, "--strategy", "lexical"]).succeeded().stdout;
+    let before = search();
+    database.rows(
+        "UNWIND range(1, 2000) AS number \
+         CREATE (:Passage {own: true, text: 'Heron Bridge opened: when was Heron Bridge opened?'})",
+    );
+    assert!(search() == before);
+}
+
+#[test]
+fn properties_that_users_have_added_stay_through_repairs_and_changes_and_are_no_damage() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let uri = &database.uri;
+    database.rows("MATCH (n) SET n.mine = 'kept'");
+    database.rows("MATCH ()-[r]->() SET r.mine = 'kept'");
+    let kept = || {
+        [
+            "MATCH (n) WHERE n.mine IS NULL RETURN count(n) AS n",
+            "MATCH ()-[r]->() WHERE r.mine IS NULL RETURN count(r) AS n",
+        ]
+        .map(|text| database.count(text))
+    };
+    cli.run(["check", "--neo4j", uri]).succeeded();
+    database.rows("MATCH (p:Passage) WITH p LIMIT 3 SET p.text = 'other', p.section = 'other', p.embedding = null");
+    database.rows("MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 2 SET r.question = 'other'");
+    cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+    assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
+    // What keeps the changes of a version is new with each.
+    database.rows("MATCH (c:Change) SET c.mine = 'kept'");
+    assert_eq!(kept(), [0, 0]);
+    // A key that was changed by hand is ours still, though nothing finds it.
+    database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.id = 'x'");
+    let said = cli.run(["check", "--neo4j", uri]);
+    assert!(said.status == Some(7) && said.stderr.contains("contents"), "{said:#?}");
+    cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+    assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
+}
+
+#[test]
+fn what_hung_on_a_passage_that_goes_is_counted() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne.");
+    cli.write("notes/tower.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
+    cli.json(&["index", "notes"]);
+    published(&cli, &database);
+    database.rows(
+        "MATCH (a:Passage {title: 'Toll Tower'}), (b:Passage {title: 'Harl Mill'}) \
+         CREATE (n:Note {own: true})-[:ABOUT]->(a), (a)-[:LIKE]->(b), (n)-[:ABOUT]->(b)",
+    );
+    std::fs::remove_file(cli.folder().join("notes/tower.txt")).unwrap();
+    cli.json(&["index", "notes"]);
+    let report = published(&cli, &database);
+    assert_eq!(report.detached, 2, "{report:?}");
+    assert_eq!(database.count("MATCH (n:Note)-[:ABOUT]->(:Passage) RETURN count(n) AS n"), 1);
+}
+
+#[test]
+fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    let publish = ["publish", "--neo4j", &database.uri];
+    // Names that an earlier format of the graph had.
+    database.rows("CREATE FULLTEXT INDEX passage_text FOR (n:Person) ON EACH [n.name]");
+    let in_the_way = [
+        (
+            "CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.title]",
+            "`cairn_passage_text` of Person(title)",
+        ),
+        ("CREATE INDEX cairn_unit_key FOR (n:Person) ON (n.name)", "`cairn_unit_key` of Person(name)"),
+        ("CREATE VECTOR INDEX mine FOR (n:Passage) ON (n.embedding)", "`mine` of Passage(embedding)"),
+        (
+            "CREATE FULLTEXT INDEX mine FOR (n:Passage) ON EACH [n.text, n.keywords]",
+            "`mine` of Passage(text, keywords)",
+        ),
+    ];
+    for (statement, named) in in_the_way {
+        database.rows(statement);
+        cli.refuses(&publish, "input", &["not Cairn's are in the way", named, "hint: drop them"]);
+        assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 0);
+        assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 0);
+        database.rows(if named.starts_with("`mine`") {
+            "DROP INDEX mine"
+        } else {
+            "DROP INDEX cairn_passage_text IF EXISTS"
+        });
+        database.rows("DROP INDEX cairn_unit_key IF EXISTS");
+    }
+    published(&cli, &database);
+    let found = cli.run(["search", "When was Heron Bridge opened?", "--neo4j", &database.uri]).succeeded();
+    assert!(found.stdout.contains("Heron Bridge"), "{}", found.stdout);
+    assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_text' RETURN count(*) AS n"), 1);
+}
+
+#[test]
+fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_written() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    let publish = ["publish", "--neo4j", &database.uri];
+    // On a property that we do not write.
+    database.rows("CREATE CONSTRAINT my_number FOR (p:Passage) REQUIRE p.myNumber IS UNIQUE");
+    for (statement, named) in [
+        ("CREATE CONSTRAINT one_title FOR (p:Passage) REQUIRE p.title IS UNIQUE", "`one_title` of Passage(title)"),
+        (
+            "CREATE CONSTRAINT one_title FOR (q:Question) REQUIRE (q.text, q.kind) IS UNIQUE",
+            "`one_title` of Question(text, kind)",
+        ),
+        (
+            "CREATE CONSTRAINT one_title FOR ()-[r:LEADS_TO]-() REQUIRE r.question IS UNIQUE",
+            "`one_title` of LEADS_TO(question)",
+        ),
+        ("CREATE CONSTRAINT one_title FOR (d:Document) REQUIRE d.id IS UNIQUE", "`one_title` of Document(id)"),
+    ] {
+        database.rows(statement);
+        cli.refuses(&publish, "input", &["not Cairn's are in the way", named, "DROP CONSTRAINT"]);
+        assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 0);
+        assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 2);
+        database.rows("DROP CONSTRAINT one_title");
+    }
+    published(&cli, &database);
+    database.rows("CREATE CONSTRAINT one_title FOR (d:Document) REQUIRE d.uri IS UNIQUE");
+    let said = cli.run(["check", "--neo4j", &database.uri]);
+    assert!(said.status == Some(7) && said.stderr.contains("`one_title` of Document(uri)"), "{said:#?}");
+    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'my_number' RETURN count(*) AS n"), 1);
+}
+
+#[test]
+fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let uri = &database.uri;
+    let elsewhere = Cli::new();
+    for drop in
+        ["DROP INDEX cairn_passage_text", "DROP INDEX cairn_passage_embedding", "DROP CONSTRAINT cairn_passage_key"]
+    {
+        database.rows(drop);
+        let name = drop.rsplit(' ').next().unwrap();
+        let said = elsewhere.run(["check", "--neo4j", uri]);
+        assert!(said.status == Some(7) && said.stderr.contains(name), "{said:#?}");
+        let said = elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+        assert!(said.stderr.contains(&format!("made again: {name}")), "{}", said.stderr);
+    }
+    // Of our name, over what it should be, but not as it should be.
+    database.rows("DROP INDEX cairn_passage_embedding");
+    database.rows(
+        "CREATE VECTOR INDEX cairn_passage_embedding FOR (n:Passage) ON (n.embedding) \
+         OPTIONS {indexConfig: {`vector.dimensions`: 3, `vector.similarity_function`: 'euclidean'}}",
+    );
+    let question = ["search", "When was Heron Bridge opened?", "--neo4j", uri];
+    cli.refuses(&question, "corrupt", &["cairn_passage_embedding"]);
+    elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+    cli.run(question).succeeded();
+    // What differs from the index needs the index.
+    database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.text = 'other'");
+    assert_eq!(elsewhere.run(["check", "--neo4j", uri, "--repair"]).status, Some(4));
+    assert!(cli.run(["check", "--neo4j", uri, "--repair"]).succeeded().stderr.contains("contents"));
+}
+
+#[test]
+fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let documents = |numbers: std::ops::Range<usize>| {
+        let text = |number: usize| format!("Mill {number} was built by Ada Lorne. It stands by the river.");
+        let document = |number| Document::new(format!("mill-{number}"), Some(format!("Mill {number}")), text(number));
+        Sources::documents(numbers.map(document))
+    };
+    let cli = Cli::new();
+    let [many, few] = ["many", "few"].map(|name| folder.path().join(name));
+    index(&many, &documents(0..40));
+    index(&few, &documents(0..3));
+    let workspace = Workspace::open(&many).unwrap();
+    block_on(publish(&workspace, &database.target(), &PublishOptions::default())).unwrap();
+    let before = held(&database);
+    let collection =
+        |path: &Path| Workspace::open(path).unwrap().records().unwrap().manifest().unwrap().collection.to_string();
+    let [held_id, given] = [collection(&many), collection(&few)];
+    let [many, few] = [many, few].map(|path| path.to_str().unwrap().to_owned());
+    let words = [
+        &format!("of another collection, `{held_id}`, with 40 documents, of which 37 would go")[..],
+        &format!("this one has 3, of the collection `{given}`"),
+        "hint: publish with `--replace`",
+    ];
+    cli.refuses(&["publish", "--index", &few, "--neo4j", &database.uri], "input", &words);
+    // All of them, and more, but of another collection.
+    let more = folder.path().join("more");
+    index(&more, &documents(0..50));
+    let words = ["of another collection", "of which 0 would go; this one has 50"];
+    cli.refuses(&["publish", "--index", more.to_str().unwrap(), "--neo4j", &database.uri], "input", &words);
+    // The same collection, of which most is gone.
+    let ids: Vec<String> = (0..30).map(|number| format!("mill-{number}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut workspace = workspace;
+    block_on(remove(&mut workspace, &ids, &Performers::built_in(), &IndexOptions::default())).unwrap();
+    let words = ["of the same collection with 40 documents, of which 30 would go; this one has 10", "--replace"];
+    cli.refuses(&["publish", "--index", &many, "--neo4j", &database.uri], "input", &words);
+    assert!(held(&database) == before);
+
+    cli.json(&["publish", "--index", &few, "--neo4j", &database.uri, "--replace"]);
+    assert_eq!(database.count("MATCH (d:Document) RETURN count(d) AS n"), 3);
+    let named = format!("MATCH (i:Index {{collection: '{given}'}}) RETURN count(i) AS n");
+    assert_eq!(database.count(&named), 1);
+    // A clone is of the collection that it is a clone of.
+    cli.run(["clone", &database.uri, "cloned"]).succeeded();
+    assert_eq!(collection(&cli.folder().join("cloned")), given);
+    cli.json(&["publish", "--index", "cloned", "--neo4j", &database.uri]);
+    let said = cli.run(["check", "--neo4j", &database.uri]).succeeded();
+    assert!(said.stderr.contains(&format!("collection {given}")), "{}", said.stderr);
+}

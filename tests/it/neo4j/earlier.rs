@@ -1,0 +1,242 @@
+//! A graph that the program before this format published, as `tests/data/neo4j-format-1.jsonl` has it: taken over by
+//! the next publish or repair, with all that its users added.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use neo4rs::{BoltBytes, BoltList, BoltMap, BoltNull, BoltString, BoltType, ConfigBuilder, Graph, Query};
+use serde_json::Value;
+
+use crate::support::bolt::{Cut, Proxy};
+use crate::support::neo4j::{Database, at_most, database};
+use crate::support::{Cli, block_on};
+
+use super::{assert_whole, held};
+
+/// Publishers that are killed while they take the graph over, however slow the machine is.
+const KILLS_LEAST: usize = 5;
+/// How long that goes on at most.
+const KILLING_TIME_MAX: Duration = Duration::from_mins(1);
+
+fn bolt(value: &Value) -> BoltType {
+    match value {
+        Value::Null => BoltType::Null(BoltNull),
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => integer.into(),
+            None => number.as_f64().unwrap().into(),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => BoltType::List(BoltList { value: items.iter().map(bolt).collect() }),
+        Value::Object(map) => {
+            if let Some(hex) = map.get("bytes").and_then(Value::as_str) {
+                let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+                let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+                return BoltType::Bytes(BoltBytes::new(bytes.into()));
+            }
+            let mut bolts = BoltMap::new();
+            map.iter().for_each(|(name, value)| bolts.put(BoltString::new(name), bolt(value)));
+            BoltType::Map(bolts)
+        }
+    }
+}
+
+/// Makes a database what the program before this format had made of it, of the notes of [`indexed`].
+fn load(database: &Database) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/neo4j-format-1.jsonl");
+    let lines: Vec<Value> =
+        fs::read_to_string(path).unwrap().lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let (schema, elements): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|it| it.get("schema").is_some());
+    let mut rows: BTreeMap<String, Vec<BoltType>> = BTreeMap::new();
+    let (nodes, relationships): (Vec<Value>, Vec<Value>) =
+        elements.into_iter().partition(|it| it.get("labels").is_some());
+    for (number, mut node) in nodes.into_iter().enumerate() {
+        let labels: Vec<&str> = node["labels"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let text = format!("UNWIND $rows AS row CREATE (n:{}) SET n = row", labels.join(":"));
+        node["properties"]["number"] = number.into();
+        rows.entry(format!("1 {text}")).or_default().push(bolt(&node["properties"]));
+    }
+    for relationship in relationships {
+        let kind = relationship["type"].as_str().unwrap();
+        let text = format!(
+            "UNWIND $rows AS row MATCH (a {{number: row.from}}), (b {{number: row.to}}) \
+             CREATE (a)-[r:{kind}]->(b) SET r = row.properties"
+        );
+        rows.entry(format!("2 {text}")).or_default().push(bolt(&relationship));
+    }
+    block_on(async {
+        let config = ConfigBuilder::default().uri(database.uri.as_str()).user("neo4j").password("").build().unwrap();
+        let graph = Graph::connect(config).unwrap();
+        for (text, rows) in rows {
+            let query = Query::new(text[2..].to_owned()).param("rows", BoltType::List(BoltList { value: rows }));
+            let mut stream = graph.execute(query).await.unwrap();
+            while stream.next().await.unwrap().is_some() {}
+        }
+    });
+    // Those of migrations have one of their own.
+    database.rows("MATCH (n) WHERE NOT n:Migration REMOVE n.number");
+    let numbers = "MATCH (m:Migration) SET m.number = toInteger(left(m.id, 4))";
+    database.rows(numbers);
+    for it in &schema {
+        database.rows(it["schema"].as_str().unwrap());
+    }
+    database.rows("CALL db.awaitIndexes(60)");
+}
+
+/// Returns the index that was published.
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    cli.write(
+        "harl-mill/mill.txt",
+        "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned in 1911. Who rebuilt Harl Mill?",
+    );
+    cli.write(
+        "harl-mill/ada.txt",
+        "Ada Lorne\n\nAda Lorne was born in Eaststead. She built Harl Mill and Toll Tower. Where is Toll Tower?",
+    );
+    cli.json(&["index", "harl-mill"]);
+    cli
+}
+
+/// Adds what a user may have beside the index.
+fn add_own(database: &Database) {
+    database.rows("MATCH (p:Passage {title: 'Harl Mill'}) CREATE (:Note {own: true, name: 'mine'})-[:ABOUT]->(p)");
+    database.rows("CREATE (:Passage {own: true, name: 'mine', since: 1, until: 2}), (:Change {own: true, version: 1})");
+    database.rows("MATCH (p:Passage {title: 'Harl Mill'}) SET p.mine = 'kept'");
+    database.rows(
+        "MATCH (a:Passage {title: 'Harl Mill'}), (b:Passage {title: 'Ada Lorne'}) \
+        CREATE (a)-[:LEADS_TO {own: true, since: 1}]->(b)",
+    );
+    database.rows("DROP INDEX entity_text");
+    database.rows("CREATE FULLTEXT INDEX entity_text FOR (n:Person) ON EACH [n.name]");
+}
+
+#[track_caller]
+fn assert_taken_over(cli: &Cli, database: &Database) {
+    let lines = held(database);
+    assert!(lines.iter().any(|line| line.contains("Where is Toll Tower?")), "{lines:#?}");
+    assert_eq!(database.count("MATCH (n) WHERE n.own RETURN count(n) AS n"), 3);
+    assert_eq!(database.count("MATCH (:Note)-[:ABOUT]->(p:Passage) WHERE p.mine = 'kept' RETURN count(*) AS n"), 1);
+    assert_eq!(database.count("MATCH ()-[r:LEADS_TO]->() WHERE r.own AND r.since = 1 RETURN count(r) AS n"), 1);
+    let unconverted = "MATCH (n) WHERE n.since IS NOT NULL AND NOT coalesce(n.own, false) RETURN count(n) AS n";
+    assert_eq!(database.count(unconverted), 0);
+    let names = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' AND NOT name STARTS WITH 'cairn_' \
+        RETURN collect(name) AS names";
+    assert_eq!(database.rows(names)[0].get::<Vec<String>>("names").unwrap(), ["entity_text"]);
+    let made =
+        "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'cairn_' AND state = 'ONLINE' RETURN count(*) AS n";
+    assert_eq!(database.count(made), 20);
+    cli.run(["check", "--neo4j", &database.uri]).succeeded();
+    let found = cli.run(["search", "Where is Toll Tower?", "--neo4j", &database.uri]).succeeded();
+    assert!(found.stdout.contains("Ada Lorne"), "{}", found.stdout);
+}
+
+#[test]
+fn a_graph_of_the_earlier_format_is_taken_over_by_the_next_publish_with_all_that_users_added() {
+    let Some(database) = database() else { return };
+    load(&database);
+    add_own(&database);
+    let cli = indexed();
+    cli.refuses(
+        &["search", "Where is Toll Tower?", "--neo4j", &database.uri],
+        "incompatible",
+        &["has format 1", "hint: bring it to this format"],
+    );
+    cli.refuses(&["check", "--neo4j", &database.uri], "incompatible", &["has format 1"]);
+    // By overlap, since it names no collection.
+    let other = Cli::new();
+    other.write("other/a.txt", "Another text about another place.");
+    other.json(&["index", "other"]);
+    other.refuses(
+        &["publish", "--neo4j", &database.uri],
+        "input",
+        &["that names no collection with 2 documents, of which 2 would go"],
+    );
+    // The earlier program is at work.
+    database.rows("MATCH (l:Publisher) SET l.owner = 'x', l.shown = 'on `mars`', l.expires = timestamp() + 60000");
+    cli.refuses(&["publish", "--neo4j", &database.uri], "busy", &["another publisher is at work", "on `mars`"]);
+    assert_eq!(database.count("MATCH (i:Index {format: 1}) WHERE NOT i:_Cairn RETURN count(i) AS n"), 1);
+    database.rows("MATCH (l:Publisher) SET l.expires = 0");
+
+    let report = cli.json(&["publish", "--neo4j", &database.uri]);
+    // What is there is what is due, but for the folder that the notes came from.
+    assert_eq!((report["written"].as_u64(), report["changed"].as_u64()), (Some(0), Some(2)), "{report}");
+    assert_taken_over(&cli, &database);
+    database.rows("MATCH (n) WHERE n.own DETACH DELETE n");
+    database.rows("MATCH ()-[r]->() WHERE r.own DELETE r");
+    assert_whole(&cli, &database);
+    let named = "MATCH (i:Index) WHERE i.collection IS NOT NULL AND i.format = 2 RETURN count(i) AS n";
+    assert_eq!(database.count(named), 1);
+}
+
+#[test]
+fn a_repair_takes_a_graph_of_the_earlier_format_over_without_an_index() {
+    let Some(database) = database() else { return };
+    load(&database);
+    add_own(&database);
+    let cli = Cli::new();
+    let said = cli.run(["check", "--neo4j", &database.uri, "--repair"]).succeeded();
+    assert!(said.stderr.contains("the graph was of an earlier format"), "{}", said.stderr);
+    assert_taken_over(&cli, &database);
+    cli.run(["clone", &database.uri, "cloned"]).succeeded();
+    let report = cli.json(&["publish", "--index", "cloned", "--neo4j", &database.uri]);
+    assert_eq!((report["written"].as_u64(), report["changed"].as_u64()), (Some(0), Some(0)), "{report}");
+}
+
+/// Wherever it is killed, readers are refused or see the whole, and the next publish ends in the same graph.
+#[test]
+fn a_publisher_that_is_killed_while_it_takes_a_graph_over_is_made_good_by_the_next() {
+    let Some(database) = database() else { return };
+    let cli = indexed();
+    load(&database);
+    add_own(&database);
+    let whole = Proxy::start_whole(&database.uri);
+    cli.run(["publish", "--neo4j", &whole.uri]).succeeded();
+    let (messages, began) = (whole.seen(), Instant::now());
+    let mut kills = 0;
+    // In an order that is spread over all of them; those of the greeting change nothing.
+    while kills < messages && (kills < KILLS_LEAST || began.elapsed() < at_most(KILLING_TIME_MAX)) {
+        let number = 20 + (kills * 89) % (messages - 20);
+        kills += 1;
+        database.rows("MATCH (n) DETACH DELETE n");
+        drop_schema(&database);
+        load(&database);
+        add_own(&database);
+        let proxy = Proxy::start(&database.uri, number, Cut::Held);
+        let mut publisher = cli
+            .command(["publish", "--neo4j", &proxy.uri])
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while proxy.seen() <= number && publisher.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        publisher.kill().unwrap();
+        publisher.wait().unwrap();
+        proxy.release();
+        let read = cli.run(["export", "--canonical", "--neo4j", &database.uri]);
+        if read.status == Some(0) {
+            assert!(read.stdout == cli.canonical(".cairn"), "killed at {number}");
+        } else {
+            assert!(matches!(read.status, Some(5 | 6)), "killed at {number}: {read:#?}");
+        }
+        cli.json(&["publish", "--neo4j", &database.uri]);
+        assert_taken_over(&cli, &database);
+    }
+    println!("killed at {kills} of {messages} messages in {:?}", began.elapsed());
+    assert!(messages > 100, "only {messages} messages");
+}
+
+fn drop_schema(database: &Database) {
+    for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
+        for row in database.rows(&format!("{list} YIELD name, type WHERE type <> 'LOOKUP' RETURN name")) {
+            let name: String = row.get("name").unwrap();
+            database.rows(&format!("DROP {kind} {name} IF EXISTS"));
+        }
+    }
+}
