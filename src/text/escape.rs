@@ -24,6 +24,17 @@ pub fn terminal_escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns the beginning of `text` and `…`, `chars_max` characters in all; nothing where it has no more than that.
+#[must_use]
+pub fn shortened(text: &str, chars_max: usize) -> Option<String> {
+    // Characters have a byte at least.
+    if text.len() <= chars_max || text.chars().nth(chars_max).is_none() {
+        return None;
+    }
+    let kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    Some(kept.trim_end().to_owned() + "…")
+}
+
 /// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
 #[must_use]
 pub fn one_line(text: &str) -> String {
@@ -41,6 +52,14 @@ fn is_steering(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_is_shortened_to_its_beginning() {
+        for (text, expect) in [("", None), ("abc", None), ("äöü", None), ("abcd", Some("ab…")), ("a bcd", Some("a…"))]
+        {
+            assert_eq!(shortened(text, 3).as_deref(), expect, "{text}");
+        }
+    }
 
     #[test]
     fn what_steers_a_terminal_does_not_leave() {

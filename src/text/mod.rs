@@ -34,4 +34,4 @@ pub use near::{ALIKE_CHARS_MIN, folded, near};
 pub use model_tokens::model_tokens;
 pub use pieces::{WordPiece, english};
 
-pub use escape::{one_line, terminal_escape};
+pub use escape::{one_line, shortened, terminal_escape};

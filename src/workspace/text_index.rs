@@ -13,6 +13,7 @@ use tantivy::{
     TantivyDocument, Term,
 };
 
+use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
@@ -23,11 +24,18 @@ const FIELD: &str = "terms";
 const WRITER_BYTES: usize = 8 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
-pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> Result<()> {
-    write_segment(folder, count, terms_of).map_err(Error::text_index("write"))
+pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>, cancellation: &Cancellation) -> Result<()> {
+    let is_whole = write_segment(folder, count, terms_of, cancellation).map_err(Error::text_index("write"))?;
+    if is_whole { Ok(()) } else { Err(Error::Cancelled) }
 }
 
-fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy::Result<()> {
+/// Returns whether it wrote all: whether no stop was asked for.
+fn write_segment(
+    folder: &Path,
+    count: usize,
+    terms_of: &TermsOf<'_>,
+    cancellation: &Cancellation,
+) -> tantivy::Result<bool> {
     let (schema, field) = schema();
     let settings = IndexSettings {
         docstore_compression: Compressor::None,
@@ -39,6 +47,9 @@ fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy
         builder.single_segment_index_writer(MmapDirectory::open(folder)?, WRITER_BYTES)?;
     let mut terms = String::new();
     for ordinal in 0..count {
+        if cancellation.is_cancelled() {
+            return Ok(false);
+        }
         terms.clear();
         terms_of(ordinal, &mut terms);
         let mut document = TantivyDocument::new();
@@ -46,7 +57,7 @@ fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy
         writer.add_document(document)?;
     }
     writer.finalize()?;
-    Ok(())
+    Ok(true)
 }
 
 fn schema() -> (Schema, Field) {
@@ -135,7 +146,8 @@ mod tests {
     }
 
     fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
-        write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
+        let none = Cancellation::default();
+        write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal]), &none).unwrap();
         TextIndex::open(folder, texts.len()).unwrap()
     }
 
@@ -180,7 +192,7 @@ mod tests {
     #[test]
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
+        write(folder.path(), 2, &|_, terms| terms.push('a'), &Cancellation::default()).unwrap();
         assert!(matches!(TextIndex::open(folder.path(), 3), Err(Error::Corrupt { .. })));
     }
 }

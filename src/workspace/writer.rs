@@ -16,7 +16,7 @@ use super::{
     FRESH_VECTORS, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
     version_folder,
 };
-use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
+use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
@@ -116,15 +116,22 @@ pub struct Writer {
     pin: WorkspaceOptions,
     // Before the lock: the records are closed before another writer may open them.
     records: Records,
+    cancellation: Cancellation,
     _lock: Lock,
 }
 
 impl Writer {
     pub(super) fn new(path: &Path, lock: Lock, records: Records) -> Result<Self> {
         let pin = records.manifest()?.pin();
-        let writer = Self { path: path.to_owned(), pin, records, _lock: lock };
+        let writer = Self { path: path.to_owned(), pin, records, cancellation: Cancellation::default(), _lock: lock };
         writer.clear_leftovers()?;
         Ok(writer)
+    }
+
+    /// Lets a request to stop end what is being written, which then never was.
+    pub fn stop_by(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.records.stop_by(cancellation);
     }
 
     /// Returns the records, to read and to write.
@@ -157,7 +164,7 @@ impl Writer {
         let unfinished = self.path.join(VERSIONS).join(format!(".tmp-{version}"));
         let folder = version_folder(&self.path, version);
         std::fs::create_dir_all(&unfinished).map_err(Error::io("make", &unfinished))?;
-        let files = write_files(&unfinished, self.pin.dimension, parts)?;
+        let files = write_files(&unfinished, self.pin.dimension, parts, &self.cancellation)?;
         std::fs::rename(&unfinished, &folder).map_err(Error::io("name", &folder))?;
         stamp::sync(&self.path.join(VERSIONS))?;
         let row = VersionRow {
@@ -198,9 +205,14 @@ impl Writer {
 }
 
 /// Writes the files of a version into `folder` and syncs them; returns what they must be.
-fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms);
-    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms);
+fn write_files(
+    folder: &Path,
+    dimension: usize,
+    parts: &VersionParts<'_>,
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
+    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms, stop);
+    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms, stop);
     let flat = || write_flat(folder, dimension, parts);
     let ((passages, sentences), flat) = rayon::join(|| rayon::join(passages, sentences), flat);
     let mut files = flat?;
@@ -236,10 +248,16 @@ fn share(path: &Path) -> Result<()> {
 }
 
 /// Writes one lexical field into a folder of its own.
-fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> Result<Vec<StampedFile>> {
+fn write_terms(
+    folder: &Path,
+    name: &str,
+    count: usize,
+    terms: &TermsOf<'_>,
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
     let inner = folder.join(name);
     std::fs::create_dir_all(&inner).map_err(Error::io("make", &inner))?;
-    text_index::write(&inner, count, terms)?;
+    text_index::write(&inner, count, terms, stop)?;
     let mut files = Vec::new();
     for entry in std::fs::read_dir(&inner).map_err(Error::io("read", &inner))? {
         let entry = entry.map_err(Error::io("read", &inner))?;

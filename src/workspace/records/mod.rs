@@ -21,7 +21,7 @@ pub(super) use version::{OrdinalIds, VersionRow, VersionRows};
 pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, WorkspaceOptions};
-use crate::domain::{IndexVersion, Skip};
+use crate::domain::{Cancellation, IndexVersion, Skip};
 use crate::embed::{EmbedderPlace, ModelPlace};
 use crate::error::{Error, Result};
 
@@ -53,6 +53,8 @@ impl Manifest {
 pub struct Records {
     path: PathBuf,
     connection: Connection,
+    /// A request to stop what is being written.
+    cancellation: Cancellation,
 }
 
 impl Records {
@@ -74,9 +76,14 @@ impl Records {
     }
 
     fn of(path: &Path, connection: Connection) -> Result<Self> {
-        let records = Self { path: path.to_owned(), connection };
+        let records = Self { path: path.to_owned(), connection, cancellation: Cancellation::default() };
         records.check_format()?;
         Ok(records)
+    }
+
+    /// Lets a request to stop end a transaction of very many rows, of which then nothing is kept.
+    pub(super) fn stop_by(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
     }
 
     fn check_format(&self) -> Result<()> {
@@ -243,6 +250,18 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
 /// Returns the error of a column whose contents are not what was written.
 fn damaged(column: usize, kind: Type, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, kind, why.into())
+}
+
+/// Rows of a transaction between two looks at whether to go on.
+const ROWS_BETWEEN_LOOKS: usize = 4_096;
+
+/// Ends a transaction as its database would, if a stop was asked for; looks at it once in many rows.
+fn look(cancellation: &Cancellation, row: usize) -> rusqlite::Result<()> {
+    if row % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 && cancellation.is_cancelled() {
+        let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+        return Err(rusqlite::Error::SqliteFailure(interrupted, None));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
-use super::Records;
-use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
+use super::{Records, look};
+use crate::domain::{Cancellation, Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
 
 /// The stage that makes passages and questions of a document.
@@ -98,12 +98,13 @@ impl Records {
     /// If the records cannot be written, or a passage is no part of its document; then nothing has changed.
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
         units.iter().try_for_each(check)?;
+        let stop = self.cancellation.clone();
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut insert = Insert::new(transaction)?;
             for unit in units {
                 remove.document(unit.document.id)?;
-                insert.unit(unit)?;
+                insert.unit(unit, &stop)?;
             }
             note_change(transaction, !units.is_empty())
         })
@@ -224,7 +225,8 @@ impl<'t> Insert<'t> {
         })
     }
 
-    fn unit(&mut self, unit: &DocumentUnit) -> rusqlite::Result<()> {
+    /// Inserts a unit. A stop ends the transaction within a document of very many passages, and in no other.
+    fn unit(&mut self, unit: &DocumentUnit, stop: &Cancellation) -> rusqlite::Result<()> {
         let Document { id, source_id, title, uri, media_type, text, metadata } = &unit.document;
         let metadata = to_json(metadata)?;
         let (content, root) = (&unit.content, &unit.root);
@@ -240,7 +242,8 @@ impl<'t> Insert<'t> {
             text
         ])?;
         let document = self.transaction.last_insert_rowid();
-        for passage in &unit.passages {
+        for (row, passage) in unit.passages.iter().enumerate() {
+            look(stop, row)?;
             self.passage(document, passage)?;
         }
         let no_reason = None::<&str>;

@@ -3,8 +3,8 @@
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use rustc_hash::FxHashMap;
 
-use super::{Records, json, to_version, unit};
-use crate::domain::{Counts, EdgeId, EntityId, IndexVersion, PassageId, QuestionId};
+use super::{Records, json, look, to_version, unit};
+use crate::domain::{Cancellation, Counts, EdgeId, EntityId, IndexVersion, PassageId, QuestionId};
 use crate::error::{Error, Result};
 use crate::workspace::WorkspaceOptions;
 use crate::workspace::stamp::StampedFile;
@@ -128,10 +128,11 @@ impl Records {
     ) -> Result<()> {
         let wrong = || Error::records("write");
         let ids = RowIds::find(self, ids)?;
+        let stop = self.cancellation.clone();
         let transaction = self.connection.transaction().map_err(wrong())?;
-        replace_entities(&transaction, rows.entities).map_err(wrong())?;
-        replace_mentions(&transaction, rows.mentions, &ids)?;
-        replace_edges(&transaction, rows.edges, &ids)?;
+        replace_entities(&transaction, rows.entities, &stop).map_err(wrong())?;
+        replace_mentions(&transaction, rows.mentions, &ids, &stop)?;
+        replace_edges(&transaction, rows.edges, &ids, &stop)?;
         switch(&transaction, version).map_err(wrong())?;
         transaction.commit().map_err(wrong())
     }
@@ -182,23 +183,34 @@ fn look_up<'a>(numbers: &RowNumbers, ids: impl Iterator<Item = &'a [u8; 16]>) ->
     ids.map(|id| numbers.get(id).copied().ok_or_else(|| lost(id))).collect()
 }
 
-fn replace_entities(transaction: &Transaction<'_>, entities: &[EntityRow]) -> rusqlite::Result<()> {
+fn replace_entities(
+    transaction: &Transaction<'_>,
+    entities: &[EntityRow],
+    stop: &Cancellation,
+) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM entities", [])?;
     let mut insert =
         transaction.prepare("INSERT INTO entities (entity, id, name, documents) VALUES (?1, ?2, ?3, ?4)")?;
     for (ordinal, entity) in (0_i64..).zip(entities) {
+        look(stop, ordinal as usize)?;
         insert.execute(params![ordinal, entity.id.as_bytes(), entity.name, entity.documents])?;
     }
     Ok(())
 }
 
-fn replace_mentions(transaction: &Transaction<'_>, mentions: &[MentionRow], ids: &RowIds) -> Result<()> {
+fn replace_mentions(
+    transaction: &Transaction<'_>,
+    mentions: &[MentionRow],
+    ids: &RowIds,
+    stop: &Cancellation,
+) -> Result<()> {
     let wrong = || Error::records("write");
     transaction.execute("DELETE FROM mentions", []).map_err(wrong())?;
     let mut insert = transaction
         .prepare("INSERT INTO mentions (passage, entity, sentence, span_start, span_end) VALUES (?1, ?2, ?3, ?4, ?5)")
         .map_err(wrong())?;
-    for mention in mentions {
+    for (row, mention) in mentions.iter().enumerate() {
+        look(stop, row).map_err(wrong())?;
         let passage = number(&ids.passages, mention.passage)?;
         let MentionRow { entity, sentence, start, end, .. } = mention;
         insert.execute(params![passage, entity, sentence, start, end]).map_err(wrong())?;
@@ -206,7 +218,7 @@ fn replace_mentions(transaction: &Transaction<'_>, mentions: &[MentionRow], ids:
     Ok(())
 }
 
-fn replace_edges(transaction: &Transaction<'_>, edges: &[EdgeRow], ids: &RowIds) -> Result<()> {
+fn replace_edges(transaction: &Transaction<'_>, edges: &[EdgeRow], ids: &RowIds, stop: &Cancellation) -> Result<()> {
     let wrong = || Error::records("write");
     transaction.execute("DELETE FROM edges", []).map_err(wrong())?;
     let mut insert = transaction
@@ -215,7 +227,8 @@ fn replace_edges(transaction: &Transaction<'_>, edges: &[EdgeRow], ids: &RowIds)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )
         .map_err(wrong())?;
-    for edge in edges {
+    for (row, edge) in edges.iter().enumerate() {
+        look(stop, row).map_err(wrong())?;
         let (from, to) = (number(&ids.passages, edge.from)?, number(&ids.passages, edge.to)?);
         let (outgoing, incoming) = (number(&ids.outgoing, edge.outgoing)?, number(&ids.incoming, edge.incoming)?);
         insert.execute(params![edge.id.as_bytes(), from, to, outgoing, incoming, edge.similarity]).map_err(wrong())?;

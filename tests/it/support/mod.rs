@@ -5,6 +5,7 @@ pub(crate) mod bolt;
 pub(crate) mod browser;
 pub(crate) mod chat;
 pub(crate) mod corpus;
+pub(crate) mod hostile;
 mod library;
 pub(crate) mod neo4j;
 pub(crate) mod onnx;
