@@ -12,7 +12,7 @@ mod corpus;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use cairn::domain::Passage;
+use cairn::domain::{Cancellation, Passage};
 use cairn::embed::StaticTable;
 use cairn::graph::matching::{MatchOptions, match_questions};
 use cairn::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
@@ -85,7 +85,9 @@ fn find_names_and_mentions(bencher: Bencher<'_, '_>) {
     let passages: Vec<Vec<Passage>> = one_bundle().iter().map(passages_of).collect();
     let documents: Vec<NamedDocument<'_>> =
         one_bundle().iter().zip(&passages).map(|(document, passages)| named(document, passages)).collect();
-    bencher.bench_local(|| pack_mentions(&documents, &mut PackedGraph::default()).len());
+    bencher.bench_local(|| {
+        pack_mentions(&documents, &mut PackedGraph::default(), &Cancellation::default()).unwrap().spans.len()
+    });
 }
 
 fn named<'a>(document: &'a Document, passages: &'a [Passage]) -> NamedDocument<'a> {
@@ -110,7 +112,9 @@ fn embed_ten_thousand_questions(bencher: Bencher<'_, '_>) {
 fn match_so_many_questions(bencher: Bencher<'_, '_>, count: usize) {
     let asked = asked(count);
     let (outgoing, incoming) = (asked.outgoing.view(), asked.incoming.view());
-    bencher.bench_local(|| match_questions(&outgoing, &incoming, &MatchOptions::default()).len());
+    bencher.bench_local(|| {
+        match_questions(&outgoing, &incoming, &MatchOptions::default(), &Cancellation::default()).unwrap().len()
+    });
 }
 
 /// An index of one bundle, and what asks it.
@@ -197,7 +201,9 @@ fn print_exponent() {
     let cost = |asked: &Asked| {
         let (outgoing, incoming) = (asked.outgoing.view(), asked.incoming.view());
         let (started, before) = (Instant::now(), processor_seconds());
-        divan::black_box(match_questions(&outgoing, &incoming, &MatchOptions::default()));
+        divan::black_box(
+            match_questions(&outgoing, &incoming, &MatchOptions::default(), &Cancellation::default()).unwrap(),
+        );
         let wall = started.elapsed().as_secs_f64();
         processor_seconds().zip(before).map_or(wall, |(after, before)| after - before)
     };

@@ -449,7 +449,11 @@ impl Error {
 
     /// Wraps an error of the records with what was tried.
     pub(crate) fn records(action: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
-        move |source| Self::Records { action, source }
+        move |source| match source.sqlite_error_code() {
+            // Nothing but a request to stop interrupts.
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Self::Cancelled,
+            _ => Self::Records { action, source },
+        }
     }
 
     /// Wraps an error of the text index with what was tried.

@@ -7,12 +7,17 @@ mod pack;
 mod sections;
 mod units;
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
-use crate::domain::{Document, Passage, PassageId, Span};
+use crate::domain::{Cancellation, Document, Passage, PassageId, Span};
+use crate::error::Result;
 use crate::text;
 use pack::pack;
-use sections::{Section, sections};
+pub use sections::HEADING_CHARS_MAX;
+use sections::{Section, Sections};
 use units::Units;
 
 /// What becomes a passage.
@@ -40,44 +45,107 @@ impl Default for ChunkOptions {
     }
 }
 
-/// Returns the passages of `document`, in order. They cover every character but white space once; a document without
-/// any has none, and one that fits is one passage.
+/// Passages that a document is divided into by its structure at most. What follows is divided by size alone: no heading
+/// and no sentence begins a passage of its own there.
+pub const PASSAGES_MAX: usize = 131_072;
+/// Word pieces of a passage at least, where passages are divided by size alone.
+const COARSE_PIECES_MIN: usize = 256;
+/// Sentences of a document that are told apart at most: each passage has an even share of them.
+pub const SENTENCES_MAX: usize = 524_288;
+/// Characters of the section of a passage at most: the headings above it, joined.
+pub const SECTION_CHARS_MAX: usize = 400;
+/// Passages between two looks at whether to go on.
+const LOOK_EVERY: usize = 1_024;
+
+/// A document, divided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Division {
+    /// Its passages, in order. They cover every character but white space once.
+    pub passages: Vec<Passage>,
+    /// What limits left out of them: never text.
+    pub cuts: Cuts,
+}
+
+/// What limits left out where a document was divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cuts {
+    /// Headings, and sections of passages, that are shortened.
+    pub headings: u64,
+    /// Passages that were divided by size alone.
+    pub coarse: u64,
+    /// Sentences that are told as one with the sentence before.
+    pub sentences: u64,
+}
+
+/// Returns the passages of `document`, as [`divide`] makes them.
+#[must_use]
+pub fn passages(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str) -> usize) -> Vec<Passage> {
+    // Nobody asks for a stop.
+    divide(document, options, count, &Cancellation::default()).map(|division| division.passages).unwrap_or_default()
+}
+
+/// Divides `document` into passages, in order. They cover every character but white space once; a document without any
+/// has none, and one that fits is one passage.
 ///
 /// `count` says how many word pieces a text has; texts side by side have the sum. Where the document changes, only the
 /// passages there change, and rarely the next ones: where passages begin depends on nothing farther off.
 ///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+///
 /// # Complexity
 ///
 /// Linear in the document; each part of it is counted at most once as a paragraph, as a sentence and as words.
-#[must_use]
-pub fn passages(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str) -> usize) -> Vec<Passage> {
-    let text = document.text.as_str();
+pub fn divide(
+    document: &Document,
+    options: &ChunkOptions,
+    count: &dyn Fn(&str) -> usize,
+    cancellation: &Cancellation,
+) -> Result<Division> {
     let limit = pieces_left(document, options, count);
-    let sections = sections(text);
-    let units = Units { text, limit, unit: options.unit, count };
-    let spans = match units.whole(&sections) {
-        Some(whole) => vec![(whole, common_path(&sections))],
-        None => sections.iter().flat_map(|section| section_spans(&units, section)).collect(),
-    };
+    let units = Units { text: document.text.as_str(), limit, unit: options.unit, count, cancellation };
+    let mut spans = Spans { units, found: Vec::new(), coarse_from: None, shortened: 0 };
+    spans.find()?;
+    let Spans { found, coarse_from, shortened, .. } = spans;
+    let coarse = coarse_from.map_or(0, |from| found.len() - from) as u64;
+    let mut cuts = Cuts { headings: shortened, coarse, sentences: 0 };
 
+    let sentences_max = (SENTENCES_MAX / found.len().max(1)).max(1);
     let mut equal_texts: FxHashMap<&str, u32> = FxHashMap::default();
-    let mut passages = Vec::with_capacity(spans.len());
-    for (ordinal, (span, path)) in (0..).zip(spans) {
+    let mut passages = Vec::with_capacity(found.len());
+    for (ordinal, (span, path)) in (0..).zip(found) {
+        if passages.len().is_multiple_of(LOOK_EVERY) {
+            cancellation.check()?;
+        }
         let span = Span::from(span);
-        let passage_text = span.of(text);
-        let nth = equal_texts.entry(passage_text).or_default();
+        let text = span.of(&document.text);
+        let nth = equal_texts.entry(text).or_default();
         passages.push(Passage {
-            id: PassageId::of(&[document.id.as_bytes(), passage_text.as_bytes(), &nth.to_le_bytes()]),
+            id: PassageId::of(&[document.id.as_bytes(), text.as_bytes(), &nth.to_le_bytes()]),
             document: document.id,
             ordinal,
             span,
-            section: (!path.is_empty()).then(|| path.join(" › ")),
-            text: passage_text.to_owned(),
-            sentences: text::sentences(passage_text).into_iter().map(Span::from).collect(),
+            section: (!path.is_empty()).then(|| path.to_string()),
+            text: text.to_owned(),
+            sentences: sentences(text, sentences_max, &mut cuts),
         });
         *nth += 1;
     }
-    passages
+    Ok(Division { passages, cuts })
+}
+
+/// Returns the first `most` sentences of a passage; the last of them goes on to its end.
+fn sentences(text: &str, most: usize, cuts: &mut Cuts) -> Vec<Span> {
+    let mut spans: Vec<Span> = text::sentences(text).map(Span::from).collect();
+    let end = spans.last().map(|last| last.end);
+    cuts.sentences += spans.len().saturating_sub(most) as u64;
+    spans.truncate(most);
+    if let (Some(last), Some(end)) = (spans.last_mut(), end) {
+        last.end = end;
+    }
+    spans.shrink_to_fit();
+    spans
 }
 
 /// Returns how many pieces the title leaves to the text: at least half, for a title that long is no title.
@@ -88,15 +156,83 @@ fn pieces_left(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str)
     pieces_max.saturating_sub(title_pieces).max(pieces_max / 2).max(1)
 }
 
-type SpanUnder<'a> = (std::ops::Range<usize>, &'a [String]);
+/// Where the passages of a document lie, each with its section.
+struct Spans<'a> {
+    units: Units<'a>,
+    found: Vec<(Range<usize>, Rc<str>)>,
+    /// The first passage that was divided by size alone.
+    coarse_from: Option<usize>,
+    /// Headings and sections that were shortened.
+    shortened: u64,
+}
 
-fn section_spans<'a>(units: &Units<'_>, section: &'a Section) -> Vec<SpanUnder<'a>> {
-    let parts = units.of(section);
-    let spans = match units.unit {
-        PassageUnit::Structure => pack(units.text, &parts, units.limit),
-        PassageUnit::Sentence => units::each(&parts),
-    };
-    spans.into_iter().map(|span| (span, section.path.as_slice())).collect()
+impl Spans<'_> {
+    fn find(&mut self) -> Result<()> {
+        let text = self.units.text;
+        if self.units.may_be_whole() {
+            let mut all = Sections::of(text);
+            let sections: Vec<Section> = Iterator::by_ref(&mut all).collect();
+            if let Some(whole) = self.units.whole(&sections) {
+                self.shortened += all.cut;
+                let path = self.path(common_path(&sections));
+                self.found.push((whole, path));
+                return Ok(());
+            }
+        }
+        let mut sections = Sections::of(text);
+        while let Some(section) = sections.next() {
+            self.divide(&section)?;
+            if self.coarse_from.is_some() {
+                sections.ignore_headings();
+            }
+        }
+        self.shortened += sections.cut;
+        Ok(())
+    }
+
+    fn divide(&mut self, section: &Section) -> Result<()> {
+        let path = self.path(&section.path);
+        let (found, coarse_from) = (&mut self.found, &mut self.coarse_from);
+        let (text, limit, unit) = (self.units.text, self.units.limit, self.units.unit);
+        let coarse = limit.max(COARSE_PIECES_MIN);
+        self.units.of(section, &mut |units| {
+            if coarse_from.is_some() {
+                found.extend(pack(text, units, coarse).into_iter().map(|span| (span, Rc::clone(&path))));
+                return Ok(());
+            }
+            let mut spans = match unit {
+                PassageUnit::Structure => pack(text, units, limit),
+                PassageUnit::Sentence => units::each(units),
+            };
+            let room = PASSAGES_MAX.saturating_sub(found.len());
+            let rest = spans.get(room).map(|span| span.start);
+            spans.truncate(room);
+            found.extend(spans.into_iter().map(|span| (span, Rc::clone(&path))));
+            if let Some(start) = rest {
+                *coarse_from = Some(found.len());
+                let first = units.partition_point(|unit| unit.span.start < start);
+                let spans = pack(text, &units[first..], coarse);
+                found.extend(spans.into_iter().map(|span| (span, Rc::clone(&path))));
+            }
+            Ok(())
+        })?;
+        if self.coarse_from.is_some() {
+            (self.units.limit, self.units.unit) = (coarse, PassageUnit::Structure);
+        }
+        Ok(())
+    }
+
+    /// Joins the headings above a passage.
+    fn path(&mut self, headings: &[String]) -> Rc<str> {
+        let joined = headings.join(" › ");
+        match text::shortened(&joined, SECTION_CHARS_MAX) {
+            Some(short) => {
+                self.shortened += 1;
+                short.into()
+            }
+            None => joined.into(),
+        }
+    }
 }
 
 /// Returns the headings that all sections stand under.

@@ -2,10 +2,17 @@
 
 use std::ops::Range;
 
-/// Paragraphs under one heading.
+use crate::text::shortened;
+
+/// Characters of a heading in the section of a passage at most. The text has it whole.
+pub const HEADING_CHARS_MAX: usize = 160;
+/// Paragraphs that are handed over together: a section with more comes in parts.
+const PARAGRAPHS_MAX: usize = 1 << 20;
+
+/// Paragraphs under one heading, or a part of very many.
 #[derive(Debug, PartialEq)]
 pub(super) struct Section {
-    /// The headings above, outermost first.
+    /// The headings above, outermost first, none longer than it may be.
     pub(super) path: Vec<String>,
     /// Lines of the headings that open it; more than one where a heading has no text of its own.
     pub(super) headings: Vec<Range<usize>>,
@@ -13,21 +20,15 @@ pub(super) struct Section {
     pub(super) paragraphs: Vec<Range<usize>>,
 }
 
-/// Returns the sections of `text` that have something in them, in order.
-pub(super) fn sections(text: &str) -> Vec<Section> {
-    let mut reader = Reader::default();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        reader.read(text, line, start);
-        start += line.len();
-    }
-    reader.end_section(text);
-    reader.sections
-}
-
-#[derive(Default)]
-struct Reader {
-    sections: Vec<Section>,
+/// The sections of a text that have something in them, in order.
+pub(super) struct Sections<'a> {
+    text: &'a str,
+    /// Where the next line begins.
+    at: usize,
+    /// Whether headings open no more sections.
+    is_flat: bool,
+    /// Headings that are shortened in the sections of passages.
+    pub(super) cut: u64,
     /// Levels and texts of the headings above.
     path: Vec<(usize, String)>,
     headings: Vec<Range<usize>>,
@@ -38,44 +39,96 @@ struct Reader {
     is_fenced: bool,
 }
 
-impl Reader {
-    fn read(&mut self, text: &str, line: &str, start: usize) {
+impl<'a> Sections<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            is_flat: false,
+            cut: 0,
+            path: Vec::new(),
+            headings: Vec::new(),
+            paragraphs: Vec::new(),
+            open: None,
+            is_fenced: false,
+        }
+    }
+
+    /// Lets no heading open a section from here on: each is a paragraph.
+    pub(super) fn ignore_headings(&mut self) {
+        self.is_flat = true;
+        self.path.clear();
+    }
+
+    /// Reads a line; returns the section that it ends, if it ends one.
+    fn read(&mut self, line: &str, start: usize) -> Option<Section> {
         let span = start..start + line.len();
         if line.trim_start().starts_with("```") {
             self.is_fenced = !self.is_fenced;
         } else if !self.is_fenced && line.trim().is_empty() {
-            return self.end_paragraph(text);
+            self.end_paragraph();
+            return (self.paragraphs.len() >= PARAGRAPHS_MAX).then(|| self.end_section()).flatten();
         } else if let Some((level, heading)) = heading(line).filter(|_| !self.is_fenced) {
-            return self.open_section(text, level, heading, span);
+            return self.read_heading(level, heading, span);
         }
         let first = self.open.as_ref().map_or(start, |open| open.start);
         self.open = Some(first..span.end);
+        None
     }
 
-    fn open_section(&mut self, text: &str, level: usize, heading: &str, line: Range<usize>) {
-        self.end_paragraph(text);
-        if !self.paragraphs.is_empty() {
-            self.end_section(text);
+    fn read_heading(&mut self, level: usize, heading: &str, line: Range<usize>) -> Option<Section> {
+        self.end_paragraph();
+        if self.is_flat {
+            self.paragraphs.extend(trimmed(self.text, line));
+            return (self.paragraphs.len() >= PARAGRAPHS_MAX).then(|| self.end_section()).flatten();
         }
+        let before = if self.paragraphs.is_empty() { None } else { self.end_section() };
         self.path.retain(|(above, _)| *above < level);
-        self.path.push((level, heading.to_owned()));
-        self.headings.extend(trimmed(text, line));
+        let heading = match shortened(heading, HEADING_CHARS_MAX) {
+            Some(short) => {
+                self.cut += 1;
+                short
+            }
+            None => heading.to_owned(),
+        };
+        self.path.push((level, heading));
+        self.headings.extend(trimmed(self.text, line));
+        before
     }
 
-    fn end_paragraph(&mut self, text: &str) {
-        self.paragraphs.extend(self.open.take().and_then(|span| trimmed(text, span)));
+    fn end_paragraph(&mut self) {
+        self.paragraphs.extend(self.open.take().and_then(|span| trimmed(self.text, span)));
     }
 
-    fn end_section(&mut self, text: &str) {
-        self.end_paragraph(text);
+    /// Takes what was read since the last section, if there is anything.
+    fn end_section(&mut self) -> Option<Section> {
+        self.end_paragraph();
         if self.headings.is_empty() && self.paragraphs.is_empty() {
-            return;
+            return None;
         }
-        self.sections.push(Section {
+        Some(Section {
             path: self.path.iter().map(|(_, heading)| heading.clone()).filter(|it| !it.is_empty()).collect(),
             headings: std::mem::take(&mut self.headings),
             paragraphs: std::mem::take(&mut self.paragraphs),
-        });
+        })
+    }
+}
+
+impl Iterator for Sections<'_> {
+    type Item = Section;
+
+    fn next(&mut self) -> Option<Section> {
+        let text = self.text;
+        while let Some(rest) = text.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+            let start = self.at;
+            self.at += line.len();
+            let section = self.read(line, start);
+            if section.is_some() {
+                return section;
+            }
+        }
+        self.end_section()
     }
 }
 
@@ -101,7 +154,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[(&str, &[&str], &[&str])]) {
-        let sections = sections(text);
+        let sections: Vec<Section> = Sections::of(text).collect();
         let texts = |spans: &[Range<usize>]| spans.iter().map(|span| &text[span.clone()]).collect::<Vec<_>>();
         let actual: Vec<_> =
             sections.iter().map(|it| (it.path.join("/"), texts(&it.headings), texts(&it.paragraphs))).collect();
@@ -124,6 +177,29 @@ mod tests {
             ],
         );
         check("#hashtag\n####### seven", &[("", &[], &["#hashtag\n####### seven"])]);
+    }
+
+    #[test]
+    fn a_long_heading_is_shortened_in_paths_and_whole_in_the_text() {
+        for (chars, cut) in [(HEADING_CHARS_MAX, 0), (HEADING_CHARS_MAX + 1, 1)] {
+            let text = format!("# {}\nText.\n## Below\nMore.", "é".repeat(chars));
+            let mut sections = Sections::of(&text);
+            let read: Vec<Section> = sections.by_ref().collect();
+            assert_eq!(sections.cut, cut);
+            assert!(read.iter().all(|section| section.path[0].chars().count() == HEADING_CHARS_MAX));
+            assert_eq!(read[0].path[0].ends_with('…'), cut == 1);
+            assert_eq!(read[0].headings[0].len(), 2 + 2 * chars);
+        }
+    }
+
+    #[test]
+    fn headings_of_a_flat_text_are_paragraphs() {
+        let mut sections = Sections::of("# A\nb\n# C\nd\n\n# E\nf");
+        assert_eq!(sections.next().unwrap().path, ["A"]);
+        sections.ignore_headings();
+        let rest = sections.next().unwrap();
+        assert_eq!((rest.path.len(), rest.headings.len(), rest.paragraphs.len()), (0, 1, 3));
+        assert_eq!(sections.next(), None);
     }
 
     #[test]

@@ -117,6 +117,71 @@ fn a_large_text_without_structure_is_divided_in_linear_time() {
     }
 }
 
+#[test]
+fn no_part_of_a_document_is_counted_more_than_a_few_times() {
+    for piece in ["# a\nb\n", "a. ", "A. ", "x", "a\n\n", "# # ", "#", "| a |\n", "東。", ". ", "\u{b}\n"] {
+        let counted = |bytes: usize| {
+            let document = Document::new("test", None, piece.repeat(bytes / piece.len()));
+            let sum = std::cell::Cell::new(0);
+            let count = |text: &str| {
+                sum.set(sum.get() + text.len());
+                text.len().div_ceil(4)
+            };
+            let passages = passages(&document, &ChunkOptions::default(), &count);
+            check_lossless(&document, &passages);
+            sum.get()
+        };
+        assert!(counted(64 << 10) <= 4 * (64 << 10), "{piece:?}");
+    }
+}
+
+#[test]
+fn beyond_the_most_passages_a_document_is_divided_by_size() {
+    let document = Document::new("test", None, "# a\nb\n".repeat(PASSAGES_MAX + 1_000));
+    let division = divide(&document, &ChunkOptions::default(), &count_words, &Cancellation::default()).unwrap();
+    check_lossless(&document, &division.passages);
+    let coarse = division.cuts.coarse as usize;
+    assert_eq!(division.passages.len(), PASSAGES_MAX + coarse);
+    assert!((1..100).contains(&coarse), "{coarse}");
+    assert_eq!(division.passages[PASSAGES_MAX - 1].section.as_deref(), Some("a"));
+    assert_eq!(division.passages[PASSAGES_MAX + 1].section, None);
+    let fits = Document::new("test", None, "# a\nb\n".repeat(1_000));
+    let division = divide(&fits, &ChunkOptions::default(), &count_words, &Cancellation::default()).unwrap();
+    assert_eq!(division.cuts, Cuts::default());
+}
+
+#[test]
+fn sentences_beyond_a_passages_share_are_told_as_one() {
+    let mut cuts = Cuts::default();
+    let text = "One. Two. Three. Four.";
+    let told = |most, cuts: &mut Cuts| sentences(text, most, cuts).iter().map(|it| it.of(text)).collect::<Vec<_>>();
+    assert_eq!(told(4, &mut cuts), ["One.", "Two.", "Three.", "Four."]);
+    assert_eq!(cuts.sentences, 0);
+    assert_eq!(told(2, &mut cuts), ["One.", "Two. Three. Four."]);
+    assert_eq!(cuts.sentences, 2);
+    assert!(sentences("", 2, &mut cuts).is_empty());
+}
+
+#[test]
+fn a_section_of_long_headings_is_shortened() {
+    let text = format!("# {0}\n## {0}\n### {0}\n\n{1}", "Mill ".repeat(30), "a b. ".repeat(300));
+    let document = Document::new("test", None, text);
+    let division = divide(&document, &ChunkOptions::default(), &count_words, &Cancellation::default()).unwrap();
+    check_lossless(&document, &division.passages);
+    let section = division.passages[0].section.clone().unwrap();
+    assert!(section.chars().count() <= SECTION_CHARS_MAX && section.ends_with('…'), "{section}");
+    assert!(division.cuts.headings > 0);
+}
+
+#[test]
+fn a_stop_is_obeyed_inside_a_document() {
+    let stop = Cancellation::default();
+    stop.cancel();
+    let document = Document::new("test", None, "a b. ".repeat(1_000));
+    let divided = divide(&document, &ChunkOptions::default(), &count_words, &stop);
+    assert!(matches!(divided, Err(crate::Error::Cancelled)));
+}
+
 /// A paragraph of a few sentences of invented words.
 fn paragraph() -> impl Strategy<Value = String> {
     let sentence = prop::collection::vec("[a-z]{2,9}", 4..16).prop_map(|words| format!("Z{}. ", words.join(" ")));

@@ -4,11 +4,15 @@ use std::ops::Range;
 
 use super::PassageUnit;
 use super::sections::{Section, trimmed};
+use crate::domain::Cancellation;
+use crate::error::Result;
 use crate::text;
 
 /// Bytes that a piece stands for at most. Embedders read a long run of letters as one unknown piece, and a passage is
 /// to be bounded all the same.
 pub(super) const BYTES_PER_PIECE_MAX: usize = 24;
+/// Units that are packed together: of a section with more, so many begin with a passage of their own.
+const UNITS_MAX: usize = 1 << 20;
 
 /// A part that is not divided any more.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,18 +32,46 @@ pub(super) struct Units<'a> {
     pub(super) limit: usize,
     pub(super) unit: PassageUnit,
     pub(super) count: &'a dyn Fn(&str) -> usize,
+    pub(super) cancellation: &'a Cancellation,
+}
+
+/// Takes units that are to be packed together.
+pub(super) type Pack<'p> = dyn FnMut(&[Unit]) -> Result<()> + 'p;
+
+/// Units on their way to be packed.
+struct Sink<'s, 'p> {
+    units: Vec<Unit>,
+    pack: &'s mut Pack<'p>,
+    cancellation: &'s Cancellation,
+}
+
+impl Sink<'_, '_> {
+    fn push(&mut self, unit: Unit) -> Result<()> {
+        self.cancellation.check()?;
+        // A heading goes with what follows.
+        if self.units.len() >= UNITS_MAX && self.units.last().is_some_and(|last| !last.is_heading) {
+            self.pack()?;
+        }
+        self.units.push(unit);
+        Ok(())
+    }
+
+    fn pack(&mut self) -> Result<()> {
+        (self.pack)(&self.units)?;
+        self.units.clear();
+        Ok(())
+    }
 }
 
 impl Units<'_> {
+    /// Returns whether the whole text is short enough to be one passage.
+    pub(super) fn may_be_whole(&self) -> bool {
+        self.unit != PassageUnit::Sentence && self.text.trim().len().div_ceil(BYTES_PER_PIECE_MAX) <= self.limit
+    }
+
     /// Returns the span of the whole text if it is to be one passage.
     pub(super) fn whole(&self, sections: &[Section]) -> Option<Range<usize>> {
-        if self.unit == PassageUnit::Sentence {
-            return None;
-        }
         let whole = trimmed(self.text, 0..self.text.len())?;
-        if whole.len().div_ceil(BYTES_PER_PIECE_MAX) > self.limit {
-            return None;
-        }
         let mut room = self.limit;
         for span in sections.iter().flat_map(|section| section.headings.iter().chain(&section.paragraphs)) {
             room = room.checked_sub(self.pieces(span))?;
@@ -47,34 +79,32 @@ impl Units<'_> {
         Some(whole)
     }
 
-    /// Returns the units of a section, in order.
-    pub(super) fn of(&self, section: &Section) -> Vec<Unit> {
-        let mut units = Vec::new();
+    /// Hands over the units of a section, in order; nearly always all of them together.
+    pub(super) fn of(&self, section: &Section, pack: &mut Pack<'_>) -> Result<()> {
+        let mut units = Sink { units: Vec::new(), pack, cancellation: self.cancellation };
         // A heading takes room from the unit that follows. It may not take more than half of it.
         let mut taken = 0;
         for span in &section.headings {
-            let pieces = self.pieces(span);
-            let is_heading = taken + pieces <= self.limit / 2;
-            if is_heading {
-                taken += pieces;
-                units.push(Unit { span: span.clone(), pieces, is_heading });
+            if let Some(unit) = self.fits(span, (self.limit / 2).saturating_sub(taken)) {
+                taken += unit.pieces;
+                units.push(Unit { is_heading: true, ..unit })?;
             } else {
-                self.push_words(span, self.limit - taken, &mut units);
+                self.push_words(span, self.limit - taken, &mut units)?;
                 taken = 0;
             }
         }
         for span in &section.paragraphs {
             match self.unit {
-                PassageUnit::Structure => self.push_paragraph(span, self.limit - taken, &mut units),
-                PassageUnit::Sentence => self.push_sentences(span, self.limit - taken, &mut units),
+                PassageUnit::Structure => self.push_paragraph(span, self.limit - taken, &mut units)?,
+                PassageUnit::Sentence => self.push_sentences(span, self.limit - taken, &mut units)?,
             }
             taken = 0;
         }
-        units
+        units.pack()
     }
 
     /// Appends a paragraph, whole if it has at most `room` pieces.
-    fn push_paragraph(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+    fn push_paragraph(&self, span: &Range<usize>, room: usize, units: &mut Sink<'_, '_>) -> Result<()> {
         match self.fits(span, room) {
             Some(unit) => units.push(unit),
             None => self.push_sentences(span, room, units),
@@ -82,21 +112,22 @@ impl Units<'_> {
     }
 
     /// Appends the sentences of a paragraph; the first has `room`.
-    fn push_sentences(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+    fn push_sentences(&self, span: &Range<usize>, room: usize, units: &mut Sink<'_, '_>) -> Result<()> {
         let paragraph = self.text.get(span.clone()).unwrap_or_default();
         let mut room = room;
         for sentence in text::sentences(paragraph) {
             let span = span.start + sentence.start..span.start + sentence.end;
             match self.fits(&span, room) {
-                Some(unit) => units.push(unit),
-                None => self.push_words(&span, room, units),
+                Some(unit) => units.push(unit)?,
+                None => self.push_words(&span, room, units)?,
             }
             room = self.limit;
         }
+        Ok(())
     }
 
     /// Appends a long sentence as runs of words that fill `room`, and then the limit.
-    fn push_words(&self, span: &Range<usize>, room: usize, units: &mut Vec<Unit>) {
+    fn push_words(&self, span: &Range<usize>, room: usize, units: &mut Sink<'_, '_>) -> Result<()> {
         let mut run = Run { room, limit: self.limit, open: None };
         let sentence = self.text.get(span.clone()).unwrap_or_default();
         let mut start = span.start;
@@ -104,22 +135,23 @@ impl Units<'_> {
             let end = start + word.len();
             if let Some(word) = trimmed(self.text, start..end) {
                 match self.fits(&word, self.limit) {
-                    Some(unit) => run.push(unit, units),
-                    None => self.push_characters(&word, &mut run, units),
+                    Some(unit) => run.push(unit, units)?,
+                    None => self.push_characters(&word, &mut run, units)?,
                 }
             }
             start = end;
         }
-        units.extend(run.open);
+        run.open.map_or(Ok(()), |unit| units.push(unit))
     }
 
-    fn push_characters(&self, span: &Range<usize>, run: &mut Run, units: &mut Vec<Unit>) {
+    fn push_characters(&self, span: &Range<usize>, run: &mut Run, units: &mut Sink<'_, '_>) -> Result<()> {
         let word = self.text.get(span.clone()).unwrap_or_default();
         for (at, c) in word.char_indices() {
             let character = span.start + at..span.start + at + c.len_utf8();
             let pieces = self.pieces(&character).clamp(1, self.limit);
-            run.push(Unit { span: character, pieces, is_heading: false }, units);
+            run.push(Unit { span: character, pieces, is_heading: false }, units)?;
         }
+        Ok(())
     }
 
     /// Returns the span as a unit if it has at most `room` pieces.
@@ -148,7 +180,7 @@ struct Run {
 }
 
 impl Run {
-    fn push(&mut self, unit: Unit, units: &mut Vec<Unit>) {
+    fn push(&mut self, unit: Unit, units: &mut Sink<'_, '_>) -> Result<()> {
         match &mut self.open {
             Some(open) if open.pieces + unit.pieces <= self.room => {
                 open.span.end = unit.span.end;
@@ -156,10 +188,12 @@ impl Run {
             }
             open => {
                 let is_first = open.is_none() && unit.pieces <= self.room;
-                units.extend(open.replace(unit));
+                let full = open.replace(unit);
                 self.room = if is_first { self.room } else { self.limit };
+                return full.map_or(Ok(()), |full| units.push(full));
             }
         }
+        Ok(())
     }
 }
 

@@ -109,6 +109,10 @@ pub(super) struct IndexArgs {
     /// Question edges to other documents that each question may give; 0 where only `--edges-within` is given.
     #[arg(long, value_name = "N")]
     pub(super) edges_across: Option<usize>,
+    /// Remove documents that are gone also where that is most of what a PATH held; without it they are kept, for a
+    /// folder that is not mounted looks the same.
+    #[arg(long)]
+    pub(super) remove: bool,
     /// Give the index another embedder; without a PATH, from the texts that it holds.
     #[arg(long)]
     pub(super) re_embed: bool,

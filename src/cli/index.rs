@@ -9,7 +9,9 @@ use super::{Done, Surroundings, endpoint, index_model, models, pinned, progress,
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
 use crate::graph::matching::{EdgeQuota, MatchOptions};
-use crate::index::{FailedReplies, IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed};
+use crate::index::{
+    FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
+};
 use crate::ingest::IngestOptions;
 use crate::neo4j::{OtherVectors, PublishOptions};
 use crate::skill::{Performers, QuestionCalls};
@@ -129,6 +131,7 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
         question_calls: if asked.separate_questions { QuestionCalls::Separate } else { QuestionCalls::Together },
         failed_replies: if asked.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
+        most_gone: if args.remove { MostGone::Remove } else { MostGone::Keep },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         ..IndexOptions::default()
     })

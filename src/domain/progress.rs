@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::error::{Error, Result};
+
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
@@ -31,5 +33,15 @@ impl Cancellation {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Goes on unless a stop was asked for. Cheap enough to ask for every passage: long work asks often, so that a stop
+    /// takes effect inside a document too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] once a stop was asked for.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use super::scan::dots;
 use super::top;
 use super::vectors::{QuantizedVectors, Vectors};
+use crate::domain::Cancellation;
+use crate::error::Result;
 
 /// Cells that are put in order before all are: a search seldom looks into more.
 const CELLS_RANKED_FIRST: usize = 32;
@@ -33,18 +35,21 @@ impl Cells {
     /// Sorts all rows of `vectors` into cells.
     ///
     /// Complexity: 2 · n · √n products of vectors.
-    #[must_use]
-    pub fn of(vectors: &Vectors<'_>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+    pub fn of(vectors: &Vectors<'_>, cancellation: &Cancellation) -> Result<Self> {
         if vectors.is_empty() {
-            return Self::default();
+            return Ok(Self::default());
         }
         let count = vectors.len().isqrt();
         let mut centers = QuantizedVectors::new(vectors.dimension);
         for center in 0..count {
             centers.push_row(vectors, (center * vectors.len() / count) as u32);
         }
-        let centers = means(vectors, &nearest(vectors, &centers), &centers);
-        let nearest = nearest(vectors, &centers);
+        let centers = means(vectors, &nearest(vectors, &centers, cancellation)?, &centers);
+        let nearest = nearest(vectors, &centers, cancellation)?;
         let mut members: Vec<u32> = (0..vectors.len() as u32).collect();
         members.sort_by_key(|row| nearest[*row as usize]);
         let starts = (0..=count as u32).map(|cell| members.partition_point(|row| nearest[*row as usize] < cell) as u32);
@@ -53,13 +58,16 @@ impl Cells {
         for row in &members {
             sorted.push_row(vectors, *row);
         }
-        Self { centers, starts, members, vectors: sorted }
+        Ok(Self { centers, starts, members, vectors: sorted })
     }
 
     /// Returns the cell whose center is nearest to each row of `query`; the first where there is none.
-    #[must_use]
-    pub fn nearest(&self, query: &Vectors<'_>) -> Vec<u32> {
-        nearest(query, &self.centers)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+    pub fn nearest(&self, query: &Vectors<'_>, cancellation: &Cancellation) -> Result<Vec<u32>> {
+        nearest(query, &self.centers, cancellation)
     }
 
     /// Appends to `cells` those that are nearest to row `row` of `query`, nearest first, until they hold `wanted` rows.
@@ -110,9 +118,12 @@ impl Cells {
 }
 
 /// Returns the nearest center of each row; of equal ones the first.
-fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors) -> Vec<u32> {
+fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors, cancellation: &Cancellation) -> Result<Vec<u32>> {
     let centers = centers.view();
     let nearest = |sums: &mut Vec<i32>, row: u32| {
+        if cancellation.is_cancelled() {
+            return 0;
+        }
         dots(centers.codes, vectors.codes(row), sums);
         let mut best = (f32::NEG_INFINITY, 0);
         for ((sum, scale), center) in sums.iter().zip(centers.scales).zip(0..) {
@@ -123,7 +134,10 @@ fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors) -> Vec<u32> {
         }
         best.1
     };
-    (0..vectors.len() as u32).into_par_iter().with_min_len(ROWS_PER_TASK).map_init(Vec::new, nearest).collect()
+    let rows = (0..vectors.len() as u32).into_par_iter().with_min_len(ROWS_PER_TASK);
+    let found = rows.map_init(Vec::new, nearest).collect();
+    cancellation.check()?;
+    Ok(found)
 }
 
 /// Returns the mean of the rows of each cell, at unit length; the old center where that is nothing.
@@ -176,7 +190,7 @@ mod tests {
     #[test]
     fn the_nearest_row_is_seen_without_looking_at_all() {
         let vectors = circle(400);
-        let cells = Cells::of(&vectors.view());
+        let cells = Cells::of(&vectors.view(), &Cancellation::default()).unwrap();
         for row in [0, 77, 399] {
             let rows = near(&cells, &vectors, row, 60);
             assert!(rows.contains(&row) && rows.contains(&((row + 1) % 400)), "{row}: {rows:?}");
@@ -187,7 +201,7 @@ mod tests {
     #[test]
     fn every_row_is_seen_once_where_all_are_wanted() {
         let vectors = circle(401);
-        let cells = Cells::of(&vectors.view());
+        let cells = Cells::of(&vectors.view(), &Cancellation::default()).unwrap();
         assert_eq!(near(&cells, &vectors, 3, usize::MAX), (0..401).collect::<Vec<_>>());
     }
 
@@ -195,7 +209,7 @@ mod tests {
     fn equal_vectors_and_no_vectors_are_no_trouble() {
         let mut same = QuantizedVectors::new(2);
         (0..100).for_each(|_| same.push(&[0.0, 0.0]));
-        assert_eq!(near(&Cells::of(&same.view()), &same, 0, 5).len(), 100);
-        assert!(near(&Cells::of(&Vectors::default()), &same, 0, 5).is_empty());
+        assert_eq!(near(&Cells::of(&same.view(), &Cancellation::default()).unwrap(), &same, 0, 5).len(), 100);
+        assert!(near(&Cells::of(&Vectors::default(), &Cancellation::default()).unwrap(), &same, 0, 5).is_empty());
     }
 }

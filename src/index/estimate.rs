@@ -11,7 +11,7 @@ use super::expected::{Questions, StandIns};
 use super::generate;
 use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
-use super::run::{fingerprint, unit};
+use super::run::{MadeUnit, fingerprint, unit};
 use super::vectors::{self, Earlier};
 use crate::domain::{Cost, DocumentId, Skip, Usage};
 use crate::embed::{Account, Embedder};
@@ -101,6 +101,7 @@ pub fn estimate(
     let roots = sources.visit(&options.ingest, &mut |item| {
         match item {
             SourceItem::Skip(skip) => skips.push(skip),
+            SourceItem::Shortened(_) => {}
             SourceItem::Unread { source, skip } => {
                 plan.note_unread(source);
                 skips.push(skip);
@@ -115,7 +116,7 @@ pub fn estimate(
         }
         Ok(())
     })?;
-    let unseen = plan.unseen(&roots);
+    let unseen = plan.unseen(&roots, options.most_gone);
     changed.extend(unseen.gone.iter().copied());
     let renewed = coming.add_others(&changed)?;
     let documents = DocumentCounts {
@@ -144,7 +145,8 @@ struct Coming<'a> {
 
 impl Coming<'_> {
     fn add_changed(&mut self, found: SourceDocument) -> Result<()> {
-        let mut unit = unit(found, self.fingerprint.clone(), self.embedder, &self.options.chunk);
+        let (fingerprint, cancellation) = (self.fingerprint.clone(), &self.options.cancellation);
+        let MadeUnit { mut unit, .. } = unit(found, fingerprint, self.embedder, &self.options.chunk, cancellation)?;
         if let Some(old) = self.unit(unit.document.id)? {
             generate::keep_written(&mut unit, old);
         }

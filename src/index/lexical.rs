@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::domain::{Document, Passage};
+use crate::domain::{Cancellation, Document, Passage};
+use crate::error::Result;
 use crate::graph::packed::{PackedGraph, row};
 use crate::text::terms;
 
@@ -17,12 +18,19 @@ pub(super) struct LexicalFields {
 
 impl LexicalFields {
     /// Analyzes every text once, and fills the lengths of `packed`.
-    pub(super) fn of(documents: &[&Document], passages: &[&Passage], packed: &mut PackedGraph) -> Self {
+    pub(super) fn of(
+        documents: &[&Document],
+        passages: &[&Passage],
+        packed: &mut PackedGraph,
+        cancellation: &Cancellation,
+    ) -> Result<Self> {
         let titles = documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
         let sentences = passages
             .par_iter()
+            .take_any_while(|_| !cancellation.is_cancelled())
             .flat_map_iter(|passage| passage.sentences.iter().map(|sentence| joined(sentence.of(&passage.text))));
         let fields = Self { titles, sentences: sentences.collect() };
+        cancellation.check()?;
         let (mut passage_length, mut sentence_length) = (Vec::new(), Vec::new());
         for (passage, document) in (0..).zip(&packed.passage_document) {
             let title = length(&fields.titles[*document as usize]);
@@ -34,7 +42,7 @@ impl LexicalFields {
             passage_length.push(whole);
         }
         (packed.passage_length, packed.sentence_length) = (passage_length, sentence_length);
-        fields
+        Ok(fields)
     }
 
     /// Appends the terms of a passage: its title twice and its text.

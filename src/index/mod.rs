@@ -15,6 +15,7 @@ mod options;
 mod plan;
 mod questions;
 mod run;
+mod shortened;
 mod sources;
 mod vectors;
 mod version;
@@ -23,7 +24,7 @@ mod warnings;
 pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
 pub use options::{
-    DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, OtherEmbedder, Sources,
-    VectorReport,
+    DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder,
+    Sources, VectorReport,
 };
 pub use run::{index, re_embed, remove, repair};

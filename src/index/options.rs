@@ -51,6 +51,16 @@ pub enum FailedReplies {
     AskedAnew,
 }
 
+/// What becomes of documents that are gone, where most of what a root held is: a disk that is not mounted looks so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MostGone {
+    /// They are kept, and the report says so.
+    #[default]
+    Keep,
+    /// They are removed, as the few are that are gone otherwise.
+    Remove,
+}
+
 /// What a run may be told.
 #[derive(Clone)]
 pub struct IndexOptions {
@@ -62,6 +72,8 @@ pub struct IndexOptions {
     pub matching: MatchOptions,
     /// What becomes of an index of another embedder.
     pub other_embedder: OtherEmbedder,
+    /// What becomes of documents that are gone, where most of a root are.
+    pub most_gone: MostGone,
     /// What becomes of the questions of rules where a model writes some; without a model, nothing that one wrote is
     /// touched but with its passage.
     pub model_questions: ModelQuestions,
@@ -73,7 +85,7 @@ pub struct IndexOptions {
     pub calls_at_once: usize,
     /// Who is told of progress.
     pub progress: Option<ProgressSink>,
-    /// A request to stop: the run ends after the unit in hand, with everything finished kept.
+    /// A request to stop, obeyed within a document too: everything that was finished is kept.
     pub cancellation: Cancellation,
 }
 
@@ -84,6 +96,7 @@ impl Default for IndexOptions {
             chunk: ChunkOptions::default(),
             matching: MatchOptions::default(),
             other_embedder: OtherEmbedder::default(),
+            most_gone: MostGone::default(),
             model_questions: ModelQuestions::default(),
             question_calls: QuestionCalls::default(),
             failed_replies: FailedReplies::default(),

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::DocumentCounts;
+use super::options::{DocumentCounts, MostGone};
 use crate::domain::DocumentId;
 use crate::workspace::StoredDocument;
+
+/// Documents of a root that may be gone without a question, as long as some are left; beyond, half of them.
+pub(super) const GONE_FEW_MAX: u64 = 9;
 
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub(super) enum Verdict {
 pub(super) struct Plan {
     stored: FxHashMap<DocumentId, StoredDocument>,
     seen: FxHashSet<DocumentId>,
+    /// Roots that documents were found under.
+    found: FxHashSet<String>,
     /// Files and folders that could not be read whole, by name.
     unread: BTreeSet<String>,
     /// Documents that were found under another root than before, by that.
@@ -39,6 +44,7 @@ impl Plan {
         Self {
             stored: stored.into_iter().map(|document| (document.id, document)).collect(),
             seen: FxHashSet::default(),
+            found: FxHashSet::default(),
             unread: BTreeSet::new(),
             moved: BTreeMap::new(),
             fingerprint,
@@ -49,6 +55,9 @@ impl Plan {
     /// Says what becomes of a document, and counts it.
     pub(super) fn judge(&mut self, id: DocumentId, root: &str, content: &[u8; 32]) -> Verdict {
         self.seen.insert(id);
+        if !self.found.contains(root) {
+            self.found.insert(root.to_owned());
+        }
         if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root) {
             *self.moved.entry(stored.root.clone()).or_default() += 1;
         }
@@ -74,19 +83,34 @@ impl Plan {
     }
 
     /// Returns what is to be said of the documents of these roots that were not seen.
-    pub(super) fn unseen(&self, roots: &FxHashSet<String>) -> Unseen {
+    pub(super) fn unseen(&self, roots: &FxHashSet<String>, most_gone: MostGone) -> Unseen {
         let mut unseen = Unseen::default();
+        let mut gone: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
         let is_unseen = |it: &&StoredDocument| roots.contains(&it.root) && !self.seen.contains(&it.id);
         for document in self.stored.values().filter(is_unseen) {
             if let Some(source) = self.unread_source(&document.uri) {
                 unseen.kept += 1;
                 unseen.unread.insert(source.to_owned());
             } else {
-                unseen.gone.push(document.id);
+                gone.entry(&document.root).or_default().push(document.id);
+            }
+        }
+        for (root, documents) in gone {
+            let missing = Missing { gone: documents.len() as u64, held: self.held(root) };
+            if most_gone == MostGone::Keep && missing.is_most(self.found.contains(root)) {
+                unseen.kept += missing.gone;
+                unseen.missing.insert(root.to_owned(), missing);
+            } else {
+                unseen.gone.extend(documents);
             }
         }
         unseen.gone.sort_unstable();
         unseen
+    }
+
+    /// Returns how many documents of a root the index holds.
+    fn held(&self, root: &str) -> u64 {
+        self.stored.values().filter(|it| it.root == root).count() as u64
     }
 
     /// Returns what could not be read that holds the document of this `uri`: its file, or a folder above.
@@ -106,6 +130,25 @@ pub(super) struct Unseen {
     pub(super) kept: u64,
     /// What that was, by name.
     pub(super) unread: BTreeSet<String>,
+    /// Roots of which most is gone; those documents are kept too.
+    pub(super) missing: BTreeMap<String, Missing>,
+}
+
+/// What is missing of a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// Documents that are gone.
+    pub(super) gone: u64,
+    /// Documents that the index holds of it.
+    pub(super) held: u64,
+}
+
+impl Missing {
+    /// Returns whether that is so much that it may be no one's wish: all of it, where nothing else is there, or more
+    /// than half and more than a few.
+    fn is_most(self, has_documents: bool) -> bool {
+        !has_documents || (self.gone > GONE_FEW_MAX && 2 * self.gone > self.held)
+    }
 }
 
 #[cfg(test)]
@@ -139,7 +182,44 @@ mod tests {
     fn only_documents_of_the_roots_that_were_read_can_be_gone() {
         let plan = Plan::new(vec![stored("a", "r"), stored("b", "s")], "f".to_owned());
         let roots: FxHashSet<String> = ["r".to_owned()].into_iter().collect();
-        assert_eq!(plan.unseen(&roots).gone, [DocumentId::of(&[b"a"])]);
+        assert_eq!(plan.unseen(&roots, MostGone::Remove).gone, [DocumentId::of(&[b"a"])]);
+    }
+
+    /// Returns how many documents are gone and kept of a root that held `held`, of which `seen` are seen again.
+    fn gone_of(held: u64, seen: u64, is_other_there: bool, most_gone: MostGone) -> (usize, u64) {
+        let names: Vec<String> = (0..held).map(|number| format!("r/{number}")).collect();
+        let mut plan = Plan::new(names.iter().map(|name| stored(name, "r")).collect(), "f".to_owned());
+        for name in names.iter().take(seen as usize) {
+            plan.judge(DocumentId::of(&[name.as_bytes()]), "r", &[1; 32]);
+        }
+        if is_other_there {
+            plan.judge(DocumentId::of(&[b"new"]), "r", &[1; 32]);
+        }
+        let unseen = plan.unseen(&["r".to_owned()].into_iter().collect(), most_gone);
+        assert_eq!(unseen.missing.len(), usize::from(unseen.kept > 0));
+        (unseen.gone.len(), unseen.kept)
+    }
+
+    #[test]
+    fn most_of_a_root_goes_only_where_that_is_meant() {
+        for (held, seen, other, expect) in [
+            // An empty root has lost all, however few.
+            (1, 0, false, (0, 1)),
+            (2, 0, false, (0, 2)),
+            // Few documents come and go.
+            (1, 0, true, (1, 0)),
+            (2, 1, false, (1, 0)),
+            (3, 1, false, (2, 0)),
+            (10, 1, false, (9, 0)),
+            // Many do not.
+            (11, 1, false, (0, 10)),
+            (20, 10, false, (10, 0)),
+            (20, 9, false, (0, 11)),
+            (20, 0, true, (0, 20)),
+        ] {
+            assert_eq!(gone_of(held, seen, other, MostGone::Keep), expect, "{seen} of {held}");
+            assert_eq!(gone_of(held, seen, other, MostGone::Remove), ((held - seen) as usize, 0));
+        }
     }
 
     #[test]
@@ -150,7 +230,7 @@ mod tests {
             for source in unread {
                 plan.note_unread((*source).to_owned());
             }
-            let unseen = plan.unseen(&["r".to_owned()].into_iter().collect());
+            let unseen = plan.unseen(&["r".to_owned()].into_iter().collect(), MostGone::Remove);
             let is_kept = |uri: &&str| !unseen.gone.contains(&DocumentId::of(&[uri.as_bytes()]));
             let kept: Vec<&str> = documents.into_iter().filter(is_kept).collect();
             assert_eq!(kept.len() as u64, unseen.kept);

@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::domain::PseudoQuery;
+use crate::domain::{Cancellation, PseudoQuery};
+use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
 use crate::graph::matching::{MatchOptions, Questions, edges, match_questions};
 use crate::graph::packed::{PackedGraph, back_to_back, row};
@@ -76,17 +77,16 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Matches both sides, lays questions and edges out in `packed`, and returns how many edges were cut.
+/// Matches both sides, in-coming questions given first, lays questions and edges out in `packed`, and returns how many
+/// edges were cut.
 pub(super) fn pack_edges(
-    incoming: Side<'_>,
-    incoming_vectors: &QuantizedVectors,
-    outgoing: &Side<'_>,
-    outgoing_vectors: &QuantizedVectors,
+    [(incoming, incoming_vectors), (outgoing, outgoing_vectors)]: [(Side<'_>, &QuantizedVectors); 2],
     options: &MatchOptions,
     packed: &mut PackedGraph,
-) -> usize {
+    cancellation: &Cancellation,
+) -> Result<usize> {
     let (asked, answered) = (outgoing.view(outgoing_vectors), incoming.view(incoming_vectors));
-    let matched = match_questions(&asked, &answered, options);
+    let matched = match_questions(&asked, &answered, options, cancellation)?;
     let passages = packed.passage_document.len();
     let (edges, cut) = edges(&matched, &asked, &answered, passages);
     packed.passage_edges = rows(edges.iter().map(|edge| edge.from), passages);
@@ -108,7 +108,7 @@ pub(super) fn pack_edges(
     packed.outgoing_keyword.clone_from(&outgoing.keyword);
     pack_incoming(incoming, packed);
     pack_passage_keywords(packed);
-    cut
+    Ok(cut)
 }
 
 fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {

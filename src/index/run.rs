@@ -13,15 +13,16 @@ use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
 use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, VectorReport};
 use super::plan::{Plan, Verdict};
+use super::shortened::Shortened;
 use super::vectors::{self, Earlier, WhenSpent};
 use super::{clone, generate, mend, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
-use crate::domain::{Counts, DocumentId, IndexVersion, Progress, Skip};
+use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Passage, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem};
 use crate::llm::{ChatModel, SetAside};
-use crate::skill::{Performers, generate_by_rule};
+use crate::skill::{Performers, RuleQuestions};
 use crate::store::GraphReader as _;
 use crate::telemetry;
 use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
@@ -32,6 +33,8 @@ const RULES: u32 = 4;
 const BATCH_DOCUMENTS: usize = 256;
 /// Bytes of text that are worked on together, as far as documents allow.
 const BATCH_BYTES: usize = 4 << 20;
+/// Bytes of text that a run which is told to stop makes units of all the same: that takes a moment.
+const FINISHED_BYTES_MAX: usize = 1 << 20;
 
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
@@ -151,10 +154,22 @@ async fn start(
     let span = tracing::info_span!(telemetry::INDEX);
     let run = move || {
         let _entered = span.entered();
-        let writer = workspace.writer()?;
+        let mut writer = workspace.writer()?;
+        writer.stop_by(&options.cancellation);
         let (skips, warnings, started) = (Vec::new(), Vec::new(), Instant::now());
-        let run =
-            Run { workspace, writer, embedder, model, written: None, vectors: None, options, skips, warnings, started };
+        let run = Run {
+            workspace,
+            writer,
+            embedder,
+            model,
+            written: None,
+            vectors: None,
+            options,
+            skips,
+            warnings,
+            started,
+            shortened: Shortened::default(),
+        };
         run.run(&work, &handle)
     };
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
@@ -176,6 +191,8 @@ pub(super) struct Run {
     pub(super) options: IndexOptions,
     skips: Vec<Skip>,
     warnings: Vec<String>,
+    /// Documents of which a limit left something out.
+    shortened: Shortened,
     started: Instant,
 }
 
@@ -272,6 +289,10 @@ impl Run {
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
         self.writer.records().set_model_place(self.embedder.place())?;
+        if built.passages_cut > 0 {
+            self.warnings
+                .push(format!("{} passages of very long documents have more names than are kept", built.passages_cut));
+        }
         let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
         Ok((documents, built.version, counts, Some(built.edges_cut)))
@@ -338,9 +359,8 @@ impl Run {
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
             edges_cut: cut.unwrap_or(0) as u64,
-            warnings: self
-                .warnings
-                .into_iter()
+            warnings: (self.warnings.into_iter())
+                .chain(warnings::of_shortened(&self.shortened))
                 .chain(warnings::of_counts(&counts))
                 .chain(warnings::of_foreign(self.writer.foreign()))
                 .collect(),
@@ -384,6 +404,7 @@ impl Run {
             }
             match item {
                 SourceItem::Skip(skip) => run.skips.push(skip),
+                SourceItem::Shortened(skip) => run.shortened.note(&skip.source, &skip.reason),
                 SourceItem::Unread { source, skip } => {
                     plan.note_unread(source);
                     run.skips.push(skip);
@@ -405,8 +426,9 @@ impl Run {
             return Err(self.no_documents(sources));
         }
         self.commit(&mut batch)?;
-        let unseen = plan.unseen(&roots);
+        let unseen = plan.unseen(&roots, self.options.most_gone);
         self.warnings.extend(warnings::of_kept(&unseen));
+        self.warnings.extend(warnings::of_missing(&unseen));
         self.warnings.extend(warnings::of_moved(&plan.moved, &roots));
         self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().set_skips(&self.skips)?;
@@ -492,13 +514,26 @@ impl Run {
         self.commit(&mut batch)
     }
 
-    /// Makes the units of a batch and commits them, each whole.
+    /// Makes the units of a batch and commits them, each whole. Where a stop was asked for, a small batch is finished;
+    /// of a large one what was finished is kept.
     fn commit(&mut self, batch: &mut Batch) -> Result<()> {
-        let found = std::mem::take(batch).documents;
+        let Batch { documents: found, bytes } = std::mem::take(batch);
+        let patient = Cancellation::default();
+        let cancellation = if bytes <= FINISHED_BYTES_MAX { &patient } else { &self.options.cancellation };
         let fingerprint = self.fingerprint();
         let (embedder, chunk) = (self.embedder.as_ref(), &self.options.chunk);
-        let unit = |found| unit(found, fingerprint.clone(), embedder, chunk);
-        let mut units: Vec<DocumentUnit> = found.into_par_iter().map(unit).collect();
+        let make = |found| unit(found, fingerprint.clone(), embedder, chunk, cancellation);
+        let made: Vec<Result<MadeUnit>> = found.into_par_iter().map(make).collect();
+        let (mut units, mut stopped) = (Vec::with_capacity(made.len()), None);
+        for made in made {
+            match made {
+                Ok(MadeUnit { unit, cut }) => {
+                    cut.into_iter().for_each(|what| self.shortened.note(&unit.document.uri, &what));
+                    units.push(unit);
+                }
+                Err(error) => stopped = Some(error),
+            }
+        }
         let is_written = self.writer.records().written_counts()?.written > 0;
         for unit in units.iter_mut().filter(|_| is_written) {
             if let Some(old) = self.writer.records().document_unit(unit.document.id)? {
@@ -506,7 +541,8 @@ impl Run {
             }
         }
         tracing::debug!(documents = units.len(), "units made");
-        self.writer.records().commit_units(&units)
+        self.writer.records().commit_units(&units)?;
+        stopped.map_or(Ok(()), Err)
     }
 
     fn tell(&self, stage: &'static str, done: u64) {
@@ -536,19 +572,31 @@ const fn unit_name(unit: PassageUnitKind) -> &'static str {
     }
 }
 
+/// A unit, and what limits left out of it.
+pub(super) struct MadeUnit {
+    pub(super) unit: DocumentUnit,
+    pub(super) cut: Option<String>,
+}
+
 /// Makes the unit of a document: its passages, and the questions that they answer and raise.
 pub(super) fn unit(
     found: SourceDocument,
     fingerprint: String,
     embedder: &dyn Embedder,
     options: &ChunkOptions,
-) -> DocumentUnit {
+    cancellation: &Cancellation,
+) -> Result<MadeUnit> {
     let SourceDocument { root, document, content } = found;
-    let passages = chunk::passages(&document, options, &|text| embedder.piece_count(text));
-    let with_questions =
-        |passage| PassageUnit { questions: generate_by_rule(&document, &passage), passage, writer: None };
-    let passages = passages.into_iter().map(with_questions).collect();
-    DocumentUnit { root, content, fingerprint, document, passages }
+    let division = chunk::divide(&document, options, &|text| embedder.piece_count(text), cancellation)?;
+    let rules = RuleQuestions::of(&document, division.passages.len());
+    let with_questions = |passage: Passage| {
+        cancellation.check()?;
+        Ok(PassageUnit { questions: rules.of_passage(&passage), passage, writer: None })
+    };
+    // One document may be all that there is to do.
+    let passages: Vec<PassageUnit> = division.passages.into_par_iter().map(with_questions).collect::<Result<_>>()?;
+    let cut = warnings::of_cuts(&division.cuts, rules.are_cut());
+    Ok(MadeUnit { unit: DocumentUnit { root, content, fingerprint, document, passages }, cut })
 }
 
 /// Documents that wait to be made into units together.

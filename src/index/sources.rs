@@ -7,10 +7,13 @@ use rustc_hash::FxHashSet;
 use super::options::Sources;
 use crate::domain::{Document, Skip};
 use crate::error::{Error, Result};
-use crate::ingest::{IngestOptions, SourceDocument, SourceItem, content_hash, read_sources, root_name};
+use crate::ingest::{IngestOptions, SourceDocument, SourceItem, bound, content_hash, read_sources, root_name};
+use crate::text::shortened;
 
 /// The root of documents that a program hands over.
 const HANDED_OVER: &str = "";
+/// Characters of an id that is too long which name the document in the report.
+const ID_SHOWN_MAX: usize = 100;
 
 impl Sources {
     /// Returns a folder, or a file, as the source.
@@ -58,17 +61,25 @@ impl Sources {
                 paths.iter().map(|path| root_name(path)).collect()
             }
             Self::Documents(documents) => {
-                documents.iter().try_for_each(|document| visit(handed_over(document.clone())))?;
+                documents.iter().try_for_each(|document| handed_over(document.clone(), visit))?;
                 Ok(FxHashSet::default())
             }
         }
     }
 }
 
-fn handed_over(document: Document) -> SourceItem {
+fn handed_over(mut document: Document, visit: &mut dyn FnMut(SourceItem) -> Result<()>) -> Result<()> {
     if document.text.trim().is_empty() {
-        return SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() });
+        return visit(SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() }));
+    }
+    match bound(&mut document) {
+        Err(reason) => {
+            let source = shortened(&document.source_id, ID_SHOWN_MAX).unwrap_or(document.source_id);
+            return visit(SourceItem::Skip(Skip { source, reason }));
+        }
+        Ok(None) => {}
+        Ok(Some(reason)) => visit(SourceItem::Shortened(Skip { source: document.source_id.clone(), reason }))?,
     }
     let (root, content) = (HANDED_OVER.to_owned(), content_hash(&document));
-    SourceItem::Document(SourceDocument { root, content, document })
+    visit(SourceItem::Document(SourceDocument { root, content, document }))
 }

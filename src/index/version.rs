@@ -9,7 +9,7 @@ use super::vectors::{self, Earlier, Keeper, WhenSpent};
 use crate::domain::{IndexVersion, Progress};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::graph::mentions::pack_mentions;
+use crate::graph::mentions::{Mentioned, pack_mentions};
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
 use crate::workspace::{DocumentUnit, Records, VersionParts, Writer};
@@ -19,6 +19,8 @@ pub(super) struct Built {
     pub(super) version: IndexVersion,
     pub(super) edges_cut: usize,
     pub(super) vectors: VectorReport,
+    /// Passages of which some mentions were left out.
+    pub(super) passages_cut: u64,
 }
 
 /// Makes a version of what the records hold and switches to it. Vectors that are there already are taken over.
@@ -32,10 +34,11 @@ pub(super) async fn build(
     let stages = Stages { options };
     stages.enter("collecting", 0)?;
     let units = units(writer.records())?;
+    let cancellation = &options.cancellation;
     let corpus = Corpus::of(&units);
     let mut packed = PackedGraph::default();
     stages.enter("finding names", 1)?;
-    pack_mentions(&corpus.named(), &mut packed);
+    let Mentioned { passages_cut, .. } = pack_mentions(&corpus.named(), &mut packed, cancellation)?;
     stages.enter("embedding", 2)?;
     let fresh = embedder.is_costly().then(|| writer.fresh_vectors());
     let keeper = fresh.map(|fresh| Keeper { fresh, records: writer.records() });
@@ -46,13 +49,13 @@ pub(super) async fn build(
     let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
     let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
     let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, &packed);
-    let edges_cut =
-        pack_edges(incoming, &vectors.incoming, &outgoing, &vectors.outgoing, &options.matching, &mut packed);
+    let sides = [(incoming, &vectors.incoming), (outgoing, &vectors.outgoing)];
+    let edges_cut = pack_edges(sides, &options.matching, &mut packed, cancellation)?;
     if !embedder.is_costly() {
         vectors.outgoing = QuantizedVectors::new(embedder.dimension());
     }
     stages.enter("writing", 4)?;
-    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed);
+    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed, cancellation)?;
     let version = writer.publish_version(&VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
@@ -69,7 +72,7 @@ pub(super) async fn build(
         without_vectors: report.left,
     })?;
     stages.enter("writing", 5)?;
-    Ok(Built { version, edges_cut, vectors: report })
+    Ok(Built { version, edges_cut, vectors: report, passages_cut })
 }
 
 /// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::plan::Unseen;
+use super::plan::{Missing, Unseen};
+use super::shortened::Shortened;
+use crate::chunk::Cuts;
 use crate::domain::Counts;
 
 /// Files that could not be read and are named.
@@ -29,7 +31,9 @@ pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
 
 /// Says which documents were not seen and are kept.
 pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
-    if unseen.kept == 0 {
+    let missing: u64 = unseen.missing.values().map(|missing| missing.gone).sum();
+    let kept = unseen.kept.saturating_sub(missing);
+    if kept == 0 {
         return None;
     }
     let name = |source: &String| if source.is_empty() { "some files".to_owned() } else { format!("`{source}`") };
@@ -38,11 +42,45 @@ pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let documents = counted(unseen.kept, "is", "are");
+    let documents = counted(kept, "is", "are");
     Some(format!(
         "{documents} kept from an earlier run: {sources}{more} could not be read whole; mend or remove what is named, \
          then index again"
     ))
+}
+
+/// Says of which roots most is gone, and what becomes of that.
+pub(super) fn of_missing(unseen: &Unseen) -> Vec<String> {
+    let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
+        format!(
+            "{gone} of the {held} documents that the index holds of `{root}` are not there any more; they are kept, for \
+             a folder that is not mounted looks the same; `--remove` removes them"
+        )
+    };
+    unseen.missing.iter().map(warn).collect()
+}
+
+/// Says of which documents a limit left something out.
+pub(super) fn of_shortened(shortened: &Shortened) -> Option<String> {
+    let shown = shortened.shown.join("; ");
+    let more = match shortened.count.saturating_sub(shortened.shown.len() as u64) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    (shortened.count > 0).then(|| format!("limits left something out, of the text nothing: {shown}{more}"))
+}
+
+/// Says what limits left out of the passages of a document, and of their questions.
+pub(super) fn of_cuts(cuts: &Cuts, are_questions_cut: bool) -> Option<String> {
+    let mut parts = Vec::new();
+    let mut add = |count: u64, what: &str| parts.extend((count > 0).then(|| format!("{count} {what}")));
+    add(cuts.headings, "headings are shortened in the sections of passages");
+    add(cuts.coarse, "passages are divided by size, not by headings and sentences");
+    add(cuts.sentences, "sentences are told as one with the sentence before");
+    if are_questions_cut {
+        parts.push("its many passages have fewer questions each".to_owned());
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Says which documents took the place of others: of such from a root that is still there, and neither is part of one
@@ -73,7 +111,7 @@ mod tests {
     fn documents_that_are_kept_are_counted_and_a_few_of_their_files_named() {
         let unseen = |kept, unread: &[&str]| {
             let unread = unread.iter().map(|it| (*it).to_owned()).collect();
-            of_kept(&Unseen { gone: Vec::new(), kept, unread })
+            of_kept(&Unseen { kept, unread, ..Unseen::default() })
         };
         assert_eq!(unseen(0, &[]), None);
         let one = unseen(1, &["a.txt"]).unwrap();
@@ -91,6 +129,25 @@ mod tests {
         assert_eq!(said(&[]), None);
         assert!(said(&["versions/a"]).unwrap().starts_with("`versions/a` is not part of the index"));
         assert!(said(&["versions/a", "b", "c"]).unwrap().starts_with("`versions/a` and 2 more is not part"));
+    }
+
+    #[test]
+    fn what_is_missing_of_a_root_is_told_with_what_to_do() {
+        let missing = [("/notes".to_owned(), Missing { gone: 20, held: 21 })].into();
+        let unseen = Unseen { kept: 20, missing, ..Unseen::default() };
+        assert_eq!(of_kept(&unseen), None);
+        let said = of_missing(&unseen);
+        assert!(said[0].starts_with("20 of the 21 documents that the index holds of `/notes`"), "{said:?}");
+        assert!(said[0].contains("`--remove`"), "{said:?}");
+    }
+
+    #[test]
+    fn what_limits_left_out_is_told_of_a_few_documents() {
+        assert_eq!(of_shortened(&Shortened::default()), None);
+        let mut shortened = Shortened::default();
+        (0..5).for_each(|number| shortened.note(&format!("{number}.md"), "x"));
+        let said = of_shortened(&shortened).unwrap();
+        assert!(said.ends_with("`0.md`: x; `1.md`: x; `2.md`: x; and 2 more"), "{said}");
     }
 
     #[test]

@@ -6,13 +6,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::place::{NO_OBJECT, NO_RECORD, Place, Visit, without_line};
 use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused};
+use super::values::{VALUES_MAX, Values, too_many};
 use crate::error::{Error, Result};
 
 /// Calls `visit` for the object that a file is, or for each item of the array that it is.
@@ -107,6 +106,15 @@ impl Read for Metered<'_> {
     }
 }
 
+/// Returns the record that a value is, if values were left when it was read.
+fn object(value: Value, left: &Cell<usize>) -> Result<Map<String, Value>, String> {
+    match value {
+        _ if left.get() == 0 => Err(too_many()),
+        Value::Object(record) => Ok(record),
+        _ => Err(NO_OBJECT.to_owned()),
+    }
+}
+
 struct Items<'a, 'v> {
     visit: &'a mut Visit<'v>,
     left: &'a Cell<u64>,
@@ -133,16 +141,16 @@ impl<'de> Visitor<'de> for &mut Items<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        let record = Map::deserialize(MapAccessDeserializer::new(map))?;
-        if self.pass(Place::File, Ok(record)) { Ok(()) } else { Err(A::Error::custom("stopped")) }
+        let values = Cell::new(VALUES_MAX + 1);
+        let record = Values { left: &values }.visit_map(map)?;
+        if self.pass(Place::File, object(record, &values)) { Ok(()) } else { Err(A::Error::custom("stopped")) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element::<Value>()? {
-            let item = match item {
-                Value::Object(record) => Ok(record),
-                _ => Err(NO_OBJECT.to_owned()),
-            };
+        let values = Cell::new(VALUES_MAX + 1);
+        while let Some(item) = items.next_element_seed(Values { left: &values })? {
+            let item = object(item, &values);
+            values.set(VALUES_MAX + 1);
             let place = Place::Item(self.count + 1);
             if !self.pass(place, item) {
                 return Err(A::Error::custom("stopped"));

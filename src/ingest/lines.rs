@@ -1,13 +1,16 @@
 //! Files of a record a line, read line by line.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
 
 use super::place::{NO_OBJECT, NO_RECORD, Place, Visit, without_line};
 use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused, too_large};
+use super::values::{VALUES_MAX, Values, too_many};
 use crate::error::Result;
 
 /// Calls `visit` for each line of a file.
@@ -64,7 +67,11 @@ fn read_line(file: &mut impl BufRead, bytes_max: u64, line: &mut Vec<u8>) -> io:
 /// Parses a line that begins at byte `offset` of its file.
 fn parse_line(line: &[u8], offset: u64) -> Result<Map<String, Value>, String> {
     let text = std::str::from_utf8(line).map_err(|error| not_utf8(offset + error.valid_up_to() as u64))?;
-    match serde_json::from_str(text.trim_end()) {
+    let left = Cell::new(VALUES_MAX + 1);
+    let mut parser = serde_json::Deserializer::from_str(text.trim_end());
+    let parsed = Values { left: &left }.deserialize(&mut parser).and_then(|value| parser.end().map(|()| value));
+    match parsed {
+        Ok(_) if left.get() == 0 => Err(too_many()),
         Ok(Value::Object(record)) => Ok(record),
         Ok(_) => Err(NO_OBJECT.to_owned()),
         Err(error) => Err(format!("not JSON: {}", without_line(&error))),

@@ -4,6 +4,7 @@
 //! Read are text (`.txt`), Markdown (`.md`, `.markdown`) and records (`.json`: an object or an array of objects;
 //! `.jsonl`, `.ndjson`: an object a line).
 
+mod bounds;
 mod hash;
 mod json;
 mod lines;
@@ -13,10 +14,15 @@ mod plain;
 mod reader;
 mod record;
 mod text_file;
+mod values;
 mod walk;
 
 use std::path::PathBuf;
 
+pub use bounds::{
+    ID_BYTES_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, METADATA_MAX, TITLE_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX,
+    bound,
+};
 pub use hash::content_hash;
 
 use crate::domain::{Document, Skip};
@@ -65,6 +71,8 @@ pub struct SourceDocument {
 pub enum SourceItem {
     /// A document.
     Document(SourceDocument),
+    /// What a limit left out of the document that comes next: of its text nothing.
+    Shortened(Skip),
     /// Something that was left out, and can be: nothing that an index holds comes from it.
     Skip(Skip),
     /// Something that could not be read this time, or not whole: what came of it before is not gone.

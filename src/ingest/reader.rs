@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::place::Place;
 use super::walk::{Found, Kind, OTHER_KIND, Root};
 use super::{
-    IngestOptions, SourceDocument, SourceItem, hash::content_hash, json, lines, markdown, plain, record, text_file,
+    IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, markdown, plain, record,
+    text_file,
 };
 use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
@@ -126,6 +127,14 @@ impl<'a> Reader<'a> {
             let reason = format!("id `{}` was already used by {first}", document.source_id);
             let source = format!("{}{place}", self.name());
             return (self.visit)(SourceItem::Skip(Skip { source, reason }));
+        }
+        match bound(&mut document) {
+            Err(reason) => return self.unread_at(place, reason),
+            Ok(None) => {}
+            Ok(Some(reason)) => {
+                let source = format!("{}{place}", self.name());
+                (self.visit)(SourceItem::Shortened(Skip { source, reason }))?;
+            }
         }
         self.used.insert(document.id, (self.files.len() as u32 - 1, place));
         let content = content_hash(&document);

@@ -14,6 +14,7 @@ fn read_all(roots: &[PathBuf], options: &IngestOptions) -> (Vec<String>, Vec<Str
                 let title = document.title.as_deref().unwrap_or("-");
                 documents.push(format!("{} | {title} | {}", document.source_id, document.text.escape_debug()));
             }
+            SourceItem::Shortened(_) => {}
             SourceItem::Skip(skip) | SourceItem::Unread { skip, .. } => {
                 skips.push(format!("{} | {}", skip.source, skip.reason));
             }

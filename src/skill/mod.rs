@@ -23,7 +23,7 @@ pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, Pa
 pub use entities::{EntitiesReply, EntitiesSkill, EntitiesTask, NAMES_MAX};
 pub use generate::{
     AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN, QuestionCalls,
-    QuestionsReply, RaisedSkill, RaisedTask, WrittenPassage, generate_by_rule,
+    QuestionsReply, RaisedSkill, RaisedTask, RuleQuestions, WrittenPassage, generate_by_rule,
 };
 pub use judge::{JUDGED_MAX, JudgeReply, JudgeSkill, JudgeTask, JudgedItem};
 pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};

@@ -61,6 +61,17 @@ fn escaped(text: &str, keeps_lines: bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns the beginning of `text` and `…`, `chars_max` characters in all; nothing where it has no more than that.
+#[must_use]
+pub fn shortened(text: &str, chars_max: usize) -> Option<String> {
+    // Characters have a byte at least.
+    if text.len() <= chars_max || text.chars().nth(chars_max).is_none() {
+        return None;
+    }
+    let kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    Some(kept.trim_end().to_owned() + "…")
+}
+
 /// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
 #[must_use]
 pub fn one_line(text: &str) -> String {
@@ -162,6 +173,14 @@ mod tests {
     fn never_leaves(c: char) -> bool {
         let is_hidden = matches!(c, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{feff}');
         is_steering(c) || is_hidden || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e001f}')
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_to_its_beginning() {
+        for (text, expect) in [("", None), ("abc", None), ("äöü", None), ("abcd", Some("ab…")), ("a bcd", Some("a…"))]
+        {
+            assert_eq!(shortened(text, 3).as_deref(), expect, "{text}");
+        }
     }
 
     #[test]

@@ -34,4 +34,4 @@ pub use near::{ALIKE_CHARS_MIN, folded, near};
 pub use model_tokens::model_tokens;
 pub use pieces::{WordPiece, english};
 
-pub use escape::{json_escape, one_line, terminal_escape, terminal_line};
+pub use escape::{json_escape, one_line, shortened, terminal_escape, terminal_line};

@@ -11,17 +11,34 @@ const ABBREVIATIONS: &[&str] = &[
 
 /// Digits of a list number at most; with more it is rather a year at the beginning of a line.
 const LIST_DIGITS_MAX: usize = 3;
+/// Number signs of a heading at most.
+const LEVELS_MAX: usize = 6;
 
 /// Returns the spans of the sentences of `text`, in order, trimmed: what lies between them is white space.
 ///
 /// A sentence ends at a full stop, exclamation or question mark before white space and a capital letter or digit, at
 /// a full stop of a script without capitals, at a blank line, and where a heading, list item or table row begins or a
 /// heading ends.
-#[must_use]
-pub fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
+///
+/// Complexity: linear in the text.
+pub fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = 0;
-    let mut at = 0;
+    std::iter::from_fn(move || {
+        while start < text.len() {
+            let end = end_of_sentence(text, start);
+            let sentence = trimmed(text, start..end);
+            start = skip(text, end, char::is_whitespace);
+            if sentence.is_some() {
+                return sentence;
+            }
+        }
+        None
+    })
+}
+
+/// Returns where the sentence from `start` ends.
+fn end_of_sentence(text: &str, start: usize) -> usize {
+    let mut at = start;
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let next = at + c.len_utf8();
         let end = match c {
@@ -30,17 +47,12 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
             '\n' if ends_block(text, start, at) => Ending::At(at),
             _ => Ending::GoOn(next),
         };
-        at = match end {
-            Ending::GoOn(next) => next,
-            Ending::At(end) => {
-                push_trimmed(text, start..end, &mut spans);
-                start = skip(text, end, char::is_whitespace);
-                start
-            }
-        };
+        match end {
+            Ending::GoOn(next) => at = next,
+            Ending::At(end) => return end,
+        }
     }
-    push_trimmed(text, start..text.len(), &mut spans);
-    spans
+    text.len()
 }
 
 enum Ending {
@@ -90,10 +102,12 @@ fn is_list_number(sentence: &str) -> bool {
 
 /// Returns whether the line break at `at` ends a block of text, and with it the sentence from `start`.
 fn ends_block(text: &str, start: usize, at: usize) -> bool {
-    let next_line = text.get(at + 1..).unwrap_or_default();
-    let is_blank = next_line.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    let below = text.get(at + 1..).unwrap_or_default();
+    let next_line = below.split_once('\n').map(|(line, _)| line);
+    let is_blank = next_line.is_some_and(|line| line.trim_start_matches([' ', '\t', '\r']).is_empty());
     let sentence = text.get(start..at).unwrap_or_default();
-    is_blank || is_block_start(next_line) || is_heading(sentence)
+    // No more than the next line is looked at: a text of line breaks would be read once for each of them otherwise.
+    is_blank || is_block_start(next_line.unwrap_or(below)) || is_heading(sentence)
 }
 
 /// Returns whether a line begins a block of its own: a heading, a list item, a table row.
@@ -103,13 +117,16 @@ pub fn is_block_start(line: &str) -> bool {
     if ["- ", "* ", "+ ", "• ", "|"].iter().any(|mark| line.starts_with(mark)) || is_heading(line) {
         return true;
     }
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    (1..=LIST_DIGITS_MAX).contains(&(line.len() - rest.len())) && (rest.starts_with(". ") || rest.starts_with(") "))
+    let digits = line.bytes().take(LIST_DIGITS_MAX + 1).take_while(u8::is_ascii_digit).count();
+    let rest = line.get(digits..).unwrap_or_default();
+    (1..=LIST_DIGITS_MAX).contains(&digits) && (rest.starts_with(". ") || rest.starts_with(") "))
 }
 
 fn is_heading(line: &str) -> bool {
-    let rest = line.trim_start().trim_start_matches('#');
-    (1..=6).contains(&(line.trim_start().len() - rest.len())) && rest.starts_with([' ', '\t'])
+    let line = line.trim_start();
+    // One more than a heading has tells enough: the sentence in hand may begin with millions.
+    let signs = line.bytes().take(LEVELS_MAX + 1).take_while(|byte| *byte == b'#').count();
+    (1..=LEVELS_MAX).contains(&signs) && line.get(signs..).is_some_and(|rest| rest.starts_with([' ', '\t']))
 }
 
 fn is_closing(c: char) -> bool {
@@ -125,13 +142,11 @@ fn skip(text: &str, at: usize, is_such: fn(char) -> bool) -> usize {
     text.get(at..).map_or(text.len(), |rest| text.len() - rest.trim_start_matches(is_such).len())
 }
 
-fn push_trimmed(text: &str, span: Range<usize>, spans: &mut Vec<Range<usize>>) {
+fn trimmed(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let raw = text.get(span.clone()).unwrap_or_default();
     let start = span.start + raw.len() - raw.trim_start().len();
     let trimmed = raw.trim();
-    if !trimmed.is_empty() {
-        spans.push(start..start + trimmed.len());
-    }
+    (!trimmed.is_empty()).then(|| start..start + trimmed.len())
 }
 
 #[cfg(test)]
@@ -141,7 +156,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[&str]) {
-        assert_eq!(sentences(text).into_iter().map(|span| &text[span]).collect::<Vec<_>>(), expect);
+        assert_eq!(sentences(text).map(|span| &text[span]).collect::<Vec<_>>(), expect);
     }
 
     #[test]
@@ -161,6 +176,14 @@ mod tests {
         check("no stop\n\nnext by Dr.\n \nSmith", &["no stop", "next by Dr.", "Smith"]);
         check("list:\n- one\n- two\n1. Three\n2) Four", &["list:", "- one", "- two", "1. Three", "2) Four"]);
         check("a\r\n\r\nb", &["a", "b"]);
+    }
+
+    /// A step back at each line break would take years for these.
+    #[test]
+    fn no_line_break_looks_far() {
+        for text in ["\u{b}\n".repeat(1 << 20), "#".repeat(1 << 20) + &"\na".repeat(1 << 20), "\n1".repeat(1 << 20)] {
+            assert!(sentences(&text).count() >= 1);
+        }
     }
 
     #[test]

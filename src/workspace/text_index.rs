@@ -16,6 +16,7 @@ use tantivy::{
 
 use super::text_files::TextFiles;
 use super::version_files::HeldFile;
+use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
@@ -26,11 +27,13 @@ const FIELD: &str = "terms";
 const WRITER_BYTES: usize = 8 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
-pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> Result<()> {
-    write_segment(folder, count, terms_of).map_err(|error| match refusal_in(&error) {
-        Some(source) => Error::io("write", folder)(source),
-        None => Error::text_index("write")(error),
-    })
+pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>, cancellation: &Cancellation) -> Result<()> {
+    let is_whole =
+        write_segment(folder, count, terms_of, cancellation).map_err(|error| match refusal_in(&error) {
+            Some(source) => Error::io("write", folder)(source),
+            None => Error::text_index("write")(error),
+        })?;
+    if is_whole { Ok(()) } else { Err(Error::Cancelled) }
 }
 
 /// Returns the error of the system that the library made an internal error of its own, keeping only the words.
@@ -41,7 +44,13 @@ fn refusal_in(error: &TantivyError) -> Option<std::io::Error> {
     code.split_once(')')?.0.parse().ok().map(std::io::Error::from_raw_os_error)
 }
 
-fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy::Result<()> {
+/// Returns whether it wrote all: whether no stop was asked for.
+fn write_segment(
+    folder: &Path,
+    count: usize,
+    terms_of: &TermsOf<'_>,
+    cancellation: &Cancellation,
+) -> tantivy::Result<bool> {
     let (schema, field) = schema();
     let settings = IndexSettings {
         docstore_compression: Compressor::None,
@@ -53,6 +62,9 @@ fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy
         builder.single_segment_index_writer(MmapDirectory::open(folder)?, WRITER_BYTES)?;
     let mut terms = String::new();
     for ordinal in 0..count {
+        if cancellation.is_cancelled() {
+            return Ok(false);
+        }
         terms.clear();
         terms_of(ordinal, &mut terms);
         let mut document = TantivyDocument::new();
@@ -60,7 +72,7 @@ fn write_segment(folder: &Path, count: usize, terms_of: &TermsOf<'_>) -> tantivy
         writer.add_document(document)?;
     }
     writer.finalize()?;
-    Ok(())
+    Ok(true)
 }
 
 fn schema() -> (Schema, Field) {
@@ -161,7 +173,8 @@ mod tests {
     }
 
     fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
-        write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
+        let none = Cancellation::default();
+        write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal]), &none).unwrap();
         TextIndex::open(folder, held(folder), texts.len()).unwrap()
     }
 
@@ -216,7 +229,7 @@ mod tests {
     #[test]
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
+        write(folder.path(), 2, &|_, terms| terms.push('a'), &Cancellation::default()).unwrap();
         assert!(matches!(TextIndex::open(folder.path(), held(folder.path()), 3), Err(Error::Corrupt { .. })));
     }
 }

@@ -16,7 +16,7 @@ use super::{
     FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database,
     graph_file, vectors,
 };
-use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
+use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::packed::PackedGraph;
@@ -105,6 +105,7 @@ pub struct Writer {
     records: Records,
     versions: Versions,
     foreign: Vec<PathBuf>,
+    cancellation: Cancellation,
     _lock: Lock,
 }
 
@@ -112,10 +113,24 @@ impl Writer {
     pub(super) fn new(path: &Path, lock: Lock, records: Records) -> Result<Self> {
         let pin = records.manifest()?.pin();
         let versions = Versions::make(path)?;
-        let mut writer = Self { path: path.to_owned(), pin, records, versions, foreign: Vec::new(), _lock: lock };
+        let mut writer = Self {
+            path: path.to_owned(),
+            pin,
+            records,
+            versions,
+            foreign: Vec::new(),
+            cancellation: Cancellation::default(),
+            _lock: lock,
+        };
         database::remove_unfinished(&path.join(RECORDS))?;
         writer.clear_leftovers()?;
         Ok(writer)
+    }
+
+    /// Lets a request to stop end what is being written, which then never was.
+    pub fn stop_by(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.records.stop_by(cancellation);
     }
 
     /// Returns the records, to read and to write.
@@ -158,7 +173,7 @@ impl Writer {
         self.clear_leftovers()?;
         let version = self.records.next_version()?;
         let unfinished = self.versions.begin(version)?;
-        let files = write_files(&unfinished, self.pin.dimension, parts)?;
+        let files = write_files(&unfinished, self.pin.dimension, parts, &self.cancellation)?;
         self.versions.finish(&unfinished, version)?;
         let row = VersionRow {
             version,
@@ -191,9 +206,14 @@ impl Writer {
 }
 
 /// Writes the files of a version into `folder` and syncs them; returns what they must be.
-fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms);
-    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms);
+fn write_files(
+    folder: &Path,
+    dimension: usize,
+    parts: &VersionParts<'_>,
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
+    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms, stop);
+    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms, stop);
     let flat = || write_flat(folder, dimension, parts);
     let ((passages, sentences), flat) = rayon::join(|| rayon::join(passages, sentences), flat);
     let mut files = flat?;
@@ -229,9 +249,15 @@ fn share(path: &Path) -> Result<()> {
 }
 
 /// Writes one lexical field into a folder of its own.
-fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> Result<Vec<StampedFile>> {
+fn write_terms(
+    folder: &Path,
+    name: &str,
+    count: usize,
+    terms: &TermsOf<'_>,
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
     let inner = folder.join(name);
-    text_index::write(&inner, count, terms)?;
+    text_index::write(&inner, count, terms, stop)?;
     let mut files = Vec::new();
     for (path, _) in files::entries_of_own(&inner)? {
         share(&path)?;

@@ -2,6 +2,7 @@
 //! do, never panics and loses nothing.
 
 mod damage;
+mod hostile;
 mod kept;
 
 use std::collections::BTreeSet;

@@ -34,7 +34,8 @@ fn share_of_equal_edges(asked: &Asked, nth: usize) -> f64 {
     let some = Some::of(&outgoing, nth);
     let target = |it: &Matched| (it.outgoing, incoming.passage[it.incoming as usize], it.similarity.to_bits());
     let edges = |options: &MatchOptions| -> Vec<_> {
-        match_questions(&some.view(), &incoming, options).iter().map(target).collect()
+        let matched = match_questions(&some.view(), &incoming, options, &cairn::Cancellation::default()).unwrap();
+        matched.iter().map(target).collect()
     };
     let (all, bounded) = (edges(&EVERY_PAIR), edges(&MatchOptions::default()));
     let equal = all.iter().filter(|edge| bounded.binary_search(edge).is_ok()).count();

@@ -13,6 +13,8 @@ use super::cells::Cells;
 use super::packed::row;
 use super::top;
 use super::vectors::Vectors;
+use crate::domain::Cancellation;
+use crate::error::Result;
 
 /// Questions of one side. Numbers are theirs; keywords ascend in each row.
 #[derive(Debug, Clone, Copy)]
@@ -76,9 +78,17 @@ pub struct Matched {
 /// A question is never matched inside its own passage, nor where SIM is not above 0.
 ///
 /// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)).
-#[must_use]
-pub fn match_questions(outgoing: &Questions<'_>, incoming: &Questions<'_>, options: &MatchOptions) -> Vec<Matched> {
-    let cells = Cells::of(&incoming.vectors);
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+pub fn match_questions(
+    outgoing: &Questions<'_>,
+    incoming: &Questions<'_>,
+    options: &MatchOptions,
+    cancellation: &Cancellation,
+) -> Result<Vec<Matched>> {
+    let cells = Cells::of(&incoming.vectors, cancellation)?;
     let signatures = cells.members().iter().map(|it| signature(&incoming.keyword[row(incoming.keywords, *it)]));
     let signatures: Vec<u64> = signatures.collect();
     let postings = Postings::of(incoming);
@@ -87,16 +97,19 @@ pub fn match_questions(outgoing: &Questions<'_>, incoming: &Questions<'_>, optio
     // Neighbors in this order look into the same cells, which are read from memory once for all of them.
     let mut order: Vec<u32> = (0..outgoing.passage.len() as u32).collect();
     if !outgoing.vectors.is_empty() && !incoming.vectors.is_empty() {
-        let nearest = cells.nearest(&outgoing.vectors);
+        let nearest = cells.nearest(&outgoing.vectors, cancellation)?;
         order.sort_by_key(|question| nearest[*question as usize]);
     }
     let room = || Room { last: vec![u32::MAX; incoming.passage.len()], ..Room::default() };
     let groups = order.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
-    let mut matched: Vec<Matched> =
-        groups.map_init(room, |room, group| matching.matches(group, room)).flatten_iter().collect();
+    let matches = |room: &mut Room, group: &[u32]| {
+        if cancellation.is_cancelled() { Vec::new() } else { matching.matches(group, room) }
+    };
+    let mut matched: Vec<Matched> = groups.map_init(room, matches).flatten_iter().collect();
+    cancellation.check()?;
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);
-    matched
+    Ok(matched)
 }
 
 /// Out-coming questions that look into cells together.

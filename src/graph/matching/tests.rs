@@ -85,14 +85,15 @@ proptest! {
     #[test]
     fn without_bounds_matching_equals_comparing_every_pair(outgoing in side(), incoming in side()) {
         let (outgoing, incoming) = (outgoing.view(), incoming.view());
-        prop_assert_eq!(match_questions(&outgoing, &incoming, &UNBOUNDED), brute_force(&outgoing, &incoming));
+        let matched = match_questions(&outgoing, &incoming, &UNBOUNDED, &Cancellation::default()).unwrap();
+        prop_assert_eq!(matched, brute_force(&outgoing, &incoming));
     }
 
     #[test]
     fn edges_are_one_a_pair_bounded_a_vertex_and_never_inside_a_passage(outgoing in side(), incoming in side()) {
         let (outgoing, incoming) = (outgoing.view(), incoming.view());
         let options = MatchOptions { quota: EdgeQuota::Split { within: 1, across: 2 }, ..UNBOUNDED };
-        let matched = match_questions(&outgoing, &incoming, &options);
+        let matched = match_questions(&outgoing, &incoming, &options, &Cancellation::default()).unwrap();
         let (edges, cut) = edges(&matched, &outgoing, &incoming, 12);
         let mut exits: FxHashMap<u32, usize> = FxHashMap::default();
         let mut pairs: Vec<_> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
@@ -123,7 +124,7 @@ fn a_quota_counts_edges_within_and_across_documents() {
     ]);
     let passages = |quota| {
         let options = MatchOptions { quota, ..UNBOUNDED };
-        let matched = match_questions(&outgoing.view(), &incoming.view(), &options);
+        let matched = match_questions(&outgoing.view(), &incoming.view(), &options, &Cancellation::default()).unwrap();
         matched.iter().map(|it| incoming.passage[it.incoming as usize]).collect::<Vec<_>>()
     };
     assert_eq!(passages(EdgeQuota::Best), [1]);

@@ -11,6 +11,8 @@ use crate::text::{NameLookup, NameRule, capitalized_runs, cue, is_stop_word, tok
 const BEFORE_BYTES: usize = 70;
 /// Words of a name at most that its last word alone refers back to.
 const SURNAMED_WORDS_MAX: usize = 4;
+/// Characters of a name at most: a longer run of capitals is none.
+const NAME_CHARS_MAX: usize = 200;
 /// Bytes after it.
 const AFTER_BYTES: usize = 30;
 
@@ -25,6 +27,8 @@ pub(super) struct PassageMentions {
     pub(super) mentions: Vec<Mention>,
     /// Names of several words where they stand in lower case.
     pub(super) lower: Vec<String>,
+    /// Whether it has more than it may have.
+    pub(super) is_cut: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +51,8 @@ impl<'a> Finder<'a> {
         Self { names }
     }
 
-    pub(super) fn mentions(&self, passage: &NamedPassage<'_>) -> PassageMentions {
+    /// Returns the first `most` mentions of a passage.
+    pub(super) fn mentions(&self, passage: &NamedPassage<'_>, most: usize) -> PassageMentions {
         let names = self.names;
         let longest = |word: &str| names.longest.get(word).copied().unwrap_or(0);
         let contains = |key: &str| names.bearers.contains_key(key);
@@ -58,11 +63,16 @@ impl<'a> Finder<'a> {
         lower.retain(|key| key.contains(' '));
         let known = known.into_iter().map(|it| (it.key, it.start, it.end));
         let runs = capitalized_runs(passage.text, &|word| names.cases.is_mostly_lower(word));
-        let runs = runs.into_iter().map(|run| (run.key, run.start, run.end));
+        let runs = runs.into_iter().filter(|run| run.key.chars().nth(NAME_CHARS_MAX).is_none());
+        let runs = runs.map(|run| (run.key, run.start, run.end));
         let mut found: Vec<(String, usize, usize)> = known.chain(runs).collect();
         found.sort_by_key(|it| it.1);
         let mut context = Context::of(passage);
         for (key, start, end) in with_surnames(found) {
+            if context.found.mentions.len() >= most {
+                context.found.is_cut = true;
+                break;
+            }
             context.add(key, Span::from(start..end));
         }
         context.found.lower = lower;

@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::packed::PackedGraph;
-use crate::domain::Span;
+use crate::domain::{Cancellation, Span};
+use crate::error::Result;
 use crate::text::{CaseCounts, NameKind, aliases, bearer_names, capitalized_runs, lead_name};
 use find::{Finder, PassageMentions};
 use pack::Found;
@@ -22,6 +23,10 @@ use pack::Found;
 const BY_CAPITALS_MAX: usize = 12;
 /// Passages whose mentions are found together.
 const BLOCK: usize = 4_096;
+/// Mentions of a document at most: each passage has an even share of them.
+pub const MENTIONS_MAX: usize = 524_288;
+/// Mentions that a passage may have in any document.
+const PASSAGE_MENTIONS_MIN: usize = 2;
 
 /// A document as names are found in it.
 #[derive(Debug, Clone)]
@@ -50,37 +55,64 @@ pub(super) struct Names {
     longest: FxHashMap<String, usize>,
 }
 
-/// Fills the parts of `packed` that hold documents, passages, sentences, entities and mentions, and returns where in
-/// its passage each mention stands, by mention.
+/// The mentions of a corpus beside the graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mentioned {
+    /// Where in its passage each mention stands, by mention.
+    pub spans: Vec<Span>,
+    /// Passages of which some mentions were left out: their documents have too many.
+    pub passages_cut: u64,
+}
+
+/// Fills the parts of `packed` that hold documents, passages, sentences, entities and mentions.
 ///
 /// Complexity: linear in the text, beside sorting the entities.
-pub fn pack_mentions(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) -> Vec<Span> {
-    let names = Names::of(documents);
-    let passages: Vec<NamedPassage<'_>> = documents.iter().flat_map(|document| document.passages.clone()).collect();
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+pub fn pack_mentions(
+    documents: &[NamedDocument<'_>],
+    packed: &mut PackedGraph,
+    cancellation: &Cancellation,
+) -> Result<Mentioned> {
+    let names = Names::of(documents, cancellation)?;
+    let mut passages: Vec<(NamedPassage<'_>, usize)> = Vec::new();
+    for document in documents {
+        let share = (MENTIONS_MAX / document.passages.len().max(1)).max(PASSAGE_MENTIONS_MIN);
+        passages.extend(document.passages.iter().map(|passage| (*passage, share)));
+    }
     let finder = Finder::new(&names);
     let mut found = Found::of(&names);
+    let mut passages_cut = 0;
     // What a passage says by its own strings is many times what it says by numbers: it is numbered block by block.
     for block in passages.chunks(BLOCK) {
-        let mentions: Vec<PassageMentions> = block.par_iter().map(|passage| finder.mentions(passage)).collect();
-        for mentions in mentions {
+        cancellation.check()?;
+        let mentions = block.par_iter().map(|(passage, most)| finder.mentions(passage, *most));
+        for mentions in mentions.collect::<Vec<PassageMentions>>() {
+            passages_cut += u64::from(mentions.is_cut);
             found.add(mentions);
         }
     }
     pack::structure(documents, packed);
-    pack::mentions(&names, found, packed)
+    Ok(Mentioned { spans: pack::mentions(&names, found, packed), passages_cut })
 }
 
 impl Names {
-    fn of(documents: &[NamedDocument<'_>]) -> Self {
-        let count = |mut cases: CaseCounts, document: &NamedDocument<'_>| {
-            document.passages.iter().for_each(|passage| cases.add(passage.text));
+    fn of(documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Self> {
+        let count = |mut cases: CaseCounts, passage: &NamedPassage<'_>| {
+            if !cancellation.is_cancelled() {
+                cases.add(passage.text);
+            }
             cases
         };
         let merge = |mut cases: CaseCounts, other| {
             cases.merge(other);
             cases
         };
-        let cases = documents.par_iter().fold(CaseCounts::default, count).reduce(CaseCounts::default, merge);
+        let passages = documents.par_iter().flat_map(|document| &document.passages);
+        let cases = passages.fold(CaseCounts::default, count).reduce(CaseCounts::default, merge);
+        cancellation.check()?;
         let mut bearers: FxHashMap<String, Vec<(u32, NameKind)>> = FxHashMap::default();
         let mut longest: FxHashMap<String, usize> = FxHashMap::default();
         let names: Vec<Vec<(String, NameKind)>> =
@@ -102,7 +134,7 @@ impl Names {
             let most = longest.entry(first.to_owned()).or_default();
             *most = words.max(*most);
         }
-        Self { cases, bearers, longest }
+        Ok(Self { cases, bearers, longest })
     }
 }
 

@@ -14,7 +14,7 @@ struct Corpus(Vec<(Option<&'static str>, Passages)>);
 
 impl Corpus {
     fn of(documents: &[(Option<&'static str>, &[&'static str])]) -> Self {
-        let split = |text: &&'static str| (*text, sentences(text).into_iter().map(Span::from).collect());
+        let split = |text: &&'static str| (*text, sentences(text).map(Span::from).collect());
         Self(documents.iter().map(|(title, passages)| (*title, passages.iter().map(split).collect())).collect())
     }
 
@@ -28,7 +28,7 @@ impl Corpus {
             })
             .collect();
         let mut packed = PackedGraph::default();
-        pack_mentions(&documents, &mut packed);
+        pack_mentions(&documents, &mut packed, &Cancellation::default()).unwrap();
         packed
     }
 }
@@ -149,4 +149,26 @@ fn a_question_may_use_a_name_in_lower_case_that_texts_capitalize() {
     let graph = packed.view();
     let lower = |name: &str| graph.entity_flags[graph.entity(name).expect(name) as usize] & LOWER_IN_QUESTION != 0;
     assert_eq!(["port aven", "low tide", "of lund"].map(lower), [true, false, false]);
+}
+
+#[test]
+fn passages_of_a_document_of_very_many_have_fewer_mentions_and_long_runs_are_no_names() {
+    let names = Names::of(&[], &Cancellation::default()).unwrap();
+    let finder = Finder::new(&names);
+    let long = format!("it was {} and", "Aa ".repeat(100));
+    let text = "it was Ada Lorne, then Bo Quill, then Cy Lund and more";
+    let found = |text, most| finder.mentions(&NamedPassage { text, sentences: &[] }, most);
+    assert_eq!((found(text, 9).keys.len(), found(text, 9).is_cut), (3, false));
+    assert_eq!(
+        (found(text, 2).keys, found(text, 2).is_cut),
+        (vec!["ada lorne".to_owned(), "bo quill".to_owned()], true)
+    );
+    assert!(found(&long, 9).keys.is_empty());
+}
+
+#[test]
+fn a_stop_is_obeyed_while_names_are_found() {
+    let stop = Cancellation::default();
+    stop.cancel();
+    assert!(matches!(pack_mentions(&[], &mut PackedGraph::default(), &stop), Err(crate::Error::Cancelled)));
 }

@@ -52,7 +52,7 @@ pub fn best_sentence(text: &str, sentence: &str) -> Option<Range<usize>> {
         own.intersection(&wanted).count()
     };
     let is_heading = |range: &Range<usize>| text.get(range.clone()).is_some_and(|it| it.starts_with('#'));
-    let ranges = sentences(text).into_iter().filter(|range| !is_heading(range));
+    let ranges = sentences(text).filter(|range| !is_heading(range));
     let mut best: Option<(usize, Range<usize>)> = None;
     for range in ranges {
         let count = shared(&range);

@@ -14,7 +14,7 @@ mod written;
 use crate::domain::{Document, Keywords, Passage, PseudoQuery, QuestionKind};
 use crate::text::stem;
 use reading::{Sentence, read};
-use subject::Subject;
+use subject::{Subject, opening};
 use vocabulary::is_telling;
 
 pub use calls::{QuestionCalls, WrittenPassage};
@@ -27,6 +27,10 @@ pub const INCOMING_MAX: usize = 6;
 /// Out-coming questions of a passage at most.
 pub const OUTGOING_MAX: usize = 8;
 
+/// Questions that rules make of a document at most: beyond, each passage has an even share of them, one in-coming
+/// question at least.
+const QUESTIONS_MAX: usize = 262_144;
+
 /// Returns the in-coming questions of `passage`, then its out-coming ones, best first in each.
 ///
 /// A passage with a sentence has one in-coming question at least. Keywords are folded names and stems, of each question
@@ -34,12 +38,45 @@ pub const OUTGOING_MAX: usize = 8;
 /// of them, so that it meets the question of the passage that answers.
 #[must_use]
 pub fn generate_by_rule(document: &Document, passage: &Passage) -> Vec<PseudoQuery> {
-    let sentences = read(document, passage);
-    let subject = Subject::of(document, &sentences);
-    let incoming = incoming::questions(passage, &sentences, &subject).into_iter();
-    let outgoing = outgoing::questions(&sentences, &subject).into_iter();
-    let incoming = incoming.map(|it| it.into_query(passage, QuestionKind::Incoming));
-    incoming.chain(outgoing.map(|it| it.into_query(passage, QuestionKind::Outgoing))).collect()
+    RuleQuestions::of(document, 1).of_passage(passage)
+}
+
+/// What makes the questions of a document's passages by rule: what they share is found once.
+#[derive(Debug, Clone, Copy)]
+pub struct RuleQuestions<'a> {
+    document: &'a Document,
+    /// The beginning of its text, which says what it is about.
+    opening: &'a str,
+    incoming_max: usize,
+    outgoing_max: usize,
+}
+
+impl<'a> RuleQuestions<'a> {
+    /// Reads what the passages of `document` share; it has so many of them.
+    #[must_use]
+    pub fn of(document: &'a Document, passages: usize) -> Self {
+        let share = (QUESTIONS_MAX / passages.max(1)).max(1);
+        let incoming_max = INCOMING_MAX.min(share.div_ceil(2));
+        let outgoing_max = OUTGOING_MAX.min(share - incoming_max);
+        Self { document, opening: opening(&document.text), incoming_max, outgoing_max }
+    }
+
+    /// Returns whether passages have fewer questions than they would have in a shorter document.
+    #[must_use]
+    pub const fn are_cut(&self) -> bool {
+        self.incoming_max < INCOMING_MAX || self.outgoing_max < OUTGOING_MAX
+    }
+
+    /// Returns the questions of a passage, as [`generate_by_rule`] does.
+    #[must_use]
+    pub fn of_passage(&self, passage: &Passage) -> Vec<PseudoQuery> {
+        let sentences = read(self.document, passage);
+        let subject = Subject::of(self.document, self.opening, &sentences);
+        let incoming = incoming::questions(passage, &sentences, &subject).into_iter().take(self.incoming_max);
+        let outgoing = outgoing::questions(&sentences, &subject).into_iter().take(self.outgoing_max);
+        let incoming = incoming.map(|it| it.into_query(passage, QuestionKind::Incoming));
+        incoming.chain(outgoing.map(|it| it.into_query(passage, QuestionKind::Outgoing))).collect()
+    }
 }
 
 /// A question before it is known whose it is.

@@ -10,6 +10,8 @@ use crate::text::{Word, capitalized_runs, fold, tokens, words};
 
 /// Words of a name that a question can carry at most.
 const MENTION_WORDS_MAX: usize = 10;
+/// Characters of a name that a question can carry at most.
+const MENTION_CHARS_MAX: usize = 200;
 /// Words that open a sentence before a name and are no part of it, beside stop words.
 const SENTENCE_OPENERS: &[&str] = &[
     "after",
@@ -103,7 +105,9 @@ pub(super) struct Mention {
 impl Sentence<'_> {
     /// Returns the mention that a word is part of.
     pub(super) fn mention_at(&self, word: usize) -> Option<&Mention> {
-        self.mentions.iter().find(|it| it.words.contains(&word))
+        // In order and apart: a sentence of names is looked at from every word.
+        let next = self.mentions.partition_point(|it| it.words.end <= word);
+        self.mentions.get(next).filter(|it| it.words.contains(&word))
     }
 
     /// Returns the folded word at `index`, or nothing beyond the end.
@@ -185,6 +189,9 @@ fn mentions(sentence: &Sentence<'_>, capitalized: &FxHashSet<String>) -> Vec<Men
 fn mention(sentence: &Sentence<'_>, words: Range<usize>) -> Option<Mention> {
     let (first, last) = (sentence.words.get(words.start)?, sentence.words.get(words.end.checked_sub(1)?)?);
     let display = one_line(sentence.text.get(first.start..last.end)?);
+    if display.chars().nth(MENTION_CHARS_MAX).is_some() {
+        return None;
+    }
     let has_article = words.start > 0 && sentence.word(words.start - 1) == "the";
     let article = if has_article { "the " } else { "" };
     let key = sentence.folded.get(words.clone())?.join(" ");

@@ -47,8 +47,8 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Returns the document's own name; without one the name that the passage mentions most.
-    pub(super) fn of(document: &Document, passage: &[Sentence<'_>]) -> Self {
-        let opening = opening(&document.text);
+    /// `opening` is that of the document's text.
+    pub(super) fn of(document: &Document, opening: &str, passage: &[Sentence<'_>]) -> Self {
         let title = document.title.as_deref().map(one_line).filter(|title| !title.is_empty());
         let bare =
             title.as_deref().map(|title| Some(strip_parenthesis(title)).filter(|it| !it.is_empty()).unwrap_or(title));
@@ -150,7 +150,8 @@ fn possessive(passage: &[Sentence<'_>]) -> Option<&'static str> {
     })
 }
 
-fn opening(text: &str) -> &str {
+/// Returns the beginning of a text, without the headings before it. It may have to read all of them.
+pub(super) fn opening(text: &str) -> &str {
     let text = after_headings(text);
     let end = (0..=OPENING_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
@@ -191,7 +192,7 @@ fn most_mentioned(passage: &[Sentence<'_>]) -> Option<(String, Vec<String>)> {
 
 /// Returns whether the opening of a document speaks of a person or of a thing.
 fn kind(opening: &str, passage: &[Sentence<'_>]) -> SubjectKind {
-    let first = sentences(opening).into_iter().next().and_then(|span| opening.get(span)).unwrap_or_default();
+    let first = sentences(opening).next().and_then(|span| opening.get(span)).unwrap_or_default();
     let words = tokens(first);
     if let Some(verb) = words.iter().position(|it| is_copula(it)) {
         let named = kind_words(&words, verb);

@@ -248,3 +248,23 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn passages_of_a_document_of_very_many_have_fewer_questions_and_one_at_least() {
+    let text = "Ada Lorne (born 4 May 1900) was a pilot. She met Bo Quill, Cy Lund and Di Roe in Port Aven. She won.";
+    let document = Document::new("ada", Some("Ada Lorne".to_owned()), text);
+    let passage = &passages(&document, &ChunkOptions::default(), &|text| text.split_whitespace().count())[0];
+    let all = generate_by_rule(&document, passage);
+    let of = |passages: usize| {
+        let rules = RuleQuestions::of(&document, passages);
+        (rules.are_cut(), rules.of_passage(passage))
+    };
+    let full = INCOMING_MAX + OUTGOING_MAX;
+    assert_eq!(of(QUESTIONS_MAX / 16), (false, all.clone()));
+    assert!(of(QUESTIONS_MAX / full + 1).0);
+    let (is_cut, few) = of(QUESTIONS_MAX / 2);
+    assert!(is_cut && few.len() == 2, "{few:?}");
+    assert!(few.iter().all(|question| all.contains(question)));
+    let (_, one) = of(10 * QUESTIONS_MAX);
+    assert_eq!(one, all[..1]);
+}

@@ -128,8 +128,11 @@ pub(super) fn is_barrier(word: &str) -> bool {
     BARRIERS.contains(&word)
 }
 
+/// Characters of a word that a question names at most.
+const WORD_CHARS_MAX: usize = 100;
+
 /// Returns whether a folded word says something: neither a stop word nor one of the long ones that do not.
 pub(super) fn is_telling(word: &str) -> bool {
-    let has_length = word.chars().count() >= 4 || !word.is_ascii();
+    let has_length = (word.chars().count() >= 4 || !word.is_ascii()) && word.chars().nth(WORD_CHARS_MAX).is_none();
     has_length && !word.contains(char::is_numeric) && !is_stop_word(word) && !UNTELLING.contains(&word)
 }

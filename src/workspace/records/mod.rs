@@ -27,7 +27,7 @@ pub(super) use version::VersionRow;
 pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};
-use crate::domain::{CollectionId, IndexVersion, Skip};
+use crate::domain::{Cancellation, CollectionId, IndexVersion, Skip};
 use crate::embed::EmbedderPlace;
 use crate::error::{Error, Result};
 
@@ -65,6 +65,8 @@ pub struct Records {
     format: u32,
     /// Whether the pages of the database were looked at before the first of them is written.
     is_looked_through: bool,
+    /// A request to stop what is being written.
+    cancellation: Cancellation,
 }
 
 impl Records {
@@ -90,9 +92,20 @@ impl Records {
     }
 
     fn of(path: &Path, connection: Connection) -> Result<Self> {
-        let mut records = Self { path: path.to_owned(), connection, format: INDEX_FORMAT, is_looked_through: false };
+        let mut records = Self {
+            path: path.to_owned(),
+            connection,
+            format: INDEX_FORMAT,
+            is_looked_through: false,
+            cancellation: Cancellation::default(),
+        };
         records.format = records.check_format()?;
         Ok(records)
+    }
+
+    /// Lets a request to stop end a transaction of very many rows, of which then nothing is kept.
+    pub(super) fn stop_by(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
     }
 
     /// Returns the format, if it is one that is read and the tables are those of it.
@@ -356,6 +369,18 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
 /// Returns the error of a column whose contents are not what was written.
 fn damaged(column: usize, kind: Type, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, kind, why.into())
+}
+
+/// Rows of a transaction between two looks at whether to go on.
+const ROWS_BETWEEN_LOOKS: usize = 4_096;
+
+/// Ends a transaction as its database would, if a stop was asked for; looks at it once in many rows.
+fn look(cancellation: &Cancellation, row: usize) -> rusqlite::Result<()> {
+    if row % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 && cancellation.is_cancelled() {
+        let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+        return Err(rusqlite::Error::SqliteFailure(interrupted, None));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

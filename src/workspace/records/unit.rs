@@ -3,8 +3,8 @@
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
 use super::digest::{self, Digest};
-use super::{Records, seal_manifest};
-use crate::domain::{Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
+use super::{Records, look, seal_manifest};
+use crate::domain::{Cancellation, Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
 
 /// The stage that makes passages and questions of a document.
@@ -100,12 +100,13 @@ impl Records {
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
         units.iter().try_for_each(check)?;
         self.look_through()?;
+        let stop = self.cancellation.clone();
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut insert = Insert::new(transaction)?;
             for unit in units {
                 remove.document(unit.document.id)?;
-                insert.unit(unit)?;
+                insert.unit(unit, &stop)?;
             }
             note_change(transaction, !units.is_empty())
         })
@@ -267,7 +268,8 @@ impl<'t> Insert<'t> {
         })
     }
 
-    fn unit(&mut self, unit: &DocumentUnit) -> rusqlite::Result<()> {
+    /// Inserts a unit. A stop ends the transaction within a document of very many passages, and in no other.
+    fn unit(&mut self, unit: &DocumentUnit, stop: &Cancellation) -> rusqlite::Result<()> {
         let Document { id, source_id, title, uri, media_type, text, metadata } = &unit.document;
         let metadata = to_json(metadata)?;
         let (content, root) = (&unit.content, &unit.root);
@@ -283,7 +285,8 @@ impl<'t> Insert<'t> {
             text
         ])?;
         let document = self.transaction.last_insert_rowid();
-        for passage in &unit.passages {
+        for (row, passage) in unit.passages.iter().enumerate() {
+            look(stop, row)?;
             self.passage(document, passage)?;
         }
         let content = Some(digest::document(unit));

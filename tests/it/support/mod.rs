@@ -6,6 +6,7 @@ pub(crate) mod browser;
 pub(crate) mod chat;
 pub(crate) mod corpus;
 pub(crate) mod flips;
+pub(crate) mod hostile;
 mod library;
 pub(crate) mod neo4j;
 pub(crate) mod onnx;
