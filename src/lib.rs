@@ -56,6 +56,9 @@ pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod eval;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod graph;
 pub mod index;
 pub mod ingest;

@@ -14,6 +14,8 @@
 
 mod export;
 mod fresh_vectors;
+#[cfg(any(test, fuzzing))]
+mod fuzzed;
 mod graph_file;
 mod lock;
 mod mapping;
@@ -33,6 +35,8 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
+#[cfg(any(test, fuzzing))]
+pub(crate) use fuzzed::open_file;
 use lock::Lock;
 use records::VersionRow;
 pub use records::{

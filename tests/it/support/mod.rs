@@ -5,6 +5,8 @@ pub(crate) mod bolt;
 pub(crate) mod browser;
 pub(crate) mod chat;
 pub(crate) mod corpus;
+#[cfg(unix)]
+pub(crate) mod killing;
 mod library;
 pub(crate) mod neo4j;
 pub(crate) mod onnx;
