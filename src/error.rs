@@ -287,6 +287,8 @@ impl Error {
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
             Self::Records { source, .. } => records_kind(source),
+            // So the library behind it says that a file could not be written, where it wrote stored fields.
+            Self::TextIndex { action: "write", source: tantivy::TantivyError::InternalError(_) } => ErrorKind::Io,
             Self::TextIndex { source, .. } => text_index_kind(source),
             Self::Deadline { .. } => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,

@@ -178,6 +178,14 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_is_full_while_stored_fields_are_written_is_no_fault_of_the_program() {
+        let full = || tantivy::TantivyError::InternalError("No space left on device (os error 28)".to_owned());
+        let error = Error::text_index("write")(full());
+        assert_eq!((error.kind(), error.hint().is_some()), (crate::ErrorKind::Io, true));
+        assert_eq!(Error::text_index("open")(full()).kind(), crate::ErrorKind::Internal);
+    }
+
+    #[test]
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
