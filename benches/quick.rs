@@ -158,7 +158,7 @@ fn read_postings_of_five_terms(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn scan_vectors_of_all_sentences(bencher: Bencher<'_, '_>) {
     let snapshot = INDEXED.workspace.snapshot().unwrap();
-    let sentences = snapshot.vectors(VectorField::Sentence);
+    let sentences = snapshot.vectors(VectorField::Sentence).unwrap();
     let mut question = QuantizedVectors::new(sentences.dimension);
     question.push_row(&sentences, 0);
     bencher.bench_local(|| sentences.cosines(&question.view()).len());

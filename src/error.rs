@@ -45,6 +45,16 @@ const REPLIES_LOST: &str = "remove the file: it only saves asking models again w
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
+/// What to do where a folder of an index is something else, a link above all.
+const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index where there is room with \
+    `--index DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
+/// What to do where a file is something else.
+const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
+    from the records is made anew by `cairn index`; nothing was changed";
+/// What to do where there is too little memory.
+const OUT_OF_MEMORY: &str =
+    "there is too little memory: end other programs, or give this one more; the index is as it was";
+
 /// Everything that this library's functions return as an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -185,6 +195,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Something else lies where a file or folder of ours has to be, or where a file is to be read.
+    #[error("`{}` is {found}; {needed} has to be there", path.display())]
+    Misplaced {
+        /// The place.
+        path: PathBuf,
+        /// What lies there.
+        found: &'static str,
+        /// What has to lie there.
+        needed: &'static str,
+    },
+    /// A folder of the index cannot be used for what it is for, because something that is not part of an index is in it.
+    #[error("`{}` is not part of an index, and is in the way", path.display())]
+    Foreign {
+        /// What lies there.
+        path: PathBuf,
+    },
     /// The operating system refused.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -278,6 +304,8 @@ impl Error {
             | Self::Runtime { .. }
             | Self::Model { .. }
             | Self::Unfinished { .. }
+            | Self::Misplaced { .. }
+            | Self::Foreign { .. }
             | Self::NotAnIndex { .. } => ErrorKind::Input,
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
@@ -356,7 +384,12 @@ impl Error {
             Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
             Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
             Self::Corrupt { .. } => Some(DERIVED_LOST),
+            Self::Misplaced { needed: "a folder", .. } => Some(FOLDER_MISPLACED),
+            Self::Misplaced { .. } => Some(FILE_MISPLACED),
+            Self::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => Some(OUT_OF_MEMORY),
             Self::Io { .. } => Some(REFUSED),
+            Self::Records { source, .. } if is_out_of_memory(source) => Some(OUT_OF_MEMORY),
             Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
                 ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
                 ErrorKind::Corrupt => Some(DERIVED_LOST),
@@ -437,6 +470,11 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
     }
 }
 
+fn is_out_of_memory(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(rusqlite::ffi::SQLITE_NOMEM | rusqlite::ffi::SQLITE_IOERR_NOMEM))
+}
+
 fn records_kind(error: &rusqlite::Error) -> ErrorKind {
     use rusqlite::ErrorCode;
     // A value that is not of the type that was written: a row was damaged.
@@ -453,6 +491,7 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::DiskFull
+            | ErrorCode::OutOfMemory
             | ErrorCode::PermissionDenied
             | ErrorCode::ReadOnly
             | ErrorCode::SystemIoFailure,
@@ -463,12 +502,49 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
 
 fn text_index_kind(error: &tantivy::TantivyError) -> ErrorKind {
     use tantivy::TantivyError;
+    use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
     match error {
+        // The system refused: no memory, no more open files. That says nothing about the file.
+        TantivyError::OpenReadError(OpenReadError::IoError { .. })
+        | TantivyError::OpenDirectoryError(
+            OpenDirectoryError::IoError { .. } | OpenDirectoryError::FailedToCreateTempDir(_),
+        ) => ErrorKind::Io,
         TantivyError::DataCorruption(_)
         | TantivyError::IncompatibleIndex(_)
         | TantivyError::OpenReadError(_)
         | TantivyError::OpenDirectoryError(_) => ErrorKind::Corrupt,
         TantivyError::IoError(_) | TantivyError::OpenWriteError(_) => ErrorKind::Io,
         _ => ErrorKind::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+    use tantivy::directory::error::OpenReadError;
+
+    use super::*;
+
+    #[test]
+    fn too_little_memory_and_a_disk_that_fails_are_no_damage_and_no_fault_of_the_program() {
+        let sqlite = |code| Error::records("open")(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let read = OpenReadError::wrap_io_error(memory(), PathBuf::from("a.idx"));
+        let out_of_memory = [
+            sqlite(ffi::SQLITE_NOMEM),
+            Error::io("open", "graph.bin")(memory()),
+            Error::text_index("open")(read.into()),
+        ];
+        for error in out_of_memory {
+            assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        }
+        for code in [ffi::SQLITE_NOMEM, ffi::SQLITE_IOERR_NOMEM] {
+            assert!(sqlite(code).hint().is_some_and(|hint| hint.contains("memory")), "{code}");
+        }
+        assert!(Error::io("open", "graph.bin")(memory()).hint().is_some_and(|hint| hint.contains("memory")));
+        for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE] {
+            assert_eq!(sqlite(code).kind(), ErrorKind::Io, "{code}");
+        }
+        assert_eq!(sqlite(ffi::SQLITE_CORRUPT).kind(), ErrorKind::Corrupt);
     }
 }

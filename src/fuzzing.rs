@@ -155,20 +155,19 @@ impl ChatModel for Says {
 pub fn index_files(folder: &Path, input: &[u8]) -> bool {
     let Some((head, bytes)) = input.split_at_checked(11) else { return false };
     let count = |at: usize| usize::from(u16::from_le_bytes([head[1 + 2 * at], head[2 + 2 * at]]));
-    let path = folder.join("file.bin");
+    let name = "file.bin";
     let mut bytes = bytes.to_vec();
     if let Some(format) = bytes.get_mut(8..12) {
         format.copy_from_slice(&crate::workspace::INDEX_FORMAT.to_le_bytes());
     }
-    write(&path, &bytes);
-    open_file(usize::from(head[0]), &path, [0, 1, 2, 3, 4].map(count))
+    write(&folder.join(name), &bytes);
+    open_file(usize::from(head[0]), folder, name, [0, 1, 2, 3, 4].map(count))
 }
 
 /// A whole `cairn.db`.
 pub fn records(folder: &Path, input: &[u8]) -> bool {
     for companion in ["cairn.db-wal", "cairn.db-shm", "cairn.db-journal"] {
-        // What is not there need not go.
-        drop(std::fs::remove_file(folder.join(companion)));
+        assert!(crate::files::remove_own(&folder.join(companion)).is_ok(), "what an earlier input left cannot go");
     }
     write(&folder.join("cairn.db"), input);
     let Ok(workspace) = Workspace::open(folder) else { return false };
@@ -177,7 +176,7 @@ pub fn records(folder: &Path, input: &[u8]) -> bool {
 }
 
 fn write(path: &Path, bytes: &[u8]) {
-    assert!(std::fs::write(path, bytes).is_ok(), "the folder of the target cannot be written");
+    assert!(crate::files::write_own(path, bytes).is_ok(), "the folder of the target cannot be written");
 }
 
 #[cfg(test)]

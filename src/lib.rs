@@ -56,6 +56,7 @@ pub mod domain;
 pub mod embed;
 pub mod error;
 pub mod eval;
+mod files;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -77,4 +78,4 @@ pub use error::{Error, ErrorKind, Result};
 pub use index::{IndexOptions, IndexReport, ModelQuestions, OtherEmbedder, Sources, index, re_embed, remove};
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
 pub use skill::{Performers, QuestionCalls};
-pub use workspace::{Workspace, WorkspaceOptions};
+pub use workspace::{FileAccess, Workspace, WorkspaceOptions};

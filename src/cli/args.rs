@@ -22,6 +22,10 @@ pub(super) struct Cli {
     /// File with settings [default: `CAIRN_CONFIG`, or `cairn.toml` if it is there].
     #[arg(long, global = true, value_name = "FILE", display_order = 899)]
     pub(super) config: Option<PathBuf>,
+    /// Read the files of an index into memory instead of mapping them, as is done on file systems of other machines:
+    /// whoever cuts one of them meanwhile does no harm [default: `CAIRN_NO_MMAP`, or `no_mmap` of the settings].
+    #[arg(long, global = true, display_order = 898)]
+    pub(super) no_mmap: bool,
     /// Show the log; twice for more.
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 900)]
     pub(super) verbose: u8,

@@ -1,7 +1,6 @@
 //! `cairn cache`: the replies of language models that an index keeps.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::args::PlaceArgs;
 use super::{Done, Surroundings};
 use crate::domain::Usage;
 use crate::error::{Error, Result};
+use crate::files::{self, Readers};
 use crate::llm::ChatReply;
 use crate::workspace::{Replies, Workspace};
 
@@ -83,7 +83,7 @@ pub(super) fn run(command: &CacheCommand, surroundings: &Surroundings) -> Done {
 }
 
 fn workspace(asked: Option<&PathBuf>, surroundings: &Surroundings) -> Result<Workspace> {
-    Workspace::open(surroundings.index(asked.cloned()))
+    surroundings.workspace(surroundings.index(asked.cloned()))
 }
 
 fn stats(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
@@ -121,11 +121,7 @@ fn stats(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
 fn export(args: &CacheFileArgs, surroundings: &Surroundings) -> Done {
     let workspace = workspace(args.place.index.as_ref(), surroundings)?;
     let wrong = || Error::io("write", &args.file);
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = BufWriter::new(options.open(&args.file).map_err(Error::io("make", &args.file))?);
+    let mut file = BufWriter::new(files::create_new(&args.file, Readers::Owner)?);
     let mut count = 0;
     if let Some(replies) = workspace.kept_replies()? {
         each(&replies, &mut |line| {
@@ -172,7 +168,7 @@ fn each(replies: &Replies, visit: &mut dyn FnMut(Line) -> Result<()>) -> Result<
 
 /// Reads the replies of a file: keys, and replies as they are kept.
 fn lines(path: &Path) -> Result<Vec<([u8; 32], String)>> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
+    let file = files::open(path)?;
     let mut lines = Vec::new();
     for (line, number) in BufReader::new(file).lines().zip(1..) {
         let text = line.map_err(Error::io("read", path))?;

@@ -5,7 +5,6 @@ use super::{Done, Failure, Surroundings, database, progress, publish};
 use crate::domain::DatabaseError;
 use crate::error::Error;
 use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Session, check, repair};
-use crate::workspace::Workspace;
 
 /// Runs `cairn check`.
 pub(super) async fn run(args: &CheckArgs, surroundings: &Surroundings) -> Done {
@@ -14,7 +13,7 @@ pub(super) async fn run(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let mut report = check(&session).await?;
     if args.repair && !report.is_whole() {
         show(&report, surroundings);
-        let workspace = Workspace::open(surroundings.index(args.place.index.clone()))?;
+        let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         let (sink, bar) = progress::sink(surroundings.screen);
         let options =
             PublishOptions { other_vectors: OtherVectors::Refuse, progress: Some(sink), ..PublishOptions::default() };

@@ -1,11 +1,11 @@
 //! Which database is meant, and who asks: flags, then the environment, then the file with settings.
 
-use std::fs;
 use std::path::Path;
 
 use super::Surroundings;
 use super::args::{DatabaseArgs, GraphArgs};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::neo4j::{DatabaseGraph, Secret, Target, Traversal, TraversalOptions};
 
 /// Returns the database that is meant.
@@ -64,6 +64,6 @@ fn megabytes(text: &str) -> Result<u64> {
 
 /// Returns the first line of a file.
 fn password(path: &Path) -> Result<Secret> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = files::read_secret(path)?;
     Ok(Secret::new(text.lines().next().unwrap_or_default()))
 }

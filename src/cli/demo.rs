@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::show::Names;
 use super::{Done, Surroundings, show};
 use crate::domain::Ledger;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::files;
 use crate::index::{IndexOptions, Sources, index};
 use crate::query::{AskOptions, QueryEngine};
 use crate::skill::Performers;
@@ -61,7 +62,12 @@ const HARBOR: [(&str, &str); 27] = harbor![
 pub(super) async fn run(surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     let folder = Path::new(FOLDER);
-    let documents = write_collection(folder)?;
+    let (documents, changed) = write_collection(folder)?;
+    if changed > 0 {
+        let place = documents.display();
+        screen
+            .note(format!("note: {changed} documents in {place} are not those of the demo, and were left as they are"));
+    }
     let path = folder.join("index");
     let performers = Performers::built_in();
     let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
@@ -93,15 +99,22 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-/// Writes the collection into a folder inside `folder` and returns that.
-fn write_collection(folder: &Path) -> Result<PathBuf> {
+/// Writes the collection into a folder inside `folder`; returns that, and how many documents are there already with
+/// another text, which they keep.
+fn write_collection(folder: &Path) -> Result<(PathBuf, u64)> {
     let documents = folder.join("harbor");
-    std::fs::create_dir_all(&documents).map_err(Error::io("make", &documents))?;
+    files::make_own_folder(folder)?;
+    files::make_own_folder(&documents)?;
+    let mut changed = 0_u64;
     for (name, text) in HARBOR {
         let path = documents.join(name);
-        std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+        match files::read_own(&path)? {
+            None => files::write_own(&path, text)?,
+            Some(there) if there == text.as_bytes() => {}
+            Some(_) => changed += 1,
+        }
     }
-    Ok(documents)
+    Ok((documents, changed))
 }
 
 #[cfg(test)]

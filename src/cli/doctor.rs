@@ -114,11 +114,12 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
         let is_absent = error.kind() == ErrorKind::NoIndex;
         Check::of_error("index", error, is_absent, surroundings)
     };
-    let workspace = match Workspace::open(path) {
+    let workspace = match surroundings.workspace(path) {
         Ok(workspace) => workspace,
         Err(error) => return (None, failed(error)),
     };
-    let check = workspace.snapshot().map_or_else(failed, |snapshot| {
+    let whole = workspace.snapshot().and_then(|snapshot| snapshot.check().map(|()| snapshot));
+    let check = whole.map_or_else(failed, |snapshot| {
         let (version, documents) = (snapshot.version(), snapshot.document_count());
         let detail =
             format!("{}: version {version}, {documents} documents, every file as it was written", path.display());

@@ -1,12 +1,12 @@
 //! Servers of models, as what was typed and what is set name them: address, key, limits.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::config::{LanguageModel, ModelRole};
 use crate::domain::Secret;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::llm::{Endpoint, Limits, Preset};
 
 /// What means the model that is set.
@@ -102,7 +102,7 @@ fn is_set(endpoint: &Endpoint, settings: &LanguageModel) -> Result<bool> {
 }
 
 fn first_line(path: &Path) -> Result<Secret> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = files::read_secret(path)?;
     Ok(Secret::new(text.lines().next().unwrap_or_default().trim()))
 }
 

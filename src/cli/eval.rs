@@ -1,6 +1,6 @@
 //! `cairn eval`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::eval::{
     self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
 };
+use crate::files;
 use crate::query::{N_HOP_MAX, Preset, SearchOptions};
 
 /// Runs `cairn eval`.
@@ -159,7 +160,7 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
     let report = eval::fit(&collections, &options).await?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&report.weights).map_err(|it| Error::Internal(it.to_string()))?;
-        fs::write(path, text + "\n").map_err(Error::io("write", path))?;
+        files::write(path, text + "\n")?;
     }
     if args.json {
         return surroundings.print_json(&report);
@@ -201,7 +202,7 @@ fn live_rows(names: &[String]) -> Result<Vec<LiveRow>> {
 fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
     let mut results = Vec::new();
     for path in result_files(&args.results)? {
-        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+        let bytes = files::read(&path)?;
         let value = serde_json::from_slice(&bytes).map_err(|error| Error::Line {
             path: path.clone(),
             line: error.line().max(1),
@@ -214,11 +215,11 @@ fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
     for name in &page.unknown {
         surroundings.screen.note(format!("left out `{name}`: not what `cairn eval` prints with --json"));
     }
-    fs::create_dir_all(&args.output).map_err(Error::io("make", &args.output))?;
+    files::make_folder(&args.output)?;
     let tables = ("results.md", page.markdown);
     for (name, text) in page.plots.into_iter().chain([tables]) {
         let path = args.output.join(name);
-        fs::write(&path, text).map_err(Error::io("write", &path))?;
+        files::write_own(&path, text)?;
         surroundings.screen.line(surroundings.screen.shown(&path.display().to_string()))?;
     }
     Ok(())
@@ -251,8 +252,9 @@ fn show(surroundings: &Surroundings, text: &str) -> Done {
 }
 
 fn write_lines(path: &Path, lines: &[impl Serialize]) -> Result<(), Failure> {
-    let write = || {
-        let mut out = BufWriter::new(File::create(path)?);
+    let file = files::create(path)?;
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(file);
         for line in lines {
             serde_json::to_writer(&mut out, line)?;
             out.write_all(b"\n")?;

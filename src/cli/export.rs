@@ -5,12 +5,11 @@ use std::io::{self, BufWriter, Write as _};
 use super::args::ExportArgs;
 use super::{Done, Surroundings, database};
 use crate::neo4j::{Session, canonical_lines, write_import_files};
-use crate::workspace::Workspace;
 
 /// Runs `cairn export`.
 pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done {
     if let Some(out) = &args.out {
-        let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
+        let workspace = surroundings.workspace(surroundings.index(args.index.clone()))?;
         write_import_files(&workspace, out)?;
         surroundings.screen.note(format!(
             "next: stop Neo4j; cd {} && neo4j-admin database import full neo4j $(cat arguments); start it; {}",
@@ -23,7 +22,7 @@ pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done 
     let lines = if args.database.neo4j.is_some() {
         canonical_lines(&Session::connect(&database::target(&args.database, surroundings)?).await?).await?
     } else {
-        let workspace = Workspace::open(surroundings.index(args.index.clone()))?;
+        let workspace = surroundings.workspace(surroundings.index(args.index.clone()))?;
         workspace.snapshot()?.canonical_lines()?
     };
     let mut out = BufWriter::new(io::stdout().lock());

@@ -79,7 +79,7 @@ fn open(
     args: &IndexArgs,
     surroundings: &Surroundings,
 ) -> Result<(Workspace, Performers)> {
-    let found = match Workspace::open(path) {
+    let found = match surroundings.workspace(path) {
         Ok(workspace) => Some(workspace),
         // Records that are gone are made anew; records that are damaged are refused below, as they were here.
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => None,
@@ -94,7 +94,8 @@ fn open(
     };
     let workspace = match found {
         Some(workspace) if other == OtherEmbedder::ReEmbed => workspace,
-        _ => Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?,
+        _ => Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?
+            .with_file_access(surroundings.settings.file_access()),
     };
     let model = writer::index_model(language_model, workspace.path(), &calls, surroundings)?;
     let performers = Performers { model, ..performers };

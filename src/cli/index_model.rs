@@ -9,7 +9,6 @@ use super::{Done, Surroundings, models, writer};
 use crate::domain::{Cost, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, VectorReport, estimate};
-use crate::workspace::Workspace;
 
 /// Passages without questions of the model that are named on a terminal; `cairn status` names all.
 const FAILED_SHOWN_MAX: usize = 5;
@@ -50,7 +49,7 @@ fn estimated(
     options: &IndexOptions,
     surroundings: &Surroundings,
 ) -> Result<Estimate> {
-    let workspace = match Workspace::open(path) {
+    let workspace = match surroundings.workspace(path) {
         Ok(workspace) => Some(workspace),
         // Records that are gone would be made anew.
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) => None,

@@ -38,6 +38,7 @@ use std::sync::Arc;
 use clap::Parser as _;
 use serde::Serialize;
 use serde_json::json;
+use tokio::runtime::Handle;
 
 use crate::config::{ModelRole, Settings};
 use crate::domain::Cancellation;
@@ -48,6 +49,7 @@ use crate::store::GraphSource as _;
 use crate::workspace::Workspace;
 use args::{Cli, Command, GraphArgs, ModelArgs, ModelCallArgs, SearchModelArgs};
 use calls::{CallLog, Calls};
+use deadline::Alarm;
 use models::Remembered;
 use next::Next;
 use screen::Screen;
@@ -82,7 +84,12 @@ struct Surroundings {
     next: Next,
     /// Asked for by Ctrl-C.
     cancellation: Cancellation,
+    /// Ends what takes too long.
+    alarm: Alarm,
 }
+
+/// What the thread of a command may need for its stack: as much as the first thread of a program has.
+const STACK_BYTES: usize = 8 << 20;
 
 /// Runs the program on what was typed and returns its exit status.
 #[must_use]
@@ -95,10 +102,11 @@ pub fn main() -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    let (settings, refused) = match Settings::read(cli.config.as_deref()) {
+    let (mut settings, refused) = match Settings::read(cli.config.as_deref()) {
         Ok(settings) => (settings, None),
         Err(error) => (Settings::default(), Some(error)),
     };
+    settings.no_mmap |= cli.no_mmap;
     let screen = Screen::new(settings.no_color);
     log_to_stderr(cli.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -109,7 +117,8 @@ pub fn main() -> u8 {
         }
     };
     let next = Next::new(settings.index(None));
-    let surroundings = Surroundings { settings, screen, next, cancellation: Cancellation::default() };
+    let (cancellation, alarm) = (Cancellation::default(), Alarm::default());
+    let surroundings = Arc::new(Surroundings { settings, screen, next, cancellation, alarm });
     if let Some(error) = refused {
         return report(&surroundings, &error, wants_json(&cli.command));
     }
@@ -121,7 +130,7 @@ pub fn main() -> u8 {
 
 /// Runs a command. The first Ctrl-C asks a run that writes to stop after the work in hand; the second, or the first
 /// during anything else, stops at once.
-async fn run_until_interrupted(command: Command, surroundings: &Surroundings) -> u8 {
+async fn run_until_interrupted(command: Command, surroundings: &Arc<Surroundings>) -> u8 {
     let json = wants_json(&command);
     let is_patient = matches!(command, Command::Index(_) | Command::Publish(_));
     let screen = &surroundings.screen;
@@ -138,7 +147,8 @@ async fn run_until_interrupted(command: Command, surroundings: &Surroundings) ->
         // First, so that a signal finds its handler from the start.
         biased;
         () = interrupted => return exit_status(ErrorKind::Cancelled),
-        done = run(command, surroundings) => done,
+        late = surroundings.alarm.rang() => Err(late.into()),
+        done = on_own_thread(command, surroundings) => done,
     };
     match done {
         Ok(()) => 0,
@@ -149,6 +159,18 @@ async fn run_until_interrupted(command: Command, surroundings: &Surroundings) ->
         }
         Err(Failure::Library(error)) => report(surroundings, &error, json),
     }
+}
+
+/// Runs a command on a thread of its own: whatever it waits for, signals and the alarm are heard here.
+async fn on_own_thread(command: Command, surroundings: &Arc<Surroundings>) -> Done {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let (handle, surroundings) = (Handle::current(), Arc::clone(surroundings));
+    let work = move || {
+        // Nobody listens once the program was told to end.
+        let _heard = tell.send(handle.block_on(run(command, &surroundings)));
+    };
+    std::thread::Builder::new().name("command".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
+    told.await.unwrap_or_else(|_| Err(Error::Internal("the command ended without a result".to_owned()).into()))
 }
 
 async fn run(command: Command, surroundings: &Surroundings) -> Done {
@@ -265,6 +287,11 @@ impl Surroundings {
         self.settings.index(asked)
     }
 
+    /// Opens an index, its files held as is set.
+    fn workspace(&self, path: impl AsRef<Path>) -> crate::Result<Workspace> {
+        Ok(Workspace::open(path)?.with_file_access(self.settings.file_access()))
+    }
+
     fn print_json(&self, value: &impl Serialize) -> Done {
         let text = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(self.screen.line(text)?)
@@ -273,7 +300,7 @@ impl Surroundings {
 
 /// Opens an index with the embedder that was asked for or else its own.
 fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
-    let workspace = Workspace::open(path)?;
+    let workspace = surroundings.workspace(path)?;
     QueryEngine::open(&workspace, models::for_index(&workspace, models, &Calls::default(), surroundings)?)
 }
 
@@ -305,13 +332,13 @@ async fn open_to_search(
         let source = database::open(place.graph, surroundings).await?;
         let reader = source.reader();
         let calls = Calls { log: log()?, ..Calls::default() };
-        let remembered = Remembered::of_graph(reader.as_ref(), calls.clone());
+        let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
         let performers = models::for_embedder(reader.embedder(), remembered, models, surroundings)?;
         let performers = Performers { reranker, model: model(None, &calls.log)?, ..performers };
         calls.log.say_if_idle(&performers, surroundings);
         return QueryEngine::over_source(Arc::new(source), performers);
     }
-    let workspace = Workspace::open(surroundings.index(place.index))?;
+    let workspace = surroundings.workspace(surroundings.index(place.index))?;
     let calls = Calls { log: log()?, ..Calls::default() };
     let performers = models::for_index(&workspace, models, &calls, surroundings)?;
     let model = model(Some(workspace.path()), &calls.log)?;

@@ -97,9 +97,9 @@ enum Values {
 
 impl Remembered {
     /// Returns what a graph in a database knows: how long its vectors are, where it has any.
-    pub(super) fn of_graph(reader: &dyn GraphReader, calls: Calls) -> Self {
-        let dimension = reader.vectors(VectorField::Passage).dimension;
-        Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), calls }
+    pub(super) fn of_graph(reader: &dyn GraphReader, calls: Calls) -> Result<Self> {
+        let dimension = reader.vectors(VectorField::Passage)?.dimension;
+        Ok(Self { place: None, dimension: Some(dimension).filter(|dimension| *dimension > 0), calls })
     }
 }
 

@@ -8,7 +8,6 @@ use super::{Done, Surroundings, database, show};
 use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
 use crate::error::Result;
 use crate::query::{self, Source};
-use crate::workspace::Workspace;
 
 /// Columns before a way.
 const INDENT: usize = 4;
@@ -47,7 +46,7 @@ async fn find(
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
     let source = if args.graph.database.neo4j.is_none() {
-        let workspace = Workspace::open(surroundings.index(args.place.index.clone()))?;
+        let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         Source::Whole(Arc::new(workspace.snapshot()?))
     } else {
         Source::Asked(Arc::new(database::open(&args.graph, surroundings).await?))

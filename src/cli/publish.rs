@@ -6,7 +6,6 @@ use super::args::{DatabaseArgs, PublishArgs};
 use super::{Done, Surroundings, database, progress};
 use crate::error::Result;
 use crate::neo4j::{OtherVectors, PublishOptions, PublishReport, publish};
-use crate::workspace::Workspace;
 
 /// Runs `cairn publish`.
 pub(super) async fn run(args: &PublishArgs, surroundings: &Surroundings) -> Done {
@@ -28,7 +27,7 @@ pub(super) async fn publish_from(
     surroundings: &Surroundings,
 ) -> Result<PublishReport> {
     let target = database::target(args, surroundings)?;
-    let workspace = Workspace::open(path)?;
+    let workspace = surroundings.workspace(path)?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let cancellation = surroundings.cancellation.clone();
     let options = PublishOptions { other_vectors, progress: Some(sink), cancellation };

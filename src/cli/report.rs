@@ -5,10 +5,9 @@ use serde::Serialize;
 use super::args::ReportArgs;
 use super::calls::Calls;
 use super::{Done, Surroundings, ask, models};
-use crate::error::Error;
+use crate::files;
 use crate::query::SearchOptions;
 use crate::report::{About, ReportOptions, ReportSummary, report};
-use crate::workspace::Workspace;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -22,13 +21,13 @@ struct Written {
 /// Runs `cairn report`.
 pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index);
-    let workspace = Workspace::open(&path)?;
+    let workspace = surroundings.workspace(&path)?;
     let about = args.about.map(About::Query).or(args.document.map(About::Document));
     let search = SearchOptions { weights: ask::weights(None, surroundings)?, ..SearchOptions::default() };
     let options = ReportOptions { questions: args.question, about, search };
     let performers = || models::for_index(&workspace, &args.models, &Calls::default(), surroundings);
     let made = report(&workspace, performers, &options).await?;
-    std::fs::write(&args.out, &made.page).map_err(Error::io("write", &args.out))?;
+    files::write(&args.out, &made.page)?;
     let out = args.out.display().to_string();
     if args.place.json {
         let index = path.display().to_string();

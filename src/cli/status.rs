@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::args::PlaceArgs;
 use super::{Done, Surroundings};
 use crate::domain::Spent;
-use crate::workspace::{Status, Workspace, WrittenCounts};
+use crate::workspace::{Status, WrittenCounts};
 
 /// Runs `cairn status`.
 pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.index.clone());
-    let status = Workspace::open(&path)?.status()?;
+    let status = surroundings.workspace(&path)?.status()?;
     if args.json {
         return surroundings.print_json(&json!({
             "index": path.display().to_string(),

@@ -108,7 +108,7 @@ fn ready(call: &Call<'_>, index: Option<&Path>, surroundings: &Surroundings) -> 
 
 /// Returns where replies are kept; nowhere, and says so, where that place cannot be written.
 fn replies(index: &Path, surroundings: &Surroundings) -> Option<Arc<dyn ReplyStore>> {
-    match Workspace::open(index).and_then(|workspace| workspace.replies()) {
+    match surroundings.workspace(index).and_then(|workspace| workspace.replies()) {
         Ok(replies) => Some(Arc::new(replies)),
         Err(error) => {
             surroundings.screen.note(format!("note: replies are not kept: {}", super::said(&error)));

@@ -1,6 +1,5 @@
 //! `cairn.toml`: settings that stay with a folder.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -8,6 +7,7 @@ use serde::Deserialize;
 use super::model::FileModel;
 use super::{Database, Settings};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The file that is read where none is named.
 pub(super) const NAME: &str = "cairn.toml";
@@ -25,6 +25,8 @@ struct File {
     onnx_runtime: Option<PathBuf>,
     models: Option<PathBuf>,
     deadline: Option<f64>,
+    #[serde(default)]
+    no_mmap: bool,
     #[serde(default)]
     neo4j: Neo4j,
     #[serde(default)]
@@ -48,7 +50,7 @@ struct Neo4j {
 
 /// Reads a file; paths in it are meant from its folder.
 pub(super) fn read(path: &Path) -> Result<Settings> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = files::read_text(path)?;
     let refuse = |reason: String| Error::Settings { path: path.to_owned(), reason };
     let file: File = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
     if file.neo4j.password.is_some() {
@@ -83,12 +85,15 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             cache: file.neo4j.cache.map(from_folder),
         },
         model: file.model.settings(folder),
+        no_mmap: file.no_mmap,
         no_color: false,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read_text(text: &str) -> Result<Settings> {

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
+use crate::workspace::FileAccess;
 
 pub use model::{LanguageModel, ModelRole};
 
@@ -38,6 +39,8 @@ pub struct Settings {
     pub neo4j: Database,
     /// The language model that may be asked.
     pub model: LanguageModel,
+    /// `CAIRN_NO_MMAP`, `no_mmap`: read the files of an index instead of mapping them.
+    pub no_mmap: bool,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
 }
@@ -122,6 +125,7 @@ impl Settings {
                 cache: path("CAIRN_NEO4J_CACHE").or(file.neo4j.cache),
             },
             model: LanguageModel::of(variable, file.model),
+            no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || file.no_mmap,
             no_color: set(variable, "NO_COLOR").is_some(),
         }
     }
@@ -130,6 +134,12 @@ impl Settings {
     #[must_use]
     pub fn index(&self, asked: Option<PathBuf>) -> PathBuf {
         asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
+    }
+
+    /// Returns how the files of an index are held while it is open.
+    #[must_use]
+    pub fn file_access(&self) -> FileAccess {
+        if self.no_mmap { FileAccess::Read } else { FileAccess::Auto }
     }
 
     /// Returns the file that remembers what servers of models can do; none where the user has no folder for caches.

@@ -9,6 +9,7 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use super::local::{ModelFiles, ModelPlace, environment};
 use crate::domain::ModelError;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// Models whose vectors are the mean of their pieces', as [`OnnxEmbedder`](super::OnnxEmbedder) takes it.
 const PRESETS: [(&str, EmbeddingModel); 5] = [
@@ -69,11 +70,13 @@ fn snapshot(cache: &Path, code: &str, file: &str) -> Option<PathBuf> {
 }
 
 fn copy(from: &Path, model: &str, to: &Path, name: &str) -> Result<()> {
-    std::fs::create_dir_all(to).map_err(Error::io("make", to))?;
+    files::make_folder(to)?;
     let model = (model, format!("{name}.onnx"));
     for (source, target) in BESIDE.iter().map(|name| (*name, (*name).to_owned())).chain([model]) {
         let target = to.join(target);
-        std::fs::copy(from.join(source), &target).map_err(Error::io("write", &target))?;
+        // The hub keeps links to what it has downloaded.
+        let mut source = files::open(&from.join(source))?;
+        std::io::copy(&mut source, &mut files::create_own(&target)?).map_err(Error::io("write", &target))?;
     }
     Ok(())
 }

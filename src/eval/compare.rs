@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -15,6 +14,7 @@ use super::report::{RunLine, percent};
 use super::table::{counted, printable};
 use crate::domain::{CorpusId, IndexVersion};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// Metrics that a table shows.
 const SHOWN: [&str; 5] = ["recall@2", "recall@5", "recall@10", "all-gold@5", "ndcg@10"];
@@ -35,7 +35,7 @@ pub struct Run {
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] for the first line that is no line of a run, has the
 /// question of an earlier one, or was made by another strategy or from another index than the first.
 pub fn read_run(path: &Path) -> Result<Run> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = files::read_text(path)?;
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
     let mut lines: Vec<RunLine> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -301,6 +301,8 @@ fn write_rows(out: &mut Formatter<'_>, name: &str, group: &ComparedQuestions, sh
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn question(id: &str) -> Question {

@@ -3,7 +3,7 @@
 //! run that ends early, at its budget or by force, goes on where it was.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +17,7 @@ use super::questions::Question;
 use super::retrieval::documents;
 use crate::domain::{Answer, ChatError, CorpusId, IndexVersion, Spent};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::llm::{ChatModel, ChatRequest, Replying};
 use crate::query::{
     AskOptions, PICK_DEFAULT, Preset, QueryEngine, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
@@ -131,7 +132,7 @@ pub async fn live(
     folder: &Path,
     tell: &(dyn Fn(&str, usize) + Sync),
 ) -> Result<LiveReport> {
-    fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+    files::make_folder(folder)?;
     let watched = Arc::new(Watched { inner: model, trouble: Mutex::default() });
     let engine = engine.with_model(Arc::clone(&watched) as Arc<dyn ChatModel>);
     let mut report = LiveReport {
@@ -219,11 +220,9 @@ struct LineFile {
 impl LineFile {
     fn open(folder: &Path, row: &LiveRow, report: &LiveReport) -> Result<Self> {
         let path = folder.join(format!("{}.jsonl", row.name));
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Error::io("read", &path)(error)),
-        };
+        let bytes = files::read_own(&path)?.unwrap_or_default();
+        let text = String::from_utf8(bytes)
+            .map_err(|error| Error::io("read", &path)(std::io::Error::new(std::io::ErrorKind::InvalidData, error)))?;
         let mut lines = BTreeMap::new();
         // What was being written when a run was killed has no end, and is asked again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
@@ -246,8 +245,7 @@ impl LineFile {
             }
             lines.insert(line.question_id.clone(), line);
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io("write", &path))?;
-        file.set_len(whole as u64).map_err(Error::io("write", &path))?;
+        let file = files::append_own_after(&path, whole as u64)?;
         Ok(Self { path, file, lines })
     }
 

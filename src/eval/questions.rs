@@ -2,12 +2,12 @@
 //! nothing here hands them to a search.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
+use crate::files;
 
 /// A question with the documents that support its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Question {
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`], with the line, for the first line that is not UTF-8, not
 /// a question, without supporting documents, or has the id of an earlier one; the same if there is no question at all.
 pub fn read_questions(path: &Path) -> Result<Vec<Question>> {
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    let bytes = files::read(path)?;
     parse_questions(path, &bytes)
 }
 

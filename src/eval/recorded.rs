@@ -3,12 +3,12 @@
 //! fields, are passed over, so that a file of questions that holds their parts can be read as it is.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::files;
 
 /// A part of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -50,7 +50,7 @@ struct Line {
 pub fn read_recorded(paths: &[impl AsRef<Path>]) -> Result<RecordedReplies> {
     let mut replies = RecordedReplies::new();
     for path in paths.iter().map(AsRef::as_ref) {
-        let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let text = files::read_text(path)?;
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
             let refused = |error: serde_json::Error| Error::Line {
                 path: path.to_owned(),
@@ -78,6 +78,8 @@ fn without_marks(part: RecordedPart) -> RecordedPart {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -3,7 +3,6 @@
 //! recorded replies can be measured without asking anybody. The wording is by rule, and no model's.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{ChatError, Usage};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
 use crate::skill::{INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN};
 use crate::text::tokens;
@@ -129,7 +129,7 @@ impl ChatModel for TriplesModel {
 }
 
 fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = files::read_text(path)?;
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let read = |(line, number): (&str, usize)| {
         serde_json::from_str(line).map_err(|error| Error::Line {
@@ -143,6 +143,8 @@ fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::chunk::{ChunkOptions, passages};
     use crate::domain::{Document, QuestionKind};

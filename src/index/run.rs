@@ -228,7 +228,7 @@ impl Run {
         if !untouched || manifest.chunking.as_deref() != Some(&self.settings()) {
             return Ok(false);
         }
-        match self.workspace.snapshot() {
+        match self.workspace.snapshot().and_then(|snapshot| snapshot.check().map(|()| snapshot)) {
             Ok(snapshot) => Ok(snapshot.counts().without_vectors == 0),
             // The records have all that a version is made of.
             Err(error) if matches!(error.kind(), ErrorKind::NoIndex | ErrorKind::Corrupt) => Ok(false),
@@ -250,7 +250,12 @@ impl Run {
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
             edges_cut: cut.unwrap_or(0) as u64,
-            warnings: self.warnings.into_iter().chain(warnings::of_counts(&counts)).collect(),
+            warnings: self
+                .warnings
+                .into_iter()
+                .chain(warnings::of_counts(&counts))
+                .chain(warnings::of_foreign(self.writer.foreign()))
+                .collect(),
             skips: self.skips,
             model: self.written,
             vectors: self.vectors,

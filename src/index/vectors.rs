@@ -11,7 +11,7 @@ use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
 use crate::embed::{
     Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::packed::row;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::{GraphReader as _, VectorField};
@@ -271,6 +271,17 @@ impl Stage<'_> {
 /// Where a vector lies.
 type Place<'a> = (Vectors<'a>, u32);
 
+/// Returns the vectors of a field that are what was written; none of one that was damaged, which is made anew.
+fn intact(found: Result<Vectors<'_>>) -> Result<Vectors<'_>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            tracing::warn!(%error, "vectors of the version before are made anew");
+            Ok(Vectors::default())
+        }
+        found => found,
+    }
+}
+
 /// The vectors of an earlier version, by what they stand for.
 #[derive(Default)]
 struct Known<'a>(FxHashMap<VectorKey, Place<'a>>);
@@ -279,8 +290,9 @@ impl<'a> Known<'a> {
     fn of(snapshot: &'a Snapshot) -> Result<Self> {
         let mut known = Self::default();
         let graph = snapshot.graph();
-        let [passages, sentences, incoming] =
-            [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|field| snapshot.vectors(field));
+        let field = |field| intact(snapshot.vectors(field));
+        let (passages, sentences) = (field(VectorField::Passage)?, field(VectorField::Sentence)?);
+        let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
         for passage in 0..snapshot.passage_count() {
             let shown = snapshot.passage(passage)?;
             let document = snapshot.document(graph.passage_document[passage as usize])?;
@@ -296,7 +308,6 @@ impl<'a> Known<'a> {
         }
         let mut ask = |text, place| known.add_made(Kind::Question, Titled { title: None, text }, place);
         (0..incoming.len() as u32).for_each(|number| ask(snapshot.incoming(number), (incoming, number)));
-        let outgoing = snapshot.outgoing_vectors();
         (0..outgoing.len() as u32).for_each(|number| ask(snapshot.outgoing(number), (outgoing, number)));
         Ok(known)
     }
@@ -319,7 +330,7 @@ impl<'a> Known<'a> {
     /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
     fn add_made(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {
         let (vectors, row) = place;
-        if vectors.codes(row).iter().any(|code| *code != 0) {
+        if !vectors.is_empty() && vectors.codes(row).iter().any(|code| *code != 0) {
             self.add(kind, text, place);
         }
     }

@@ -1,7 +1,7 @@
 //! What a user should know of a run that went well.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
@@ -15,6 +15,16 @@ const UNREAD_SHOWN_MAX: usize = 3;
 pub(super) fn of_counts(counts: &Counts) -> Option<String> {
     (counts.passages > 1 && counts.edges == 0)
         .then(|| "no question of a passage is answered by another: only `hop` needs that".to_owned())
+}
+
+/// Says what lies among the versions of the index and is not part of it.
+pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
+    let first = foreign.first()?;
+    let more = match foreign.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("`{}`{more} is not part of the index and was left as it is; move it elsewhere", first.display()))
 }
 
 /// Says which documents were not seen and are kept.
@@ -73,6 +83,14 @@ mod tests {
             many.starts_with("7 documents are kept from an earlier run: some files, `a`, `b` and 2 more"),
             "{many}"
         );
+    }
+
+    #[test]
+    fn what_is_not_part_of_an_index_is_named_and_counted() {
+        let said = |paths: &[&str]| of_foreign(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(said(&[]), None);
+        assert!(said(&["versions/a"]).unwrap().starts_with("`versions/a` is not part of the index"));
+        assert!(said(&["versions/a", "b", "c"]).unwrap().starts_with("`versions/a` and 2 more is not part"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What models cost: a table in a file that its user keeps. None comes with the program, since prices change.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::domain::{Cost, Usage};
 use crate::error::{Error, Result};
+use crate::files;
 
 const MILLION: f64 = 1e6;
 
@@ -40,7 +40,7 @@ impl Prices {
     ///
     /// [`Error::Io`] if the file cannot be read, [`Error::Settings`] if it is no table of prices.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let text = files::read_text(path)?;
         let refused = |reason: String| Error::Settings { path: path.to_owned(), reason };
         let prices: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
         let is_price = |price: f64| price.is_finite() && price >= 0.0;
@@ -63,6 +63,8 @@ impl Prices {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read(text: &str) -> Result<Prices> {

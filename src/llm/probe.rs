@@ -15,6 +15,7 @@ use super::request::{ChatRequest, Listener, Purpose, ReplyForm};
 use super::{ChatModel as _, ChatReply, Finish};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// What a reply has to be: told by the schema and by nothing else.
 const SCHEMA: &str = include_str!("../../schemas/llm/probe.schema.json");
@@ -202,16 +203,14 @@ pub fn remember(path: &Path, endpoint: &Endpoint, abilities: Abilities) -> Resul
     known.insert(place(endpoint), abilities);
     let text = serde_json::to_string_pretty(&known).map_err(|error| Error::Internal(error.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+    files::make_folder(folder)?;
     // Another program sees the old file or the new one.
-    let whole = path.with_extension("new");
-    std::fs::write(&whole, text).map_err(Error::io("write", &whole))?;
-    std::fs::rename(&whole, path).map_err(Error::io("name", path))
+    files::replace_own(path, text)
 }
 
 fn known(path: &Path) -> BTreeMap<String, Abilities> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let bytes = files::read_own(path).ok().flatten().unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
 fn place(endpoint: &Endpoint) -> String {

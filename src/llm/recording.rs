@@ -16,6 +16,7 @@ use super::recorded::ChatLine;
 use super::recorded_vectors::{RecordedVectors, VectorsLine};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
+use crate::files::{self, Readers};
 
 /// The field by which a line about vectors is told from one about a chat.
 const EMBEDDER: &str = "embedder";
@@ -48,12 +49,7 @@ impl Recording {
     ///
     /// [`Error::Io`] if the file is there already or cannot be made.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(Error::io("make", path))?;
-        Ok(Self { file: Mutex::new(file) })
+        Ok(Self { file: Mutex::new(files::create_new(path, Readers::Owner)?) })
     }
 
     pub(super) fn write(&self, line: &impl Serialize) -> Result<(), ChatError> {
@@ -79,7 +75,7 @@ impl RecordedCalls {
     ///
     /// [`Error::Io`] if the file cannot be read, [`Error::Line`] for a line that is none of a recording.
     pub fn read(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
+        let file = files::open(path)?;
         let (mut chat, mut vectors) = (Vec::new(), BTreeMap::<String, RecordedVectors>::new());
         for (line, number) in BufReader::new(file).lines().zip(1..) {
             let line = line.map_err(Error::io("read", path))?;

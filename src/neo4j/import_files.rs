@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use super::element::{Element, Kind, Value, hex};
 use super::publish::{first_state, source_hash};
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
 
@@ -36,7 +36,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
-    fs::create_dir_all(out).map_err(Error::io("make", out))?;
+    files::make_folder(out)?;
     let source = Source::new(&snapshot, records)?;
     let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
     for kind in Kind::ALL {
@@ -53,8 +53,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     let state = first_state(source_hash(&snapshot, records)?, &manifest, &snapshot);
     write_index(&state.properties(), &out.join("index.csv"))?;
     arguments.push_str(" --nodes=Index=index.csv\n");
-    let path = out.join(ARGUMENTS);
-    fs::write(&path, arguments).map_err(Error::io("write", path))
+    files::write_own(&out.join(ARGUMENTS), arguments)
 }
 
 fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
@@ -64,7 +63,7 @@ fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
         let element = source.element(kind, number)?;
         columns.extend(element.properties.iter().map(|(name, value)| (*name, type_of(value))));
     }
-    let mut file = BufWriter::new(File::create(path).map_err(Error::io("write", path))?);
+    let mut file = BufWriter::new(files::create_own(path)?);
     let mut header = match kind.ends() {
         None => format!("id:ID({})", kind.name()),
         Some((from, to)) => format!(":START_ID({}),:END_ID({}),id", from.name(), to.name()),
@@ -106,7 +105,7 @@ fn write_index(properties: &[(&'static str, Value)], path: &Path) -> Result<()> 
     };
     let header: Vec<String> = properties.iter().map(column).collect();
     let values: Vec<String> = properties.iter().map(|(_, value)| field(value)).collect();
-    fs::write(path, format!("{}\n{}\n", header.join(","), values.join(","))).map_err(Error::io("write", path))
+    files::write_own(path, format!("{}\n{}\n", header.join(","), values.join(",")))
 }
 
 const fn type_of(value: &Value) -> &'static str {

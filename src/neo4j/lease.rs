@@ -3,13 +3,14 @@
 //! Each write is a numbered batch; its number is kept with the lease in the same transaction. A publisher that was
 //! paused past its lease finds that another took over, and changes nothing.
 
-use std::fs;
+use std::path::Path;
 
 use super::retry::Remedy;
 use super::session::{Failed, Outcome, Session};
 use super::statement::{Statement, cypher};
 use crate::domain::DatabaseError;
 use crate::error::Result;
+use crate::files;
 use crate::workspace::Workspace;
 
 /// How long a lease holds after the last write: longer than a batch takes, short enough to wait for.
@@ -25,7 +26,7 @@ pub(super) struct Owner {
 impl Owner {
     /// Returns who publishes from a workspace; the caller holds its lock.
     pub(super) fn of(workspace: &Workspace) -> Self {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let read = |path: &str| files::read_text(Path::new(path)).unwrap_or_default().trim().to_owned();
         let (machine, host) = (read("/etc/machine-id"), read("/proc/sys/kernel/hostname"));
         let path = workspace.path().canonicalize().unwrap_or_else(|_| workspace.path().to_owned());
         let id = blake3::hash(format!("{machine}\n{host}\n{}", path.display()).as_bytes()).to_hex();

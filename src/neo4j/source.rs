@@ -33,6 +33,26 @@ pub(super) struct Source<'a> {
     names: Vec<(u32, u32, u32)>,
     /// In parts.
     lexicon: Vec<LexiconPart>,
+    vectors: FieldVectors<'a>,
+}
+
+/// The vectors of a version, checked.
+struct FieldVectors<'a> {
+    passages: Vectors<'a>,
+    sentences: Vectors<'a>,
+    incoming: Vectors<'a>,
+    outgoing: Vectors<'a>,
+}
+
+impl<'a> FieldVectors<'a> {
+    fn of(snapshot: &'a Snapshot) -> Result<Self> {
+        Ok(Self {
+            passages: snapshot.vectors(VectorField::Passage)?,
+            sentences: snapshot.vectors(VectorField::Sentence)?,
+            incoming: snapshot.vectors(VectorField::Incoming)?,
+            outgoing: snapshot.outgoing_vectors()?,
+        })
+    }
 }
 
 /// A part of what the whole collection says of single words.
@@ -73,8 +93,8 @@ impl<'a> Source<'a> {
             names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
         }
         names.sort_unstable();
-        let lexicon = lexicon(snapshot)?;
-        Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon })
+        let (lexicon, vectors) = (lexicon(snapshot)?, FieldVectors::of(snapshot)?);
+        Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon, vectors })
     }
 
     /// Returns how many elements of a kind there are.
@@ -177,11 +197,9 @@ impl<'a> Source<'a> {
 
     /// Returns the vectors of a passage and of its sentences as the workspace keeps them, each a scale and its codes.
     fn passage_vectors(&self, passage: u32) -> Vec<u8> {
-        let [of_passages, of_sentences] =
-            [VectorField::Passage, VectorField::Sentence].map(|it| self.snapshot.vectors(it));
         let mut bytes = Vec::new();
-        add_vectors(&of_passages, passage as usize..passage as usize + 1, &mut bytes);
-        add_vectors(&of_sentences, row(self.graph.passage_sentences, passage), &mut bytes);
+        add_vectors(&self.vectors.passages, passage as usize..passage as usize + 1, &mut bytes);
+        add_vectors(&self.vectors.sentences, row(self.graph.passage_sentences, passage), &mut bytes);
         bytes
     }
 
@@ -193,8 +211,8 @@ impl<'a> Source<'a> {
         let asks = self.snapshot.outgoing_passages();
         let asked = |passage: usize| asks.partition_point(|it| (*it as usize) < passage);
         let mut bytes = Vec::new();
-        add_vectors(&self.snapshot.vectors(VectorField::Incoming), within(graph.passage_incoming), &mut bytes);
-        add_vectors(&self.snapshot.outgoing_vectors(), asked(passages.start)..asked(passages.end), &mut bytes);
+        add_vectors(&self.vectors.incoming, within(graph.passage_incoming), &mut bytes);
+        add_vectors(&self.vectors.outgoing, asked(passages.start)..asked(passages.end), &mut bytes);
         bytes
     }
 
@@ -218,7 +236,7 @@ impl<'a> Source<'a> {
         properties.put("length", integer(graph.passage_length[number as usize]));
         let lengths = &graph.sentence_length[row(graph.passage_sentences, number)];
         properties.put("sentenceLengths", Value::Integers(lengths.iter().copied().map(i64::from).collect()));
-        properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Passage), number));
+        properties.put(EMBEDDING, embedding(&self.vectors.passages, number));
         properties.put("vectors", Value::Bytes(self.passage_vectors(number)));
         Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
     }
@@ -236,7 +254,7 @@ impl<'a> Source<'a> {
         properties.put_text("origin", self.snapshot.incoming_origin(number).name());
         let passage = graph.incoming_passage[number as usize];
         properties.put("place", integer(number - graph.passage_incoming[passage as usize]));
-        properties.put(EMBEDDING, embedding(&self.snapshot.vectors(VectorField::Incoming), number));
+        properties.put(EMBEDDING, embedding(&self.vectors.incoming, number));
         Element { key: *self.snapshot.incoming_id(number).as_bytes(), ends: None, properties }
     }
 
@@ -249,9 +267,8 @@ impl<'a> Source<'a> {
         let passages = self.snapshot.outgoing_passages();
         let first = passages.partition_point(|it| *it < passages[number as usize]) as u32;
         properties.put("place", integer(number - first));
-        let vectors = self.snapshot.outgoing_vectors();
-        if !vectors.is_empty() {
-            properties.put(EMBEDDING, embedding(&vectors, number));
+        if !self.vectors.outgoing.is_empty() {
+            properties.put(EMBEDDING, embedding(&self.vectors.outgoing, number));
         }
         Element { key: *self.snapshot.outgoing_id(number).as_bytes(), ends: None, properties }
     }

@@ -44,11 +44,16 @@ pub(super) fn gather(
         let covered = covered(reader, field, &terms, &scores.terms)?;
         Ok((scores, covered))
     };
-    let cosines = |field| reader.vectors(field).cosines(&question.vector.view());
-    let ((passages, sentences), (cosine, sentence_cosine)) = rayon::join(
+    // A question without a vector is compared with none, and none need be read.
+    let cosines = |field| -> Result<Vec<f32>> {
+        let asked = question.vector.view();
+        if asked.is_empty() { Ok(Vec::new()) } else { Ok(reader.vectors(field)?.cosines(&asked)) }
+    };
+    let ((passages, sentences), cosines) = rayon::join(
         || rayon::join(|| lexical(TextField::Passage), || lexical(TextField::Sentence)),
-        || (cosines(VectorField::Passage), cosines(VectorField::Sentence)),
+        || cosines(VectorField::Passage).and_then(|it| Ok((it, cosines(VectorField::Sentence)?))),
     );
+    let (cosine, sentence_cosine) = cosines?;
     let ((passages, passage_covered), (sentences, sentence_covered)) = (passages?, sentences?);
     let texts = lexical::count(reader, TextField::Passage);
     let idf: Vec<f32> = passages.frequencies.iter().map(|count| lexical::idf(texts, (*count).max(1))).collect();

@@ -85,10 +85,10 @@ pub(super) fn compared(
     candidates: &Candidates,
     questions: Vec<Question>,
     vectors: &QuantizedVectors,
-) -> Vec<Substituted> {
-    let sentences = query.reader.vectors(VectorField::Sentence);
+) -> Result<Vec<Substituted>> {
+    let sentences = query.reader.vectors(VectorField::Sentence)?;
     if sentences.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let (graph, asked) = (query.reader.graph(), vectors.view());
     let compared = |(question, at): (Question, u32)| {
@@ -98,5 +98,5 @@ pub(super) fn compared(
         };
         Substituted { leap: question.leap, cosines: candidates.pool().iter().map(best).collect() }
     };
-    questions.into_iter().zip(0..).map(compared).collect()
+    Ok(questions.into_iter().zip(0..).map(compared).collect())
 }

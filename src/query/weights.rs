@@ -1,10 +1,10 @@
 //! Weights of `trail`: those that come with the program, by the embedder of an index, and those of a file.
 
-use std::fs;
 use std::path::Path;
 
 use crate::embed::{NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::graph::trail::{VectorKind, WeightSet};
 
 /// Reads the weights in the file at `path`, as a fit writes them.
@@ -14,7 +14,7 @@ use crate::graph::trail::{VectorKind, WeightSet};
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a weight that is no finite
 /// number.
 pub fn read_weights(path: &Path) -> Result<WeightSet> {
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    let bytes = files::read(path)?;
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
     let weights: WeightSet =
         serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
@@ -45,6 +45,8 @@ fn vector_kind(embedder: &str) -> VectorKind {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

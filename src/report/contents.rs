@@ -97,12 +97,14 @@ pub(super) fn gather(snapshot: &Snapshot, status: &Status) -> Result<Contents> {
     let joints = Joints::of(snapshot);
     let unanswered = unanswered(snapshot, &joints)?;
     let is_same = status.version == Some(snapshot.version());
-    let length = |field| snapshot.vectors(field).len() as u64;
+    let length = |field| snapshot.vectors(field).map(|vectors| vectors.len() as u64);
     let vectors = Vectors {
-        passages: length(VectorField::Passage),
-        sentences: length(VectorField::Sentence),
-        incoming: length(VectorField::Incoming),
+        passages: length(VectorField::Passage)?,
+        sentences: length(VectorField::Sentence)?,
+        incoming: length(VectorField::Incoming)?,
     };
+    let none = Vectors { passages: 0, sentences: 0, incoming: 0 };
+    let vectors = if status.dimension == 0 { none } else { vectors };
     Ok(Contents {
         version: snapshot.version(),
         // A run that ended meanwhile made another version.
@@ -110,8 +112,8 @@ pub(super) fn gather(snapshot: &Snapshot, status: &Status) -> Result<Contents> {
         embedder: snapshot.embedder().to_owned(),
         dimension: status.dimension,
         counts: snapshot.counts(),
-        vectors: if status.dimension == 0 { Vectors { passages: 0, sentences: 0, incoming: 0 } } else { vectors },
-        coverage: coverage(snapshot, &joints, status),
+        coverage: coverage(snapshot, &joints, vectors.passages),
+        vectors,
         hubs: hubs(snapshot, &joints)?,
         names: names(snapshot),
         unanswered,
@@ -160,7 +162,7 @@ impl Joints {
     }
 }
 
-fn coverage(snapshot: &Snapshot, joints: &Joints, status: &Status) -> Vec<Share> {
+fn coverage(snapshot: &Snapshot, joints: &Joints, vectors: u64) -> Vec<Share> {
     let graph = snapshot.graph();
     let counts = snapshot.counts();
     let count = |has: &dyn Fn(u32) -> bool| (0..snapshot.passage_count()).filter(|it| has(*it)).count() as u64;
@@ -170,7 +172,6 @@ fn coverage(snapshot: &Snapshot, joints: &Joints, status: &Status) -> Vec<Share>
     }
     let true_count = |list: &[bool]| list.iter().filter(|it| **it).count() as u64;
     let (arriving, leaving) = (&joints.arriving, &joints.leaving);
-    let vectors = if status.dimension == 0 { 0 } else { snapshot.vectors(VectorField::Passage).len() as u64 };
     let share = |what, has, of| Share { what, has, of };
     vec![
         share("documents with a title", counts.titled, counts.documents),

@@ -88,7 +88,11 @@ pub trait GraphReader: Send + Sync {
     fn graph(&self) -> PassageGraph<'_>;
 
     /// Returns the vectors of a field, one a passage, sentence or in-coming question, by ordinal.
-    fn vectors(&self, field: VectorField) -> Vectors<'_>;
+    ///
+    /// # Errors
+    ///
+    /// If they are not what was written: a damaged vector is never compared.
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>>;
 
     /// Calls `visit` with the ordinal and the count of every text of `field` that has `term`, by ascending ordinal.
     ///

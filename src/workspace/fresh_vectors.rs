@@ -5,11 +5,12 @@
 //! which says what the vector is of, and the vector in 8 bits. What follows the last whole entry is cut off.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::WorkspaceOptions;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 
 /// What the head begins with.
@@ -46,13 +47,11 @@ impl FreshVectors {
     pub fn take_up(&mut self, dimension: usize) -> Result<(Vec<VectorKey>, QuantizedVectors)> {
         let Some(bytes) = self.bytes()? else { return Ok((Vec::new(), QuantizedVectors::new(dimension))) };
         let Some((keys, vectors)) = self.entries(&bytes, dimension) else {
-            std::fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))?;
+            files::remove_own(&self.path)?;
             return Ok((Vec::new(), QuantizedVectors::new(dimension)));
         };
         let whole = self.head.len() + keys.len() * (KEY + SCALE + dimension + SUM);
-        let file = File::options().append(true).open(&self.path).map_err(Error::io("open", &self.path))?;
-        file.set_len(whole as u64).map_err(Error::io("write", &self.path))?;
-        self.file = Some(file);
+        self.file = Some(files::append_own_after(&self.path, whole as u64)?);
         Ok((keys, vectors))
     }
 
@@ -67,11 +66,7 @@ impl FreshVectors {
     }
 
     fn bytes(&self) -> Result<Option<Vec<u8>>> {
-        match std::fs::read(&self.path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &self.path)(error)),
-        }
+        files::read_own(&self.path)
     }
 
     /// Returns what a file holds, up to the first entry that is not whole; nothing where it is of another embedder.
@@ -107,7 +102,7 @@ impl FreshVectors {
         let wrong = |error| Error::io("write", &self.path)(error);
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(File::create(&self.path).map_err(wrong)?),
+            none => none.insert(files::create_own(&self.path)?),
         };
         file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(wrong)
     }

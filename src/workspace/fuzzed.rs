@@ -1,29 +1,39 @@
 //! Opens a file of a version alone and reads all of it, for the fuzz target of index files.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use super::FileAccess;
 use super::graph_file::GraphFile;
+use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
+use super::version_files::HeldFile;
 use crate::graph::packed::{row, text_at};
 use crate::store::VectorField;
 
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
-/// Opens the file at `path` as `graph.bin`, `texts.bin` or `vectors.bin`, by a number, and reads what it holds; returns
-/// whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as `counts` says.
-pub(crate) fn open_file(kind: usize, path: &Path, counts: [usize; 5]) -> bool {
+/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin` or `vectors.bin`, by a number, and reads what it holds;
+/// returns whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as `counts`
+/// says. Its checksum is right, whatever it holds.
+pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
+    let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
+    let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
+    let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
+    let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
     match kind % 3 {
-        0 => GraphFile::open(path, outgoing).is_ok_and(|file| walk(&file)),
+        0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
-            TextsFile::open(path, counts).is_ok_and(|file| read(&file, counts))
+            TextsFile::open(&file, counts).is_ok_and(|file| read(&file, counts))
         }
-        _ => VectorsFile::open(path, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
+        _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];
-            fields.map(|field| file.vectors(field)).iter().all(|it| it.codes.len() == it.scales.len() * DIMENSION)
+            let read = fields.map(|field| file.vectors(field));
+            read.iter().all(|it| it.as_ref().is_ok_and(|it| it.codes.len() == it.scales.len() * DIMENSION))
         }),
     }
 }

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use super::structure;
+use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 
@@ -28,8 +30,8 @@ pub(super) struct GraphFile {
 
 impl GraphFile {
     /// Opens the file, of a graph whose edges name `outgoing` out-coming questions.
-    pub(super) fn open(path: &Path, outgoing: usize) -> Result<Self> {
-        let sections = Sections::open(path)?;
+    pub(super) fn open(file: &Arc<HeldFile>, outgoing: usize) -> Result<Self> {
+        let sections = Sections::of(file)?;
         let ranges = RefCell::new(Vec::new());
         let asked = PassageGraph::from_sections(|name| {
             let range = sections.range(name)?;

@@ -1,9 +1,11 @@
 //! One writer an index: a lock on a file of its folder, which the operating system lifts when the process ends.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 
+use super::LOCK;
 use crate::error::{Error, Result};
+use crate::files::{self, Readers};
 
 /// The right to write the index; given back when dropped, or when the process ends in any way.
 #[derive(Debug)]
@@ -24,13 +26,8 @@ impl Drop for Lock {
 impl Lock {
     /// Takes the lock of the index in `folder`, at once or not at all.
     pub(super) fn take(folder: &Path) -> Result<Self> {
-        let path = folder.join("lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io("open", &path))?;
+        let path = folder.join(LOCK);
+        let file = files::append_own(&path, Readers::Usual)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { path: folder.to_owned() }),

@@ -1,4 +1,4 @@
-//! A file as a slice of bytes, without reading it: the one place where `unsafe` is allowed for that.
+//! A file as a slice of bytes, mapped or read: the one place where `unsafe` is allowed for that.
 //!
 //! # Why it is sound
 //!
@@ -6,41 +6,73 @@
 //! an index. Such a file is written under another name, synced, and renamed into place; after that no code of this
 //! program opens it for writing, and it is never truncated: a version that is no longer needed is *deleted*, which
 //! leaves the pages of those who still map it as they are. The mapping is read-only and private to this process, and
-//! the slice lives no longer than the [`Mapping`] that owns the pages. What is left is another program that writes into
-//! the folder of an index while it is read; the same holds for every program that maps a file, and contents are checked
-//! against their checksum before anything relies on them.
+//! the slice lives no longer than the [`Mapping`] that owns the pages. Files on file systems where another machine may
+//! change them are not mapped but read. What is left is another program of this machine that writes into the folder of
+//! an index while it is read, or cuts a file there, which ends a process that maps it by SIGBUS;
+//! [`FileAccess::Read`] is for those who cannot rule that out. Contents are checked against their checksum before
+//! anything relies on them.
 //!
-//! The base of a mapping is the start of a page, so that offsets that are aligned in the file are aligned in memory.
+//! The base of a mapping is the start of a page, and what is read lies in words of 8 bytes, so that offsets that are
+//! aligned in the file are aligned in memory.
 #![allow(unsafe_code)]
 
 use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::io::{self, Read as _};
 
 use memmap2::Mmap;
 
-/// A file of a finished version, mapped read-only.
+use super::FileAccess;
+use crate::files;
+
+/// Bytes of a word of what is read.
+const WORD: usize = size_of::<u64>();
+
+/// A file of a finished version, held read-only.
 #[derive(Debug)]
-pub(super) struct Mapping {
-    /// Nothing for an empty file, which cannot be mapped.
-    pages: Option<Mmap>,
+pub(super) enum Mapping {
+    /// Mapped; never an empty file, which cannot be.
+    Pages(Mmap),
+    /// Read: so many bytes of these words.
+    Words(Vec<u64>, usize),
 }
 
 impl Mapping {
-    /// Maps the file at `path`.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        if file.metadata()?.len() == 0 {
-            return Ok(Self { pages: None });
+    /// Holds an open file.
+    pub(super) fn of(file: &File, access: FileAccess) -> io::Result<Self> {
+        let bytes = file.metadata()?.len();
+        if bytes > 0 && access == FileAccess::Auto && files::is_on_local_disk(file) {
+            // SAFETY: the file is immutable once it has its name, and only ever deleted; see the proof above.
+            return unsafe { Mmap::map(file) }.map(Self::Pages);
         }
-        // SAFETY: the file is immutable once it has its name, and only ever deleted; see the proof above.
-        let pages = unsafe { Mmap::map(&file) }?;
-        Ok(Self { pages: Some(pages) })
+        Self::read(file, usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?)
+    }
+
+    /// Reads a file that had so many bytes. One that was cut meanwhile is held as far as it goes.
+    fn read(mut file: &File, bytes: usize) -> io::Result<Self> {
+        let mut words = Vec::new();
+        let count = bytes.div_ceil(WORD);
+        // Too little memory is an error, not the end of the process.
+        words.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        words.resize(count, 0);
+        let mut held = 0;
+        let room = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes];
+        while held < bytes {
+            match file.read(&mut room[held..]) {
+                Ok(0) => break,
+                Ok(count) => held += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self::Words(words, held))
     }
 
     /// Returns the bytes of the file.
     pub(super) fn bytes(&self) -> &[u8] {
-        self.pages.as_deref().unwrap_or_default()
+        match self {
+            Self::Pages(pages) => pages,
+            Self::Words(words, bytes) => bytemuck::cast_slice(words).get(..*bytes).unwrap_or_default(),
+        }
     }
 }
 
@@ -48,13 +80,17 @@ impl Mapping {
 mod tests {
     use super::*;
 
+    const BOTH: [FileAccess; 2] = [FileAccess::Auto, FileAccess::Read];
+
     #[test]
     fn a_mapping_holds_what_reading_returns_and_outlives_the_name() {
         let folder = tempfile::tempdir().unwrap();
-        for contents in [&b""[..], b"x", &vec![7; 100_000]] {
+        for (contents, access) in
+            [&b""[..], b"x", &vec![7; 100_000]].into_iter().flat_map(|it| BOTH.map(|access| (it, access)))
+        {
             let path = folder.path().join("file");
             std::fs::write(&path, contents).unwrap();
-            let mapping = Mapping::open(&path).unwrap();
+            let mapping = Mapping::of(&File::open(&path).unwrap(), access).unwrap();
             assert_eq!(mapping.bytes(), std::fs::read(&path).unwrap());
             std::fs::remove_file(&path).unwrap();
             assert_eq!(mapping.bytes(), contents);
@@ -62,11 +98,42 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_starts_where_a_page_starts() {
+    fn a_mapping_starts_where_a_page_or_a_word_starts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, [1; 16]).unwrap();
-        let mapping = Mapping::open(&path).unwrap();
-        assert!(bytemuck::try_cast_slice::<u8, u64>(mapping.bytes()).is_ok());
+        for access in BOTH {
+            let mapping = Mapping::of(&File::open(&path).unwrap(), access).unwrap();
+            assert!(bytemuck::try_cast_slice::<u8, u64>(mapping.bytes()).is_ok());
+        }
+    }
+
+    /// A mapped file would end this process here by SIGBUS.
+    #[test]
+    fn what_was_read_stays_when_the_file_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; 100_000]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let mapping = Mapping::of(&file, FileAccess::Read).unwrap();
+        file.set_len(0).unwrap();
+        assert_eq!(mapping.bytes(), [7; 100_000]);
+    }
+
+    #[test]
+    fn a_file_that_was_cut_while_it_was_read_is_held_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; 10]).unwrap();
+        assert_eq!(Mapping::read(&File::open(&path).unwrap(), 100).unwrap().bytes(), [7; 10]);
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let file = File::create_new(&path).unwrap();
+        let error = Mapping::read(&file, usize::MAX / 2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
     }
 }

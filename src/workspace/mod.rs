@@ -12,6 +12,7 @@
 //! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
 //! the records go, so that nothing a later run does can reach it.
 
+mod database;
 mod export;
 mod fresh_vectors;
 #[cfg(any(test, fuzzing))]
@@ -25,9 +26,12 @@ pub(crate) mod sections;
 mod snapshot;
 mod stamp;
 pub(crate) mod structure;
+mod text_files;
 mod text_index;
 mod texts;
 mod vectors;
+mod version_files;
+mod versions;
 mod writer;
 
 use std::io::ErrorKind;
@@ -51,6 +55,7 @@ pub use writer::{VersionParts, Writer};
 use crate::domain::{Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::skill::Performers;
 use crate::telemetry;
 
@@ -59,15 +64,29 @@ pub const INDEX_FORMAT: u32 = 3;
 
 const RECORDS: &str = "cairn.db";
 const VERSIONS: &str = "versions";
+const LOCK: &str = "lock";
 const REPLIES: &str = "replies.db";
 const FRESH_VECTORS: &str = "vectors.part";
 const GRAPH: &str = "graph.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
+/// The folder of the lexical fields.
+const TEXT: &str = "text";
 const PASSAGE_TERMS: &str = "text/passages";
 const SENTENCE_TERMS: &str = "text/sentences";
 /// How often opening is tried again because the version was replaced meanwhile.
 const OPEN_ATTEMPTS_MAX: usize = 4;
+
+/// How the files of a version are held while it is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FileAccess {
+    /// Mapped where they lie on a disk of this machine, else read. A mapped file that another program cuts while it is
+    /// open ends the process by SIGBUS; it takes no memory that others could not have.
+    #[default]
+    Auto,
+    /// Read into memory when the version is opened. Whatever becomes of the files after that, an open version stays.
+    Read,
+}
 
 /// What a new index is pinned to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +160,7 @@ pub struct Status {
 #[derive(Debug, Clone)]
 pub struct Workspace {
     path: PathBuf,
+    access: FileAccess,
 }
 
 impl Workspace {
@@ -163,14 +183,14 @@ impl Workspace {
             Ok(_) => {}
         }
         if !is_there(&path.join(RECORDS))? {
-            let is_index = is_there(&path.join(VERSIONS))? && is_there(&path.join("lock"))?;
+            let is_index = is_there(&path.join(VERSIONS))? && is_there(&path.join(LOCK))?;
             return Err(if is_index {
                 Error::Corrupt { path: path.join(RECORDS), reason: "it is not there".to_owned() }
             } else {
                 Error::NoIndex { path: path.to_owned() }
             });
         }
-        let workspace = Self { path: path.to_owned() };
+        let workspace = Self { path: path.to_owned(), access: FileAccess::default() };
         workspace.records()?;
         Ok(workspace)
     }
@@ -188,13 +208,19 @@ impl Workspace {
             return if pin == *options { Ok(workspace) } else { Err(pin.refusal(options)) };
         }
         check_is_free(path)?;
-        std::fs::create_dir_all(path).map_err(Error::io("make", path))?;
+        files::make_folder(path)?;
         let _lock = Lock::take(path)?;
         if !is_there(&path.join(RECORDS))? {
             Records::create(&path.join(RECORDS), &options.embedder, options.dimension)?;
-            stamp::sync(path)?;
+            files::sync(path)?;
         }
-        Ok(Self { path: path.to_owned() })
+        Ok(Self { path: path.to_owned(), access: FileAccess::default() })
+    }
+
+    /// Returns the same index, whose versions are held as `access` says.
+    #[must_use]
+    pub fn with_file_access(self, access: FileAccess) -> Self {
+        Self { access, ..self }
     }
 
     /// Returns the folder.
@@ -312,7 +338,7 @@ impl Workspace {
         let mut attempts = 1;
         loop {
             let folder = version_folder(&self.path, row.version);
-            let opened = Snapshot::open(&folder, &row);
+            let opened = Snapshot::open(&folder, &row, self.access);
             let Err(error) = opened else { return opened };
             let now = records.current_version()?.ok_or_else(|| self.no_index())?;
             if now.version == row.version || attempts == OPEN_ATTEMPTS_MAX {
@@ -320,6 +346,27 @@ impl Workspace {
             }
             row = now;
             attempts += 1;
+        }
+    }
+
+    /// Checks every byte of every file of the last finished version, and returns what is wrong: an error a file. An
+    /// index without a version has no such file.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn damaged_files(&self) -> Result<Vec<Error>> {
+        let records = self.records()?;
+        let mut version = records.current_version()?;
+        loop {
+            let Some(row) = &version else { return Ok(Vec::new()) };
+            let found = version_files::damage_of_version(&version_folder(&self.path, row.version), row);
+            let now = records.current_version()?;
+            // Files of a version that was replaced meanwhile may be gone.
+            if found.is_empty() || now.as_ref().map(|it| it.version) == Some(row.version) {
+                return Ok(found);
+            }
+            version = now;
         }
     }
 
@@ -368,28 +415,15 @@ fn check_is_free(path: &Path) -> Result<()> {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_ours = match name.as_ref() {
-            "lock" => true,
-            VERSIONS => holds_versions(&entry.path())?,
-            _ => [RECORDS, REPLIES, FRESH_VECTORS].iter().any(|ours| name.starts_with(ours)),
+            LOCK | FRESH_VECTORS => true,
+            VERSIONS => versions::holds_versions(&entry.path())?,
+            name => database::is_file_of(name, RECORDS) || database::is_file_of(name, REPLIES),
         };
         if !is_ours {
             return Err(not_an_index(path, format!("it holds `{}`", name.escape_debug())));
         }
     }
     Ok(())
-}
-
-/// Returns whether a folder holds versions of an index and nothing else.
-fn holds_versions(path: &Path) -> Result<bool> {
-    for entry in std::fs::read_dir(path).map_err(Error::io("read", path))? {
-        let name = entry.map_err(Error::io("read", path))?.file_name();
-        let name = name.to_string_lossy();
-        let number = name.strip_prefix(".tmp-").unwrap_or(&name);
-        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Returns the bytes of all files below `path`; what goes away meanwhile counts nothing.

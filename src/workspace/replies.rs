@@ -1,14 +1,15 @@
 //! Replies of language models that were paid for, in a file of their own beside the records: losing it costs money and
 //! nothing else, and it is no part of what an index is.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::database;
 use crate::error::{Error, Result};
+use crate::files::{self, Readers};
 use crate::store::ReplyStore;
 
 /// `CaRp` in ASCII: tells kept replies from other databases.
@@ -38,11 +39,8 @@ impl Replies {
     ///
     /// [`Error::Io`] if the file cannot be made, [`Error::Corrupt`] if it holds something else.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut options = File::options();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path).map_err(Error::io("open", path))?;
+        database::expect_files(path)?;
+        files::append_own(path, Readers::Owner)?;
         Self::of(path, prepared(path))
     }
 
@@ -50,17 +48,18 @@ impl Replies {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the file is not there or holds something else.
+    /// [`Error::Records`] if the file is not there, [`Error::Corrupt`] if it holds something else.
     pub fn open_to_read(path: &Path) -> Result<Self> {
+        database::expect_files(path)?;
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         Self::of(path, connection)
     }
 
     fn of(path: &Path, connection: rusqlite::Result<Connection>) -> Result<Self> {
-        let connection = connection.map_err(|error| damaged(path, &error))?;
+        let connection = connection.map_err(|error| unread(path, error))?;
         let id: i32 = connection
             .pragma_query_value(None, "application_id", |row| row.get(0))
-            .map_err(|error| damaged(path, &error))?;
+            .map_err(|error| unread(path, error))?;
         if id != APPLICATION_ID {
             return Err(Error::Corrupt { path: path.to_owned(), reason: "it holds something else".to_owned() });
         }
@@ -86,7 +85,7 @@ impl Replies {
     /// Those of `visit`; [`Error::Corrupt`] if the file cannot be read.
     pub fn for_each(&self, visit: &mut dyn FnMut(&[u8; 32], &str) -> Result<()>) -> Result<()> {
         let connection = self.connection();
-        let wrong = |error: rusqlite::Error| damaged(&self.path, &error);
+        let wrong = |error: rusqlite::Error| unread(&self.path, error);
         let mut statement = connection.prepare("SELECT key, reply FROM replies ORDER BY number").map_err(wrong)?;
         let mut rows = statement.query([]).map_err(wrong)?;
         while let Some(row) = rows.next().map_err(wrong)? {
@@ -156,15 +155,24 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn damaged(path: &Path, error: &rusqlite::Error) -> Error {
-    Error::Corrupt { path: path.to_owned(), reason: error.to_string() }
+/// Says that the file is damaged only where that is what the database says: a full disk, too little memory or another
+/// process are no damage.
+fn unread(path: &Path, error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
+    match error.sqlite_error_code() {
+        // Our statements are right: it is the file that does not fit them, or a value in it.
+        None | Some(DatabaseCorrupt | NotADatabase | Unknown) => {
+            Error::Corrupt { path: path.to_owned(), reason: error.to_string() }
+        }
+        Some(_) => Error::records("read")(error),
+    }
 }
 
 impl ReplyStore for Replies {
     fn get(&self, key: &[u8; 32]) -> Result<Option<String>> {
         let connection = self.connection();
         let found = connection.query_row("SELECT reply FROM replies WHERE key = ?1", [key], |row| row.get(0));
-        found.optional().map_err(|error| damaged(&self.path, &error))
+        found.optional().map_err(|error| unread(&self.path, error))
     }
 
     fn put(&self, key: &[u8; 32], reply: &str) -> Result<()> {
@@ -179,6 +187,7 @@ impl ReplyStore for Replies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn replies_are_there_again_when_the_file_is_opened_again() {
@@ -208,6 +217,23 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
         assert!(matches!(Replies::open(&path), Err(Error::Corrupt { .. })));
+    }
+
+    #[test]
+    fn what_is_no_damage_is_not_called_so() {
+        use rusqlite::ffi::{
+            Error as Code, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM,
+        };
+        let kind = |code| {
+            let error = unread(Path::new("replies.db"), rusqlite::Error::SqliteFailure(Code::new(code), None));
+            assert!(error.hint().is_some() || error.kind() == ErrorKind::Busy, "{error}");
+            error.kind()
+        };
+        assert_eq!(kind(SQLITE_CORRUPT), ErrorKind::Corrupt);
+        assert_eq!(kind(SQLITE_BUSY), ErrorKind::Busy);
+        for code in [SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM] {
+            assert_eq!(kind(code), ErrorKind::Io, "{code}");
+        }
     }
 
     #[test]

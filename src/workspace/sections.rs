@@ -14,11 +14,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::INDEX_FORMAT;
 use super::mapping::Mapping;
-use super::stamp::Stamp;
+use super::stamp::{Blocks, Stamp};
+use super::version_files::HeldFile;
+use super::{FileAccess, INDEX_FORMAT};
 use crate::error::{Error, Result};
+use crate::files;
 
 const MAGIC: &[u8; 8] = b"CAIRNSEC";
 const BYTE_ORDER: u32 = 0x0102_0304;
@@ -59,14 +62,25 @@ impl Contents<'_> {
 
 /// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
 pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
-    let unfinished = path.with_extension("tmp");
-    write_file(&unfinished, sections).map_err(Error::io("write", &unfinished))?;
-    std::fs::rename(&unfinished, path).map_err(Error::io("name", path))?;
+    write_synced(path, sections)?;
     Stamp::of(path)
 }
 
-fn write_file(path: &Path, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+/// As [`write`]; returns what the parts of the file hold too.
+pub(super) fn write_with_blocks(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<(Stamp, Blocks)> {
+    write_synced(path, sections)?;
+    Stamp::with_blocks(path)
+}
+
+fn write_synced(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<()> {
+    let unfinished = path.with_extension("tmp");
+    let file = files::create_own(&unfinished)?;
+    write_file(file, sections).map_err(Error::io("write", &unfinished))?;
+    files::rename_own(&unfinished, path)
+}
+
+fn write_file(file: File, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
     file.write_all(MAGIC)?;
     file.write_all(&INDEX_FORMAT.to_le_bytes())?;
     file.write_all(&BYTE_ORDER.to_ne_bytes())?;
@@ -91,21 +105,60 @@ fn write_file(path: &Path, sections: &[(&str, Contents<'_>)]) -> io::Result<()> 
     file.into_inner()?.sync_all()
 }
 
-/// A file of sections, mapped.
+/// A file of sections, open.
 #[derive(Debug)]
 pub(crate) struct Sections {
     path: PathBuf,
-    mapping: Mapping,
+    bytes: Bytes,
     table: Vec<(String, Range<usize>)>,
 }
 
+/// Who holds the bytes.
+#[derive(Debug)]
+enum Bytes {
+    /// A file of a version.
+    OfVersion(Arc<HeldFile>),
+    /// A file that is no part of an index.
+    Read(Mapping),
+}
+
+impl Bytes {
+    fn all(&self) -> &[u8] {
+        match self {
+            Self::OfVersion(file) => file.bytes(),
+            Self::Read(mapping) => mapping.bytes(),
+        }
+    }
+}
+
 impl Sections {
-    /// Opens the file at `path`.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
-        let table = read_table(mapping.bytes())
+    /// Reads a file of ours that is no part of an index.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let missing = || Error::io("open", path)(io::ErrorKind::NotFound.into());
+        let file = files::open_own(path)?.ok_or_else(missing)?;
+        let mapping = Mapping::of(&file, FileAccess::Read).map_err(Error::io("read", path))?;
+        Self::with(path, Bytes::Read(mapping))
+    }
+
+    /// Takes a file of a version.
+    pub(super) fn of(file: &Arc<HeldFile>) -> Result<Self> {
+        // Where the sections lie is in the first block, if the file is not checked as a whole already.
+        file.check_part(0..file.bytes().len().min(1))?;
+        Self::with(file.path(), Bytes::OfVersion(Arc::clone(file)))
+    }
+
+    fn with(path: &Path, bytes: Bytes) -> Result<Self> {
+        let table = read_table(bytes.all())
             .map_err(|reason| Error::Corrupt { path: path.to_owned(), reason: reason.to_owned() })?;
-        Ok(Self { path: path.to_owned(), mapping, table })
+        Ok(Self { path: path.to_owned(), bytes, table })
+    }
+
+    /// Checks the part of the file at `range` against what was written.
+    pub(super) fn check(&self, range: Range<usize>) -> Result<()> {
+        match &self.bytes {
+            Bytes::OfVersion(file) => file.check_part(range),
+            Bytes::Read(_) => Ok(()),
+        }
     }
 
     /// Returns where the section `name` lies.
@@ -115,7 +168,7 @@ impl Sections {
 
     /// Returns the bytes at a range that [`Self::range`] gave.
     pub(crate) fn at(&self, range: Range<usize>) -> &[u8] {
-        self.mapping.bytes().get(range).unwrap_or_default()
+        self.bytes.all().get(range).unwrap_or_default()
     }
 
     /// Returns the items at a range that [`Self::array`] found whole.
@@ -199,7 +252,7 @@ mod tests {
     #[test]
     fn sections_come_back_aligned_and_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let sections = Sections::open(&written(folder.path())).unwrap();
+        let sections = Sections::read(&written(folder.path())).unwrap();
         assert_eq!(sections.items::<u32>(sections.array::<u32>("numbers").unwrap()), [1, 2, 3]);
         assert_eq!(sections.items::<u64>(sections.array::<u64>("none").unwrap()), [0; 0]);
         assert_eq!(sections.at(sections.range("text").unwrap()), b"abc");
@@ -215,14 +268,14 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() - 8 {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let error = Sections::open(&path).unwrap_err();
+            let error = Sections::read(&path).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{length}");
         }
         for at in 0..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0xff;
             std::fs::write(&path, &changed).unwrap();
-            if let Ok(sections) = Sections::open(&path) {
+            if let Ok(sections) = Sections::read(&path) {
                 for name in ["numbers", "none", "text"] {
                     let _found = sections.array::<u32>(name).map(|range| sections.items::<u32>(range).len());
                 }

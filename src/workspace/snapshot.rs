@@ -3,23 +3,17 @@
 
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::graph_file::GraphFile;
 use super::records::VersionRow;
-use super::stamp::{Depth, StampedFile, is_missing};
 use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
-use super::{GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
+use super::version_files::VersionFiles;
+use super::{FileAccess, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
 use crate::domain::{Counts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, row};
 use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
-
-/// Vectors beyond this are checked by size alone, so that a large index opens at once: a damaged code is a wrong score,
-/// not a wrong place. Everything else is checked byte by byte.
-const VECTOR_BYTES_CHECKED_MAX: u64 = 64 << 20;
 
 /// One version of a workspace, immutable and self-contained.
 #[derive(Debug)]
@@ -28,6 +22,7 @@ pub struct Snapshot {
     counts: Counts,
     embedder: String,
     fingerprint: [u8; 32],
+    files: VersionFiles,
     graph: GraphFile,
     texts: TextsFile,
     vectors: VectorsFile,
@@ -37,8 +32,9 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Opens the version that `row` describes, whose files lie in `folder`.
-    pub(super) fn open(folder: &Path, row: &VersionRow) -> Result<Self> {
-        check_files(folder, row)?;
+    pub(super) fn open(folder: &Path, row: &VersionRow, access: FileAccess) -> Result<Self> {
+        let files = VersionFiles::open(folder, row, access)?;
+        let file = |path| files.file(path);
         let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let counts = TextCounts {
             documents: count(row.counts.documents),
@@ -48,12 +44,11 @@ impl Snapshot {
             outgoing: count(row.counts.outgoing),
         };
         // Each is looked through as a whole, so both at the same time.
-        let (graph, texts) = rayon::join(
-            || GraphFile::open(&folder.join(GRAPH), counts.outgoing),
-            || TextsFile::open(&folder.join(TEXTS), counts),
-        );
+        let (graph, texts) =
+            rayon::join(|| GraphFile::open(&file(GRAPH)?, counts.outgoing), || TextsFile::open(&file(TEXTS)?, counts));
         let (graph, texts) = (graph?, texts?);
         check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
+        let terms = |path, count| TextIndex::open(&folder.join(path), files.below(path), count);
         let vector_counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
         Ok(Self {
             version: row.version,
@@ -62,10 +57,21 @@ impl Snapshot {
             fingerprint: fingerprint(row),
             graph,
             texts,
-            vectors: VectorsFile::open(&folder.join(VECTORS), row.pin.dimension, vector_counts)?,
-            passage_terms: TextIndex::open(&folder.join(PASSAGE_TERMS), counts.passages)?,
-            sentence_terms: TextIndex::open(&folder.join(SENTENCE_TERMS), counts.sentences)?,
+            vectors: VectorsFile::open(&file(VECTORS)?, row.pin.dimension, vector_counts)?,
+            passage_terms: terms(PASSAGE_TERMS, counts.passages)?,
+            sentence_terms: terms(SENTENCE_TERMS, counts.sentences)?,
+            files,
         })
+    }
+
+    /// Checks every byte of every file against what was written. Opening leaves out vectors, which are checked when
+    /// they are used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if a file is not what was written.
+    pub fn check(&self) -> Result<()> {
+        self.files.check()
     }
 
     /// Returns a hash of all that the version holds: equal where two are, as far as they were made alike.
@@ -111,8 +117,11 @@ impl Snapshot {
     }
 
     /// Returns the vectors of out-coming questions, by ordinal; none where they were not kept.
-    #[must_use]
-    pub fn outgoing_vectors(&self) -> Vectors<'_> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if they are not what was written.
+    pub fn outgoing_vectors(&self) -> Result<Vectors<'_>> {
         self.vectors.outgoing()
     }
 
@@ -154,7 +163,7 @@ impl GraphReader for Snapshot {
         self.graph.graph()
     }
 
-    fn vectors(&self, field: VectorField) -> Vectors<'_> {
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
         self.vectors.vectors(field)
     }
 
@@ -202,21 +211,6 @@ fn fingerprint(row: &VersionRow) -> [u8; 32] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
     }
     *hasher.finalize().as_bytes()
-}
-
-/// Checks every file of a version against what was written; a file that is not there is damage too, unless the whole
-/// version is gone, which the caller looks into.
-fn check_files(folder: &Path, row: &VersionRow) -> Result<()> {
-    let check = |file: &StampedFile| {
-        let path = folder.join(&file.path);
-        let is_large = file.path == VECTORS && file.stamp.bytes > VECTOR_BYTES_CHECKED_MAX;
-        let depth = if is_large { Depth::Size } else { Depth::Contents };
-        file.stamp.check(&path, depth).map_err(|error| {
-            if is_missing(&error) { Error::Corrupt { path, reason: "it is not there".to_owned() } } else { error }
-        })
-    };
-    // Side by side, and the first that fails in their order is told of.
-    row.files.par_iter().map(check).collect::<Vec<_>>().into_iter().collect()
 }
 
 fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {

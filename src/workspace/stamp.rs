@@ -1,16 +1,17 @@
-//! What a file of a version must be: its size and checksum, kept in the records, checked before the file is relied on.
+//! What a file of a version must be: its size and checksums, kept in the records, checked before the file is relied on.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::Read as _;
+use std::ops::Range;
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::mapping::Mapping;
 use crate::error::{Error, Result};
+use crate::files;
 
-/// Bytes of a file that are read at a time.
-const PIECE_BYTES: usize = 1 << 20;
+/// Bytes of a file that are read at a time, and that one checksum of [`Blocks`] is of.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// Size and checksum of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,15 @@ pub(crate) struct Stamp {
     pub(super) blake3: String,
 }
 
+/// Checksums of the parts of a file, so that a part can be checked without the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Blocks {
+    /// Bytes of a block; the last may have fewer.
+    bytes: u64,
+    /// The blake3 hash of each, in hexadecimal digits, one after the other.
+    blake3: String,
+}
+
 /// A file of a version, by its path inside the version's folder, with forward slashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StampedFile {
@@ -29,71 +39,91 @@ pub(super) struct StampedFile {
     /// What it must be.
     #[serde(flatten)]
     pub(super) stamp: Stamp,
+    /// What its parts must be, of a file that is checked where it is used and not when it is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) blocks: Option<Blocks>,
 }
 
 impl Stamp {
-    /// Returns the stamp of the file at `path`, as it is. It is read in pieces: a file that was just written would
-    /// count as memory of this process if it were mapped.
+    /// Returns the stamp of the file at `path`, as it is.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let stamp = || -> io::Result<Self> {
-            let (mut file, mut hasher) = (File::open(path)?, blake3::Hasher::new());
-            let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
-            loop {
-                match file.read(&mut piece) {
-                    Ok(0) => return Ok(Self { bytes, blake3: hasher.finalize().to_hex().to_string() }),
-                    Ok(count) => {
-                        hasher.update(&piece[..count]);
-                        bytes += count as u64;
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
-            }
+        let (mut bytes, mut hasher) = (0, blake3::Hasher::new());
+        each_block(path, &mut |block| {
+            bytes += block.len() as u64;
+            hasher.update(block);
+        })?;
+        Ok(Self { bytes, blake3: hasher.finalize().to_hex().to_string() })
+    }
+
+    /// Returns the stamp of the file at `path`, and those of its blocks.
+    pub(super) fn with_blocks(path: &Path) -> Result<(Self, Blocks)> {
+        let (mut bytes, mut hasher) = (0, blake3::Hasher::new());
+        let mut blocks = Blocks { bytes: BLOCK_BYTES as u64, blake3: String::new() };
+        each_block(path, &mut |block| {
+            bytes += block.len() as u64;
+            hasher.update(block);
+            blocks.blake3.push_str(&blake3::hash(block).to_hex());
+        })?;
+        Ok((Self { bytes, blake3: hasher.finalize().to_hex().to_string() }, blocks))
+    }
+
+    /// Checks that these bytes, of the file at `path`, are as many as were written.
+    pub(super) fn check_size(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        if bytes.len() as u64 == self.bytes {
+            return Ok(());
+        }
+        let reason = format!("it has {} bytes; {} were written", bytes.len(), self.bytes);
+        Err(Error::Corrupt { path: path.to_owned(), reason })
+    }
+
+    /// Checks that these bytes, of the file at `path`, are what was written.
+    pub(super) fn check(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        self.check_size(path, bytes)?;
+        if blake3::hash(bytes).to_hex().as_str() == self.blake3 {
+            return Ok(());
+        }
+        Err(Error::Corrupt { path: path.to_owned(), reason: "its contents are not what was written".to_owned() })
+    }
+}
+
+impl Blocks {
+    /// Returns whether these are checksums of all of a file of `bytes` bytes.
+    pub(super) fn are_of(&self, bytes: u64) -> bool {
+        self.bytes > 0
+            && self.blake3.is_ascii()
+            && self.blake3.len() as u64 == bytes.div_ceil(self.bytes).saturating_mul(HASH_DIGITS as u64)
+    }
+
+    /// Checks the blocks of `file` that `part` touches, side by side; returns the first that is not what was written.
+    pub(super) fn check(&self, file: &[u8], part: Range<usize>) -> Result<(), Range<usize>> {
+        let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX).max(1);
+        let check = |number: usize| {
+            let block = number * bytes..number.saturating_add(1).saturating_mul(bytes).min(file.len());
+            let due = self.blake3.get(number * HASH_DIGITS..(number + 1) * HASH_DIGITS);
+            let is_due = |found: &[u8]| due == Some(blake3::hash(found).to_hex().as_str());
+            if file.get(block.clone()).is_some_and(is_due) { Ok(()) } else { Err(block) }
         };
-        stamp().map_err(Error::io("open", path))
+        let numbers = if part.is_empty() { 0..0 } else { part.start / bytes..part.end.div_ceil(bytes) };
+        numbers.into_par_iter().map(check).collect::<Vec<_>>().into_iter().collect()
     }
+}
 
-    fn of_bytes(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.len() as u64, blake3: blake3::hash(bytes).to_hex().to_string() }
-    }
-
-    /// Checks that the file at `path` is what was written.
-    pub(super) fn check(&self, path: &Path, depth: Depth) -> Result<()> {
-        let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
-        let corrupt = |reason| Err(Error::Corrupt { path: path.to_owned(), reason });
-        let bytes = mapping.bytes().len() as u64;
-        if bytes != self.bytes {
-            return corrupt(format!("it has {bytes} bytes; {} were written", self.bytes));
+/// Calls `visit` with each block of the file at `path`. It is read in pieces: a file that was just written would count as
+/// memory of this process if it were mapped.
+fn each_block(path: &Path, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let (mut file, mut block) = (files::open(path)?, Vec::with_capacity(BLOCK_BYTES));
+    loop {
+        block.clear();
+        file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block).map_err(Error::io("read", path))?;
+        if block.is_empty() {
+            return Ok(());
         }
-        if depth == Depth::Contents && Self::of_bytes(mapping.bytes()) != *self {
-            return corrupt("its contents are not what was written".to_owned());
-        }
-        Ok(())
+        visit(&block);
     }
 }
 
-/// How much of a file is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// Its size.
-    Size,
-    /// Every byte.
-    Contents,
-}
-
-/// Makes sure that a file or folder is on the disk.
-pub(super) fn sync(path: &Path) -> Result<()> {
-    // Windows opens no folder as a file, and needs none to be synced.
-    if cfg!(windows) && path.is_dir() {
-        return Ok(());
-    }
-    File::open(path).and_then(|file| file.sync_all()).map_err(Error::io("sync", path))
-}
-
-/// Returns whether an error says that a file is not there.
-pub(super) fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
-}
+/// Hexadecimal digits of a hash.
+const HASH_DIGITS: usize = 2 * blake3::OUT_LEN;
 
 #[cfg(test)]
 mod tests {
@@ -105,12 +135,35 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, b"abc").unwrap();
         let stamp = Stamp::of(&path).unwrap();
-        assert!(stamp.check(&path, Depth::Contents).is_ok());
-        for (contents, depth) in [("abd", Depth::Contents), ("ab", Depth::Size), ("", Depth::Contents)] {
-            std::fs::write(&path, contents).unwrap();
-            assert!(matches!(stamp.check(&path, depth), Err(Error::Corrupt { .. })), "{contents}");
+        assert!(stamp.check(&path, b"abc").is_ok());
+        for contents in ["abd", "ab", "abcd", ""] {
+            assert!(matches!(stamp.check(&path, contents.as_bytes()), Err(Error::Corrupt { .. })), "{contents}");
         }
-        std::fs::remove_file(&path).unwrap();
-        assert!(stamp.check(&path, Depth::Size).is_err_and(|error| is_missing(&error)));
+        assert!(stamp.check_size(&path, b"abd").is_ok());
+        assert!(stamp.check_size(&path, b"ab").is_err());
+    }
+
+    #[test]
+    fn each_block_is_checked_where_it_is_touched_and_only_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for length in [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 5] {
+            let mut contents: Vec<u8> = (0..length).map(|at| (at / 1000) as u8).collect();
+            std::fs::write(&path, &contents).unwrap();
+            let (stamp, blocks) = Stamp::with_blocks(&path).unwrap();
+            assert!(stamp.check(&path, &contents).is_ok());
+            assert!(blocks.are_of(length as u64) && !blocks.are_of((length + BLOCK_BYTES) as u64));
+            assert_eq!(blocks.check(&contents, 0..length), Ok(()));
+            let Some(last) = length.checked_sub(1) else { continue };
+            contents[last] ^= 1;
+            let damaged = last / BLOCK_BYTES * BLOCK_BYTES..length;
+            assert_eq!(blocks.check(&contents, 0..length), Err(damaged.clone()));
+            assert_eq!(blocks.check(&contents, last..length), Err(damaged.clone()));
+            assert_eq!(blocks.check(&contents, 0..damaged.start), Ok(()));
+            // Bytes that no checksum is of are never taken for good.
+            contents[last] ^= 1;
+            contents.extend_from_slice(&vec![0; BLOCK_BYTES]);
+            assert!(blocks.check(&contents, 0..contents.len()).is_err());
+        }
     }
 }

@@ -189,7 +189,7 @@ fn read_whole(snapshot: &Snapshot) -> Vec<String> {
     found.extend((0..snapshot.counts().outgoing as u32).map(|it| snapshot.outgoing(it).to_owned()));
     found.push(format!("{:?}", snapshot.graph()));
     for field in [VectorField::Passage, VectorField::Sentence, VectorField::Incoming] {
-        found.push(format!("{:?}", snapshot.vectors(field)));
+        found.push(format!("{:?}", snapshot.vectors(field).unwrap()));
     }
     for field in [TextField::Passage, TextField::Sentence] {
         for term in ["bridge", "river", "A", "absent"] {
@@ -228,7 +228,7 @@ fn a_version_comes_back_as_it_was_published() {
     let mut postings = Vec::new();
     snapshot.postings(TextField::Passage, "bridge", &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
     assert_eq!(postings, [(1, 2)]);
-    let vectors = snapshot.vectors(VectorField::Passage);
+    let vectors = snapshot.vectors(VectorField::Passage).unwrap();
     assert_eq!((vectors.dimension, vectors.scales.len(), vectors.codes[3]), (DIMENSION, 3, 127));
     assert!(snapshot.passage(3).is_err() && snapshot.document(2).is_err());
     assert_eq!((snapshot.incoming(3), snapshot.outgoing(u32::MAX)), ("", ""));
@@ -350,6 +350,43 @@ fn what_a_killed_run_leaves_is_cleared_and_the_last_version_stays() {
     writer.records().commit_units(&[unit_of("notes/b.md", None, &["Changed."])]).unwrap();
     assert_eq!(publish(&mut writer), IndexVersion(2));
     assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(2));
+}
+
+#[test]
+fn what_a_killed_creation_leaves_is_taken_for_ours_and_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = ["cairn.db-new", "cairn.db-new-journal", "cairn.db-new-wal", "cairn.db-new-shm"];
+    let leave = || left.map(|name| std::fs::write(folder.path().join(name), "half").unwrap());
+    let are_left = || left.map(|name| folder.path().join(name).exists());
+    leave();
+    let workspace = indexed(folder.path());
+    assert_eq!(are_left(), [false; 4]);
+    leave();
+    drop(workspace.writer().unwrap());
+    assert_eq!(are_left(), [false; 4]);
+    assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(1));
+    // A file that is only called alike is nobody's to remove.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("cairn.db-newer"), "mine").unwrap();
+    assert!(matches!(Workspace::open_or_create(other.path(), &options()), Err(Error::NotAnIndex { .. })));
+    assert_eq!(std::fs::read(other.path().join("cairn.db-newer")).unwrap(), b"mine");
+}
+
+/// A mapped file would end this process by SIGBUS.
+#[test]
+fn a_version_that_was_read_goes_on_when_its_files_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = read_whole(&indexed(folder.path()).snapshot().unwrap());
+    let workspace = Workspace::open(folder.path()).unwrap().with_file_access(FileAccess::Read);
+    let snapshot = workspace.snapshot().unwrap();
+    for entry in walkdir::WalkDir::new(folder.path().join(VERSIONS)).into_iter().map(Result::unwrap) {
+        if entry.file_type().is_file() {
+            std::fs::write(entry.path(), "").unwrap();
+        }
+    }
+    assert_eq!(read_whole(&snapshot), before);
+    assert!(snapshot.check().is_ok());
+    assert!(workspace.damaged_files().unwrap().len() > 10);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One lexical field: which texts have a term, and how often. One immutable segment in which a document's number is the
 //! text's ordinal; analysis happens before, scoring after.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use tantivy::{
     TantivyDocument, Term,
 };
 
+use super::text_files::TextFiles;
+use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
@@ -67,12 +70,12 @@ pub(super) struct TextIndex {
 }
 
 impl TextIndex {
-    /// Opens the index in `folder`, which must hold `count` texts and have been checked against its checksums: the
-    /// library behind it trusts what it reads.
-    pub(super) fn open(folder: &Path, count: usize) -> Result<Self> {
+    /// Opens the index of these files of `folder`, by name, which must hold `count` texts and have been checked against
+    /// their checksums: the library behind it trusts what it reads.
+    pub(super) fn open(folder: &Path, files: BTreeMap<PathBuf, Arc<HeldFile>>, count: usize) -> Result<Self> {
         let wrong = || Error::text_index("open");
         let corrupt = |reason: &str| Error::Corrupt { path: folder.to_owned(), reason: reason.to_owned() };
-        let index = Index::open_in_dir(folder).map_err(wrong())?;
+        let index = Index::open(TextFiles(Arc::new(files))).map_err(wrong())?;
         let field = index.schema().get_field(FIELD).map_err(|_| corrupt("it has another schema"))?;
         let segments = index.searchable_segments().map_err(wrong())?;
         let [segment] = segments.as_slice() else {
@@ -126,6 +129,8 @@ impl std::fmt::Debug for TextIndex {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FileAccess;
+    use super::super::stamp::{Stamp, StampedFile};
     use super::*;
 
     fn postings(index: &TextIndex, term: &str) -> Vec<(u32, u32)> {
@@ -134,9 +139,19 @@ mod tests {
         found
     }
 
+    fn held(folder: &Path) -> BTreeMap<PathBuf, Arc<HeldFile>> {
+        let hold = |entry: std::io::Result<std::fs::DirEntry>| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let stamp = Stamp::of(&folder.join(&name)).unwrap();
+            let due = StampedFile { path: name.clone(), stamp, blocks: None };
+            (PathBuf::from(name), Arc::new(HeldFile::open(folder, &due, FileAccess::Auto).unwrap()))
+        };
+        std::fs::read_dir(folder).unwrap().map(hold).collect()
+    }
+
     fn index_of(folder: &Path, texts: &[String]) -> TextIndex {
         write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal])).unwrap();
-        TextIndex::open(folder, texts.len()).unwrap()
+        TextIndex::open(folder, held(folder), texts.len()).unwrap()
     }
 
     #[test]
@@ -189,6 +204,6 @@ mod tests {
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), 2, &|_, terms| terms.push('a')).unwrap();
-        assert!(matches!(TextIndex::open(folder.path(), 3), Err(Error::Corrupt { .. })));
+        assert!(matches!(TextIndex::open(folder.path(), held(folder.path()), 3), Err(Error::Corrupt { .. })));
     }
 }

@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::Stamp;
+use super::version_files::HeldFile;
 use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 use crate::store::{DocumentText, PassageText};
@@ -161,9 +163,9 @@ pub(super) struct TextsFile {
 
 impl TextsFile {
     /// Opens the file, which must hold as much as `counts` says.
-    pub(super) fn open(path: &Path, counts: TextCounts) -> Result<Self> {
+    pub(super) fn open(file: &Arc<HeldFile>, counts: TextCounts) -> Result<Self> {
         let TextCounts { documents, passages, sentences, incoming, outgoing } = counts;
-        let sections = Sections::open(path)?;
+        let sections = Sections::of(file)?;
         let file = &sections;
         let spans = array::<[u32; 2]>(file, SPANS, passages)?;
         let sentences = array::<[u32; 2]>(file, SENTENCES, sentences)?;

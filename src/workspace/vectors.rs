@@ -3,15 +3,17 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use super::sections::{self, Contents, Sections};
-use super::stamp::Stamp;
+use super::stamp::{Blocks, Stamp};
+use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{VectorField, Vectors};
 
-/// Writes `vectors.bin`.
-pub(super) fn write(path: &Path, dimension: usize, fields: [&QuantizedVectors; 4]) -> Result<Stamp> {
+/// Writes `vectors.bin`; returns what it holds and what its parts hold.
+pub(super) fn write(path: &Path, dimension: usize, fields: [&QuantizedVectors; 4]) -> Result<(Stamp, Blocks)> {
     if fields.iter().any(|field| field.dimension != dimension) {
         return Err(Error::Internal(format!("vectors of another dimension than {dimension}")));
     }
@@ -21,7 +23,7 @@ pub(super) fn write(path: &Path, dimension: usize, fields: [&QuantizedVectors; 4
         parts.push((scales, Contents::Bytes(bytemuck::cast_slice(&field.scales))));
         parts.push((codes, Contents::Bytes(bytemuck::cast_slice(&field.codes))));
     }
-    sections::write(path, &parts)
+    sections::write_with_blocks(path, &parts)
 }
 
 /// Names of the sections of each field: scales, codes.
@@ -34,42 +36,49 @@ const NAMES: [(&str, &str); 4] = [
 /// The field that may be left out.
 const OUTGOING: usize = 3;
 
-/// `vectors.bin`, mapped.
+/// `vectors.bin`, open. Most of an index are its vectors, so that each field is checked when it is used first and not
+/// when the version is opened; the first use reads all of it in any case.
 #[derive(Debug)]
 pub(super) struct VectorsFile {
     sections: Sections,
     dimension: usize,
-    fields: [(Range<usize>, Range<usize>); 4],
+    fields: [Field; 4],
+}
+
+#[derive(Debug, Default)]
+struct Field {
+    name: &'static str,
+    scales: Range<usize>,
+    codes: Range<usize>,
+    /// Set once all of it was found to be what was written.
+    checked: OnceLock<()>,
 }
 
 impl VectorsFile {
     /// Opens the file, which must hold `counts` vectors of `dimension` values.
-    pub(super) fn open(path: &Path, dimension: usize, counts: [usize; 4]) -> Result<Self> {
-        let sections = Sections::open(path)?;
+    pub(super) fn open(file: &Arc<HeldFile>, dimension: usize, counts: [usize; 4]) -> Result<Self> {
+        let sections = Sections::of(file)?;
         let found = sections.array::<u32>("dimension")?;
         if sections.items::<u32>(found) != [dimension as u32] {
             return Err(sections.corrupt("its vectors have another dimension than those of its index"));
         }
-        let mut fields = [const { (0..0, 0..0) }; 4];
+        let mut fields: [Field; 4] = Default::default();
         for (number, ((field, (scales_name, codes_name)), count)) in
             fields.iter_mut().zip(NAMES).zip(counts).enumerate()
         {
             let (scales, codes) = (sections.array::<f32>(scales_name)?, sections.array::<i8>(codes_name)?);
-            let values = sections.items::<f32>(scales.clone());
-            let count = if number == OUTGOING && values.is_empty() { 0 } else { count };
-            if values.len() != count || codes.len() != count * dimension {
+            let values = scales.len() / size_of::<f32>();
+            let count = if number == OUTGOING && values == 0 { 0 } else { count };
+            if values != count || codes.len() != count * dimension {
                 return Err(sections.corrupt(format!("`{scales_name}` or `{codes_name}` is no vector for each text")));
             }
-            if !values.iter().all(|scale| scale.is_finite()) {
-                return Err(sections.corrupt(format!("`{scales_name}` has a value that is no number")));
-            }
-            *field = (scales, codes);
+            *field = Field { name: scales_name, scales, codes, checked: OnceLock::new() };
         }
         Ok(Self { sections, dimension, fields })
     }
 
-    /// Returns the vectors of a field.
-    pub(super) fn vectors(&self, field: VectorField) -> Vectors<'_> {
+    /// Returns the vectors of a field, checked.
+    pub(super) fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
         match field {
             VectorField::Passage => self.field(0),
             VectorField::Sentence => self.field(1),
@@ -78,17 +87,82 @@ impl VectorsFile {
     }
 
     /// Returns the vectors of out-coming questions, if they were kept.
-    pub(super) fn outgoing(&self) -> Vectors<'_> {
+    pub(super) fn outgoing(&self) -> Result<Vectors<'_>> {
         self.field(OUTGOING)
     }
 
-    fn field(&self, number: usize) -> Vectors<'_> {
-        let (scales, codes) = &self.fields[number];
-        Vectors {
-            dimension: self.dimension,
-            scales: self.sections.items(scales.clone()),
-            codes: self.sections.items(codes.clone()),
-            rows: None,
+    fn field(&self, number: usize) -> Result<Vectors<'_>> {
+        let field = &self.fields[number];
+        let scales = self.sections.items::<f32>(field.scales.clone());
+        if field.checked.get().is_none() {
+            self.sections.check(field.scales.clone())?;
+            self.sections.check(field.codes.clone())?;
+            if !scales.iter().all(|scale| scale.is_finite()) {
+                return Err(self.sections.corrupt(format!("`{}` has a value that is no number", field.name)));
+            }
+            // Who was here at the same time has found the same.
+            let _set = field.checked.set(());
         }
+        let codes = self.sections.items(field.codes.clone());
+        Ok(Vectors { dimension: self.dimension, scales, codes, rows: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stamp::StampedFile;
+    use super::super::{FileAccess, VECTORS};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    const DIMENSION: usize = 64;
+    const COUNTS: [usize; 4] = [9_000, 40_000, 20_000, 20_000];
+
+    fn field(count: usize) -> QuantizedVectors {
+        let mut vectors = QuantizedVectors::new(DIMENSION);
+        for row in 0..count {
+            let values: Vec<f32> = (0..DIMENSION).map(|at| ((row * 7 + at) % 13) as f32 - 6.0).collect();
+            vectors.push(&values);
+        }
+        vectors
+    }
+
+    /// A flip anywhere is an error of who uses the field it lies in, or of opening, and of nobody else.
+    #[test]
+    fn a_damaged_part_of_a_large_file_is_never_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(VECTORS);
+        let fields = COUNTS.map(field);
+        let (stamp, blocks) = write(&path, DIMENSION, [&fields[0], &fields[1], &fields[2], &fields[3]]).unwrap();
+        let due = StampedFile { path: VECTORS.to_owned(), stamp, blocks: Some(blocks) };
+        let whole = std::fs::read(&path).unwrap();
+        assert!(whole.len() > 5 << 20, "{} bytes are more than a few blocks", whole.len());
+        let open = |access| {
+            let file = Arc::new(HeldFile::open(folder.path(), &due, access)?);
+            Ok::<_, Error>((VectorsFile::open(&file, DIMENSION, COUNTS)?, file))
+        };
+        let kinds = |file: &VectorsFile| [0, 1, 2, 3].map(|number| file.field(number).err().map(|error| error.kind()));
+        let (file, held) = open(FileAccess::Auto).unwrap();
+        assert_eq!(kinds(&file), [None; 4]);
+        assert!(held.check().is_ok());
+        for (number, field) in fields.iter().enumerate() {
+            let read = file.field(number).unwrap();
+            assert_eq!((read.scales, read.codes), (field.scales.as_slice(), field.codes.as_slice()));
+        }
+        let (mut opened_count, places) = (0, (0..whole.len()).step_by(whole.len() / 57));
+        for (at, access) in places.zip([FileAccess::Auto, FileAccess::Read].into_iter().cycle()) {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            let Ok((file, held)) = open(access) else { continue };
+            opened_count += 1;
+            // Padding between sections may lie in a block of no field, and is checked with the whole.
+            let found = kinds(&file);
+            assert!(found.contains(&Some(ErrorKind::Corrupt)), "{at}: {found:?}");
+            assert!(found.contains(&None), "{at}: only what lies near is refused: {found:?}");
+            assert_eq!(kinds(&file), found, "{at}");
+            assert_eq!(held.check().map_err(|error| error.kind()), Err(ErrorKind::Corrupt), "{at}");
+        }
+        assert!(opened_count > 20, "{opened_count}");
     }
 }

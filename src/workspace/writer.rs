@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use super::fresh_vectors::FreshVectors;
 use super::lock::Lock;
 use super::records::{EdgeRow, EntityRow, MentionRow, OrdinalIds, Records, VersionRow, VersionRows};
-use super::stamp::{self, Stamp, StampedFile};
+use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
-use super::vectors;
+use super::versions::{VersionFile, Versions};
 use super::{
-    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS, VERSIONS, WorkspaceOptions, graph_file,
-    version_folder,
+    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database,
+    graph_file, vectors,
 };
 use crate::domain::{Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
 
@@ -116,13 +117,17 @@ pub struct Writer {
     pin: WorkspaceOptions,
     // Before the lock: the records are closed before another writer may open them.
     records: Records,
+    versions: Versions,
+    foreign: Vec<PathBuf>,
     _lock: Lock,
 }
 
 impl Writer {
     pub(super) fn new(path: &Path, lock: Lock, records: Records) -> Result<Self> {
         let pin = records.manifest()?.pin();
-        let writer = Self { path: path.to_owned(), pin, records, _lock: lock };
+        let versions = Versions::make(path)?;
+        let mut writer = Self { path: path.to_owned(), pin, records, versions, foreign: Vec::new(), _lock: lock };
+        database::remove_unfinished(&path.join(RECORDS))?;
         writer.clear_leftovers()?;
         Ok(writer)
     }
@@ -130,6 +135,12 @@ impl Writer {
     /// Returns the records, to read and to write.
     pub fn records(&mut self) -> &mut Records {
         &mut self.records
+    }
+
+    /// Returns what lies among the versions and is no part of an index. It stays where it is.
+    #[must_use]
+    pub fn foreign(&self) -> &[PathBuf] {
+        &self.foreign
     }
 
     /// Gives the versions to come another embedder. The index changes to it with the first of them and not before.
@@ -154,12 +165,9 @@ impl Writer {
         parts.check()?;
         self.clear_leftovers()?;
         let version = self.records.next_version()?;
-        let unfinished = self.path.join(VERSIONS).join(format!(".tmp-{version}"));
-        let folder = version_folder(&self.path, version);
-        std::fs::create_dir_all(&unfinished).map_err(Error::io("make", &unfinished))?;
+        let unfinished = self.versions.begin(version)?;
         let files = write_files(&unfinished, self.pin.dimension, parts)?;
-        std::fs::rename(&unfinished, &folder).map_err(Error::io("name", &folder))?;
-        stamp::sync(&self.path.join(VERSIONS))?;
+        self.versions.finish(&unfinished, version)?;
         let row = VersionRow {
             version,
             pin: self.pin.clone(),
@@ -171,27 +179,16 @@ impl Writer {
         self.records.finish_version(&row, rows, &parts.ids())?;
         self.clear_leftovers()?;
         // What it held is in the version; one that stays is of no use and does no harm.
-        let _gone = std::fs::remove_file(self.path.join(FRESH_VECTORS));
+        let _gone = files::remove_own(&self.path.join(FRESH_VECTORS));
         Ok(version)
     }
 
     /// Removes the folders of versions that nobody can ask for: older than the one before the current, or never
     /// finished.
-    fn clear_leftovers(&self) -> Result<()> {
-        let versions = self.path.join(VERSIONS);
-        let kept: Vec<String> = self.records.kept_versions()?.iter().map(ToString::to_string).collect();
-        std::fs::create_dir_all(&versions).map_err(Error::io("make", &versions))?;
-        for entry in std::fs::read_dir(&versions).map_err(Error::io("read", &versions))? {
-            let entry = entry.map_err(Error::io("read", &versions))?;
-            let name = entry.file_name();
-            if kept.iter().any(|it| name.to_str() == Some(it)) {
-                continue;
-            }
-            // A folder that cannot be removed does no harm: some systems keep files that a reader maps. The next run
-            // tries again.
-            if let Err(error) = std::fs::remove_dir_all(entry.path()) {
-                tracing::debug!(%error, folder = %entry.path().display(), "an old version could not be removed");
-            }
+    fn clear_leftovers(&mut self) -> Result<()> {
+        self.foreign = self.versions.clear(&self.records.kept_versions()?)?;
+        for path in &self.foreign {
+            tracing::warn!(path = %path.display(), "it is no part of an index, and stays");
         }
         Ok(())
     }
@@ -207,7 +204,6 @@ fn write_files(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Res
     for terms in [passages, sentences] {
         files.extend(terms?);
     }
-    stamp::sync(folder)?;
     Ok(files)
 }
 
@@ -216,11 +212,12 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     let none = QuantizedVectors::new(dimension);
     let outgoing_vectors = parts.outgoing_vectors.unwrap_or(&none);
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
-    let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp };
+    let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp, blocks: None };
+    let (vectors, blocks) = vectors::write(&folder.join(VECTORS), dimension, vectors)?;
     Ok(vec![
         file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
         file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, passages, incoming, outgoing })?),
-        file(VECTORS, vectors::write(&folder.join(VECTORS), dimension, vectors)?),
+        StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) },
     ])
 }
 
@@ -230,27 +227,26 @@ fn share(path: &Path) -> Result<()> {
     if path.extension().is_none_or(|extension| extension != "json") {
         return Ok(());
     }
-    let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
-    std::fs::remove_file(path).map_err(Error::io("remove", path))?;
-    std::fs::write(path, bytes).map_err(Error::io("write", path))
+    let bytes = files::read(path)?;
+    files::remove_own(path)?;
+    files::write_own(path, bytes)
 }
 
 /// Writes one lexical field into a folder of its own.
 fn write_terms(folder: &Path, name: &str, count: usize, terms: &TermsOf<'_>) -> Result<Vec<StampedFile>> {
     let inner = folder.join(name);
-    std::fs::create_dir_all(&inner).map_err(Error::io("make", &inner))?;
     text_index::write(&inner, count, terms)?;
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(&inner).map_err(Error::io("read", &inner))? {
-        let entry = entry.map_err(Error::io("read", &inner))?;
-        let path = entry.path();
+    for (path, _) in files::entries_of_own(&inner)? {
         share(&path)?;
-        stamp::sync(&path)?;
-        let path_in_version = format!("{name}/{}", entry.file_name().to_string_lossy());
-        files.push(StampedFile { path: path_in_version, stamp: Stamp::of(&path)? });
+        files::sync(&path)?;
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let path_in_version = format!("{name}/{file_name}");
+        // What is recorded is what a reader takes for a file of a version.
+        if VersionFile::parse(&path_in_version).is_none() {
+            return Err(Error::Internal(format!("the text index wrote `{path_in_version}`")));
+        }
+        files.push(StampedFile { path: path_in_version, stamp: Stamp::of(&path)?, blocks: None });
     }
-    stamp::sync(&inner)?;
-    // The order in which a folder lists its files says nothing.
-    files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }

@@ -139,7 +139,7 @@ fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u
         (VectorField::Sentence, graph.sentence_count()),
         (VectorField::Incoming, graph.incoming_passage.len()),
     ] {
-        let (held, kept) = (reader.vectors(field), kept.vectors(field));
+        let (held, kept) = (reader.vectors(field).unwrap(), kept.vectors(field).unwrap());
         assert_eq!(held.codes.len(), held.scales.len() * held.dimension, "{field:?}");
         assert!(held.dimension == kept.dimension || held.scales.is_empty(), "{field:?}");
         assert!(held.rows.map_or(held.scales.is_empty() || held.scales.len() == items, |rows| rows.len() == items));
@@ -242,7 +242,7 @@ fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
         assert_eq!(reader.document(held).unwrap(), kept.document(due).unwrap());
         let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_length[it as usize]);
         assert_eq!(held, due);
-        let (held, due) = (reader.vectors(VectorField::Passage), kept.vectors(VectorField::Passage));
+        let (held, due) = (reader.vectors(VectorField::Passage).unwrap(), kept.vectors(VectorField::Passage).unwrap());
         assert_eq!(vector(held, *own as usize), vector(due, known as usize));
     }
     for field in [TextField::Passage, TextField::Sentence] {
@@ -253,7 +253,7 @@ fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
 
 /// Returns a vector as a question may have it.
 fn first_vector(kept: &Snapshot) -> Vec<f32> {
-    let vectors = kept.vectors(VectorField::Passage);
+    let vectors = kept.vectors(VectorField::Passage).unwrap();
     let codes = &vectors.codes[..vectors.dimension];
     codes.iter().map(|code| vectors.scales[0] * f32::from(*code)).collect()
 }

@@ -8,6 +8,7 @@ mod conformance;
 mod deadlines;
 mod embedders;
 mod eval;
+mod folders;
 mod guesses;
 mod incremental;
 mod matching;

@@ -1,6 +1,7 @@
 //! The tree keeps its own rules: sizes, imports, who prints, who reads the environment, what is unsafe, which words are
 //! used. Each test shows first that its rule refuses what it should, then that the tree keeps it.
 
+mod disk;
 mod docker;
 mod imports;
 mod source;

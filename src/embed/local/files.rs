@@ -6,6 +6,7 @@ use fastembed::{Pooling, TokenizerFiles};
 
 use crate::domain::ModelError;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The name that a model has where its folder has several.
 const MODEL: &str = "model.onnx";
@@ -32,7 +33,7 @@ impl ModelFiles {
             return Err(fault(folder, ModelError::NoFolder));
         }
         let path = model_in(folder)?;
-        let onnx = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let onnx = files::read(&path)?;
         let tokenizer = TokenizerFiles {
             tokenizer_file: read(folder, TOKENIZER)?,
             config_file: read(folder, "config.json")?,
@@ -64,7 +65,7 @@ fn pooling(folder: &Path) -> Pooling {
     struct Modes {
         pooling_mode_cls_token: bool,
     }
-    let text = std::fs::read(folder.join(POOLING)).unwrap_or_default();
+    let text = files::read(&folder.join(POOLING)).unwrap_or_default();
     match serde_json::from_slice(&text) {
         Ok(Modes { pooling_mode_cls_token: true }) => Pooling::Cls,
         _ => Pooling::Mean,
@@ -93,9 +94,8 @@ fn model_in(folder: &Path) -> Result<PathBuf> {
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
-    std::fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => fault(folder, ModelError::MissingFile { name: name.to_owned() }),
-        _ => Error::io("read", path)(error),
+    files::read(&path).map_err(|error| {
+        if files::is_missing(&error) { fault(folder, ModelError::MissingFile { name: name.to_owned() }) } else { error }
     })
 }
 

@@ -3,7 +3,6 @@
 //! One file a database, replaced when another version was read. Nothing in it is trusted: where it is of another
 //! version, damaged, or not there, the structure is read from the database.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
@@ -15,6 +14,7 @@ use super::super::target::Target;
 use super::load::{Lexicon, Structure, Texts};
 use crate::domain::{DocumentId, Metadata};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::graph::packed::{PassageGraph, back_to_back, text_at};
 use crate::store::DocumentText;
 use crate::workspace::sections::{Contents, Sections, write};
@@ -59,7 +59,7 @@ pub(super) struct Copies {
 impl Copies {
     /// Returns the place for a database in `folder`, which is made where it is missing.
     pub(super) fn of(target: &Target, folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+        files::make_folder(folder)?;
         let place = format!("{}\n{}", target.shown(), target.database.as_deref().unwrap_or_default());
         let name = &blake3::hash(place.as_bytes()).to_hex()[..NAME_DIGITS];
         Ok(Self { path: folder.join(name).with_extension(EXTENSION) })
@@ -67,7 +67,7 @@ impl Copies {
 
     /// Returns the structure and lexicon of the version that `state` is of; none where there is no whole copy of it.
     pub(super) fn read(&self, state: &IndexState) -> Option<(Structure, Lexicon)> {
-        let sections = Sections::open(&self.path).ok()?;
+        let sections = Sections::read(&self.path).ok()?;
         let origin: Origin = serde_json::from_slice(section(&sections, "copy.origin")?).ok()?;
         if origin != Origin::of(state) {
             return None;
@@ -84,7 +84,7 @@ impl Copies {
         // Several programs may keep copies in one folder.
         let own = self.path.with_extension(format!("{}.new", std::process::id()));
         self::write_file(&own, state, structure, lexicon)?;
-        fs::rename(&own, &self.path).map_err(Error::io("name", &self.path))
+        files::rename_own(&own, &self.path)
     }
 }
 
@@ -206,6 +206,8 @@ fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::domain::Counts;
     use crate::neo4j::state::Phase;

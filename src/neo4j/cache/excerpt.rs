@@ -102,12 +102,12 @@ impl GraphReader for Excerpt {
         self.cache.graph()
     }
 
-    fn vectors(&self, field: VectorField) -> Vectors<'_> {
-        match field {
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
+        Ok(match field {
             VectorField::Passage => self.passages.view(),
             VectorField::Sentence => self.sentences.view(),
             VectorField::Incoming => self.incoming.view(),
-        }
+        })
     }
 
     fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {

@@ -328,8 +328,8 @@ impl GraphReader for GraphCache {
         self.structure.graph.view()
     }
 
-    fn vectors(&self, _field: VectorField) -> Vectors<'_> {
-        Vectors { dimension: self.state.dimension, ..Vectors::default() }
+    fn vectors(&self, _field: VectorField) -> Result<Vectors<'_>> {
+        Ok(Vectors { dimension: self.state.dimension, ..Vectors::default() })
     }
 
     fn postings(&self, _field: TextField, _term: &str, _visit: &mut dyn FnMut(u32, u32)) -> Result<()> {

@@ -90,7 +90,7 @@ impl Strategy for Hop {
     fn find(&self, query: Arc<Query>) -> Finding {
         Box::pin(async move {
             match query.caller.clone().filter(|_| query.options.reasoning != Reasoning::Similarity) {
-                None => with(&query, |query| Ok(Hopping::of(query).find())).await,
+                None => with(&query, |query| Ok(Hopping::of(query)?.find())).await,
                 Some(caller) => find_reasoned(&query, &caller).await,
             }
         })
@@ -109,7 +109,7 @@ async fn with<T: Send + 'static>(
 /// Finds with a language model that reasons.
 async fn find_reasoned(query: &Arc<Query>, caller: &Arc<Caller>) -> Result<Found> {
     let begun = with(query, |query| {
-        let hopping = Hopping::of(query);
+        let hopping = Hopping::of(query)?;
         let entry = hopping.entry();
         let walking = Walking::begin(&hopping.starts(&entry), &hopping.options);
         Ok((Arc::new(hopping), entry, walking))
@@ -137,10 +137,10 @@ struct Hopping {
 }
 
 impl Hopping {
-    fn of(query: Arc<Query>) -> Self {
+    fn of(query: Arc<Query>) -> Result<Self> {
         let graph = query.reader.graph();
         let keywords = query.question.keywords(graph);
-        let incoming_cosine = query.reader.vectors(VectorField::Incoming).cosines(&query.question.vector.view());
+        let incoming_cosine = query.reader.vectors(VectorField::Incoming)?.cosines(&query.question.vector.view());
         let top_k = WIDTH.max(query.options.top_k);
         let hops = |own: u32| query.options.n_hop.unwrap_or(own);
         let (options, passage_scores) = match query.options.preset {
@@ -160,7 +160,7 @@ impl Hopping {
         };
         let terms = distinct(&query.question.terms).into_iter().zip(0..).map(|((term, _), bit)| (term, 1 << bit));
         let terms = terms.collect();
-        Self { query, keywords, incoming_cosine, passage_scores, terms, options }
+        Ok(Self { query, keywords, incoming_cosine, passage_scores, terms, options })
     }
 
     fn graph(&self) -> PassageGraph<'_> {

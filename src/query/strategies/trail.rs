@@ -110,30 +110,30 @@ async fn candidates(
 ) -> Result<Vec<(u32, CandidateFeatures)>> {
     let (weights, walked) = (Arc::clone(weights), Arc::clone(walked));
     let (candidates, questions) = on_cpu(query, move |query| {
-        let candidates = Candidates::of(&setting(query), &weights, &options, &walked);
+        let candidates = Candidates::of(&setting(query)?, &weights, &options, &walked);
         let questions = substitute::questions(query, &candidates)?;
         Ok((candidates, questions))
     })
     .await?;
     let vectors = substitute::embedded(query, &questions).await?;
     on_cpu(query, move |query| {
-        let substituted = substitute::compared(query, &candidates, questions, &vectors);
+        let substituted = substitute::compared(query, &candidates, questions, &vectors)?;
         let passages: Vec<u32> = candidates.passages().collect();
         let fits = text_fits(query, &passages)?;
-        let features = candidates.features(&setting(query), &fits, &substituted);
+        let features = candidates.features(&setting(query)?, &fits, &substituted);
         Ok(passages.into_iter().zip(features).collect())
     })
     .await
 }
 
-fn setting(query: &Query) -> Setting<'_> {
-    Setting {
+fn setting(query: &Query) -> Result<Setting<'_>> {
+    Ok(Setting {
         graph: query.reader.graph(),
         evidence: &query.evidence,
         sentence_cosine: &query.sentence_cosine,
-        passages: query.reader.vectors(VectorField::Passage),
-        sentences: query.reader.vectors(VectorField::Sentence),
-    }
+        passages: query.reader.vectors(VectorField::Passage)?,
+        sentences: query.reader.vectors(VectorField::Sentence)?,
+    })
 }
 
 /// Ranks the best passages by the trees; the others follow in the order of the walk. Scores stay in order: those of the

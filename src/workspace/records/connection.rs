@@ -1,13 +1,14 @@
 //! How the database is made and opened: settings that make a finished transaction survive a power cut, and ways to read
 //! it from a folder that cannot be written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::super::INDEX_FORMAT;
+use super::super::{INDEX_FORMAT, database};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// `Carn` in ASCII: tells the records of an index from other databases.
 pub(super) const APPLICATION_ID: i32 = 0x4361_726e;
@@ -19,12 +20,17 @@ const LOG_BYTES_KEPT: i64 = 4 << 20;
 
 /// Makes the database: under another name first, so that it is there whole or not at all.
 pub(super) fn create(path: &Path, embedder: &str, dimension: usize) -> Result<()> {
-    let unfinished = path.with_extension("db-new");
-    remove_with_companions(&unfinished)?;
+    let unfinished = database::unfinished(path);
+    database::remove(&unfinished)?;
     // A log that a lost database left behind would be taken for that of the new one.
-    remove_with_companions(path)?;
-    fill(&unfinished, embedder, dimension).map_err(Error::records("make"))?;
-    std::fs::rename(&unfinished, path).map_err(Error::io("name", path))
+    database::remove(path)?;
+    let filled = fill(&unfinished, embedder, dimension).map_err(Error::records("make"));
+    let made = filled.and_then(|()| files::sync(&unfinished)).and_then(|()| files::rename_own(&unfinished, path));
+    if made.is_err() {
+        // What is left of it is of no use; the error says what happened.
+        let _gone = database::remove(&unfinished);
+    }
+    made
 }
 
 fn fill(path: &Path, embedder: &str, dimension: usize) -> rusqlite::Result<()> {
@@ -44,27 +50,9 @@ fn fill(path: &Path, embedder: &str, dimension: usize) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-fn remove_with_companions(path: &Path) -> Result<()> {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-        let path = companion(path, suffix);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("remove", path)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn companion(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// Opens the database for the one writer.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
+    database::expect_files(path)?;
     let open = || {
         let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -82,6 +70,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
 /// One that may not reads with what is there. Where there is no log and none can be made, nobody can write either, and
 /// the file is read as it is.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
+    database::expect_files(path)?;
     let attempts = [OpenFlags::SQLITE_OPEN_READ_WRITE, OpenFlags::SQLITE_OPEN_READ_ONLY];
     for mode in attempts {
         match try_to_read(path, flags(mode)) {
@@ -115,7 +104,7 @@ fn is_refused(error: &rusqlite::Error) -> bool {
 }
 
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(companion(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(database::log(path)).is_ok_and(|log| log.len() > 0)
 }
 
 /// Returns the path as a URI that promises that nobody writes; nothing for a path that is not text.
@@ -164,7 +153,7 @@ mod tests {
     fn a_log_of_lost_records_does_not_reach_into_new_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn.db");
-        std::fs::write(companion(&path, "-wal"), b"left behind").unwrap();
+        std::fs::write(database::log(&path), b"left behind").unwrap();
         create(&path, "embedder", 8).unwrap();
         assert!(!has_log(&path));
         assert!(open_to_read(&path).is_ok());

@@ -16,6 +16,12 @@ fn files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Checks that what is wrong with the file at `path` is found by who looks at all files.
+fn check_is_listed(workspace: &Workspace, path: &Path) {
+    let listed = workspace.damaged_files().unwrap();
+    assert!(matches!(listed.as_slice(), [Error::Corrupt { path: it, .. }] if it == path), "{listed:?}");
+}
+
 fn check_is_corrupt(workspace: &Workspace, what: &str, file: &Path) {
     let error = workspace.snapshot().map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {}: {error}", file.display());
@@ -39,12 +45,31 @@ fn a_file_missing_cut_or_changed_is_corrupt() {
             changed[at] ^= 1;
             std::fs::write(&file, &changed).unwrap();
             check_is_corrupt(&workspace, "changed", &file);
+            check_is_listed(&workspace, &file);
         }
         std::fs::write(&file, &whole).unwrap();
     }
-    assert!(workspace.snapshot().is_ok());
+    assert!(workspace.snapshot().is_ok() && workspace.damaged_files().unwrap().is_empty());
     std::fs::remove_dir_all(folder.path().join(VERSIONS)).unwrap();
     check_is_corrupt(&workspace, "missing", &folder.path().join(VERSIONS));
+}
+
+/// The records come with an index from wherever it comes from: what they name is no way out of its folder.
+#[test]
+fn records_that_name_a_file_elsewhere_open_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "hush").unwrap();
+    let row = workspace.records().unwrap().current_version().unwrap().unwrap();
+    let version = version_folder(folder.path(), row.version);
+    for name in [secret.to_str().unwrap(), "../../secret", "text/../../../secret", "notes.txt"] {
+        let mut row = row.clone();
+        row.files[0].path = name.to_owned();
+        row.files[0].stamp = stamp::Stamp::of(&secret).unwrap();
+        let error = Snapshot::open(&version, &row, FileAccess::Auto).map(drop).unwrap_err();
+        assert!(error.to_string().contains("what cannot be"), "{name}: {error}");
+    }
 }
 
 #[test]

@@ -60,12 +60,12 @@ impl GraphReader for SameEntry {
         self.kept.graph()
     }
 
-    fn vectors(&self, field: VectorField) -> Vectors<'_> {
-        match field {
-            VectorField::Passage => Vectors { rows: Some(&self.rows), ..self.kept.vectors(field) },
-            VectorField::Sentence => Vectors { rows: Some(&self.sentence_rows), ..self.kept.vectors(field) },
-            VectorField::Incoming => self.held.vectors(field),
-        }
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
+        Ok(match field {
+            VectorField::Passage => Vectors { rows: Some(&self.rows), ..self.kept.vectors(field)? },
+            VectorField::Sentence => Vectors { rows: Some(&self.sentence_rows), ..self.kept.vectors(field)? },
+            VectorField::Incoming => self.held.vectors(field)?,
+        })
     }
 
     fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {

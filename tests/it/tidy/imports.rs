@@ -8,6 +8,8 @@ const ORDER: [&str; 19] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
+    // The one way to files and folders.
+    "files",
     // What comes in: files, replies, vectors.
     "ingest", "llm", "embed",
     "skill", "workspace", "neo4j",

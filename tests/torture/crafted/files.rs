@@ -148,16 +148,42 @@ fn try_one(template: &Template, file: &str, forgery: Forgery, random: &mut Rando
     withstands(folder.path(), &format!("{file}: {what}"), tally);
 }
 
-/// Makes the records say of a file of version 1 what it is now.
+/// Makes the records say of a file of version 1 what it is now: its size, its checksum, those of its blocks if there are
+/// any, and the digest of the row that says so if it has one.
 fn stamp(index: &Path, file: &str, bytes: &[u8]) {
+    let hash = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
     let records = Connection::open(index.join("cairn.db")).unwrap();
-    let files: String = records.query_row("SELECT files FROM versions", [], |row| row.get(0)).unwrap();
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let read: (u64, String, String, String) =
+        records.query_row("SELECT version, created_at, counts, files FROM versions", [], row).unwrap();
+    let (version, created_at, counts, files) = read;
     let mut files: Value = serde_json::from_str(&files).unwrap();
     let row = files.as_array_mut().unwrap().iter_mut().find(|it| it["path"] == file);
     let row = row.unwrap_or_else(|| panic!("the records know no {file}"));
     row["bytes"] = json!(bytes.len());
-    row["blake3"] = json!(blake3::hash(bytes).to_hex().to_string());
-    records.execute("UPDATE versions SET files = ?1", [files.to_string()]).unwrap();
+    row["blake3"] = json!(hash(bytes));
+    if let Some(block_bytes) = row["blocks"]["bytes"].as_u64() {
+        row["blocks"]["blake3"] = json!(bytes.chunks(block_bytes as usize).map(hash).collect::<String>());
+    }
+    let files = files.to_string();
+    records.execute("UPDATE versions SET files = ?1", [&files]).unwrap();
+    let has_digest = "SELECT count(*) FROM pragma_table_info('versions') WHERE name = 'digest'";
+    if records.query_row(has_digest, [], |row| row.get::<_, u64>(0)).unwrap() == 1 {
+        let digest = digest(version, &[&created_at, &counts, &files]);
+        records.execute("UPDATE versions SET digest = ?1", [digest]).unwrap();
+    }
+}
+
+/// Returns the digest of a version's row, as the program makes it: whoever forges an index knows how.
+fn digest(version: u64, texts: &[&str]) -> Vec<u8> {
+    let mut hasher = blake3::Hasher::new();
+    let add = |hasher: &mut blake3::Hasher, text: &str| {
+        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    };
+    add(&mut hasher, "version");
+    hasher.update(&version.to_le_bytes());
+    texts.iter().for_each(|text| add(&mut hasher, text));
+    hasher.finalize().as_bytes()[..16].to_vec()
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

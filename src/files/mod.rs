@@ -1,0 +1,279 @@
+//! Files and folders: the one place that opens, makes, renames and removes them.
+//!
+//! Two kinds of paths are told apart. What a user *names* (a folder of an index, a file of settings, an output) may be
+//! reached through links, as everywhere. What is *ours* (a file or folder whose name this program chose, inside a
+//! folder that was named) has to lie there itself: a link in its place is an error and is never followed, so that
+//! nothing outside the named folder is read, changed or removed, whatever somebody put into it.
+//!
+//! No function here removes a folder with what it holds. Files are removed by name and only where they are regular
+//! files, folders only where they are empty. Whatever is read has to be a regular file, and is opened in a way that
+//! waits for nobody: a named pipe or a device in the place of a file is an error at once.
+
+mod kind;
+mod system;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) use kind::Found;
+use system::Links;
+pub(crate) use system::is_on_local_disk;
+
+use crate::error::{Error, Result};
+
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Whoever the user lets read new files.
+    Usual,
+    /// The user alone.
+    Owner,
+}
+
+/// Opens a file that the user named, to read it.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    open_to("open", path)
+}
+
+fn open_to(action: &'static str, path: &Path) -> Result<File> {
+    regular(action, path, to_read(Links::Followed).open(path))
+}
+
+/// Reads a file that the user named.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_to("read", path)?.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    Ok(bytes)
+}
+
+/// Reads a file of text that the user named.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    open_to("read", path)?.read_to_string(&mut text).map_err(Error::io("read", path))?;
+    Ok(text)
+}
+
+/// Reads a secret from what the user named. It may be a named pipe: that is how a password manager hands one over.
+pub(crate) fn read_secret(path: &Path) -> Result<String> {
+    if Found::through_links(path).map_err(Error::io("read", path))? == Found::Pipe {
+        return std::fs::read_to_string(path).map_err(Error::io("read", path));
+    }
+    read_text(path)
+}
+
+/// Opens a file of ours, to read it; nothing where there is none.
+pub(crate) fn open_own(path: &Path) -> Result<Option<File>> {
+    match regular("open", path, to_read(Links::Refused).open(path)) {
+        Err(error) if is_missing(&error) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// Reads a file of ours; nothing where there is none.
+pub(crate) fn read_own(path: &Path) -> Result<Option<Vec<u8>>> {
+    let Some(mut file) = open_own(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    Ok(Some(bytes))
+}
+
+/// Opens what the user named to write into it from its beginning, or makes it. It need not be a regular file: an output
+/// may go into a pipe.
+pub(crate) fn create(path: &Path) -> Result<File> {
+    File::create(path).map_err(Error::io("write", path))
+}
+
+/// Writes what the user named, as [`create`].
+pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
+    create(path)?.write_all(contents.as_ref()).map_err(Error::io("write", path))
+}
+
+/// Makes a file that must not be there yet.
+pub(crate) fn create_new(path: &Path, readers: Readers) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    system::for_readers(options, readers).open(path).map_err(Error::io("make", path))
+}
+
+/// Opens a file of ours to write into it from its beginning, or makes it.
+pub(crate) fn create_own(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    let file = open_own_to_write(path, options, Readers::Usual)?;
+    // Only now is it sure what would be cut.
+    file.set_len(0).map_err(Error::io("write", path))?;
+    Ok(file)
+}
+
+/// Writes a file of ours, as [`create_own`].
+pub(crate) fn write_own(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
+    create_own(path)?.write_all(contents.as_ref()).map_err(Error::io("write", path))
+}
+
+/// Opens a file of ours to write at its end, or makes it.
+pub(crate) fn append_own(path: &Path, readers: Readers) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    open_own_to_write(path, options, readers)
+}
+
+/// Opens a file of ours to write at its end, or makes it, and keeps `bytes` of it.
+pub(crate) fn append_own_after(path: &Path, bytes: u64) -> Result<File> {
+    let file = append_own(path, Readers::Usual)?;
+    file.set_len(bytes).map_err(Error::io("write", path))?;
+    Ok(file)
+}
+
+fn open_own_to_write(path: &Path, mut options: OpenOptions, readers: Readers) -> Result<File> {
+    options.create(true);
+    let options = system::for_readers(system::unwaiting(options, Links::Refused), readers);
+    regular("write", path, options.open(path))
+}
+
+fn to_read(links: Links) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    system::unwaiting(options, links)
+}
+
+/// Puts a file of ours in the place of the one that is there, if any: who reads it sees the one or the other whole.
+pub(crate) fn replace_own(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
+    expect_file(path)?;
+    let mut name = path.as_os_str().to_owned();
+    // Several programs may write beside each other.
+    name.push(format!(".{}.new", std::process::id()));
+    let unfinished = PathBuf::from(name);
+    let written = write_own(&unfinished, contents).and_then(|()| sync(&unfinished));
+    let replaced = written.and_then(|()| rename_own(&unfinished, path));
+    if replaced.is_err() {
+        // What is left of it is of no use; the error says what happened.
+        let _gone = remove_own(&unfinished);
+    }
+    replaced
+}
+
+/// Gives a file or folder of ours another name. A file takes the place of a file; nothing takes that of anything else.
+pub(crate) fn rename_own(from: &Path, to: &Path) -> Result<()> {
+    match (Found::at(from).map_err(Error::io("name", from))?, Found::at(to).map_err(Error::io("name", to))?) {
+        (Found::File, Found::Nothing | Found::File) | (Found::Folder | Found::Nothing, Found::Nothing) => {
+            std::fs::rename(from, to).map_err(Error::io("name", to))
+        }
+        (Found::File, found) => Err(misplaced(to, found, "a file")),
+        (Found::Folder | Found::Nothing, found) => Err(misplaced(to, found, "nothing")),
+        (found, _) => Err(misplaced(from, found, "a file")),
+    }
+}
+
+/// Removes a file of ours; returns whether there was one.
+pub(crate) fn remove_own(path: &Path) -> Result<bool> {
+    if !expect_file(path)? {
+        return Ok(false);
+    }
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("remove", path)(error)),
+    }
+}
+
+/// Removes a folder of ours where it is empty; returns whether it is gone.
+pub(crate) fn remove_own_folder(path: &Path) -> Result<bool> {
+    if !expect_folder(path)? {
+        return Ok(true);
+    }
+    match std::fs::remove_dir(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(error) => Err(Error::io("remove", path)(error)),
+    }
+}
+
+/// Makes a folder that the user named, and those above it.
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).map_err(Error::io("make", path))
+}
+
+/// Makes a folder of ours where there is none; the one above it must be there.
+pub(crate) fn make_own_folder(path: &Path) -> Result<()> {
+    if expect_folder(path)? {
+        return Ok(());
+    }
+    std::fs::create_dir(path).map_err(Error::io("make", path))
+}
+
+/// Returns whether a file of ours is there; anything else in its place is an error.
+pub(crate) fn expect_file(path: &Path) -> Result<bool> {
+    match Found::at(path).map_err(Error::io("open", path))? {
+        Found::File => Ok(true),
+        Found::Nothing => Ok(false),
+        found => Err(misplaced(path, found, "a file")),
+    }
+}
+
+/// Returns whether a folder of ours is there; anything else in its place is an error.
+pub(crate) fn expect_folder(path: &Path) -> Result<bool> {
+    match Found::at(path).map_err(Error::io("open", path))? {
+        Found::Folder => Ok(true),
+        Found::Nothing => Ok(false),
+        found => Err(misplaced(path, found, "a folder")),
+    }
+}
+
+/// Returns what a folder of ours holds, by name; nothing where it is not there.
+pub(crate) fn entries_of_own(path: &Path) -> Result<Vec<(PathBuf, Found)>> {
+    if !expect_folder(path)? {
+        return Ok(Vec::new());
+    }
+    let read = || -> io::Result<Vec<(PathBuf, Found)>> {
+        let entry = |entry: io::Result<std::fs::DirEntry>| {
+            let path = entry?.path();
+            Found::at(&path).map(|found| (path, found))
+        };
+        let mut entries = std::fs::read_dir(path)?.map(entry).collect::<io::Result<Vec<_>>>()?;
+        // One that went meanwhile is none.
+        entries.retain(|(_, found)| *found != Found::Nothing);
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(entries)
+    };
+    read().map_err(Error::io("read", path))
+}
+
+/// Makes sure that a file or folder is on the disk.
+pub(crate) fn sync(path: &Path) -> Result<()> {
+    // Windows opens no folder as a file, and needs none to be synced.
+    if cfg!(windows) && path.is_dir() {
+        return Ok(());
+    }
+    File::open(path).and_then(|file| file.sync_all()).map_err(Error::io("sync", path))
+}
+
+/// Returns whether an error says that a file is not there.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    let is_missing = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
+    matches!(error, Error::Io { source, .. } if is_missing(source.kind()))
+}
+
+/// Lets a file pass that is a regular one, and says what else was found.
+fn regular(action: &'static str, path: &Path, opened: io::Result<File>) -> Result<File> {
+    match opened {
+        Ok(file) => match Found::of(&file.metadata().map_err(Error::io(action, path))?) {
+            Found::File => Ok(file),
+            found => Err(misplaced(path, found, "a file")),
+        },
+        // A link that is not to be followed, a pipe that nobody reads, a socket: the system's words say little.
+        Err(error) => match Found::at(path) {
+            Ok(Found::File | Found::Nothing) | Err(_) => Err(Error::io(action, path)(error)),
+            Ok(Found::Link) if error.kind() == ErrorKind::NotFound => Err(Error::io(action, path)(error)),
+            Ok(found) => Err(misplaced(path, found, "a file")),
+        },
+    }
+}
+
+fn misplaced(path: &Path, found: Found, needed: &'static str) -> Error {
+    Error::Misplaced { path: path.to_owned(), found: found.name(), needed }
+}
+
+#[cfg(test)]
+mod tests;

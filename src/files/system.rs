@@ -1,0 +1,90 @@
+//! What systems do differently: how a file is opened without waiting and without following a link, who may read a new
+//! one, and which file systems are local.
+
+use std::fs::{File, OpenOptions};
+
+use super::Readers;
+
+/// Whether a link at the end of a path is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// It is.
+    Followed,
+    /// It is an error.
+    Refused,
+}
+
+/// Returns `options` with which opening waits for nobody: neither for who writes into a named pipe nor for a device. A
+/// regular file is read and written as ever.
+#[cfg(unix)]
+pub(super) fn unwaiting(mut options: OpenOptions, links: Links) -> OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = match links {
+        Links::Followed => OFlags::NONBLOCK,
+        Links::Refused => OFlags::NONBLOCK | OFlags::NOFOLLOW,
+    };
+    // A flag is one of the low bits.
+    options.custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Returns `options` with which a link is opened itself where it is not to be followed, so that it can be told.
+#[cfg(windows)]
+pub(super) fn unwaiting(mut options: OpenOptions, links: Links) -> OpenOptions {
+    use std::os::windows::fs::OpenOptionsExt as _;
+    const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    if links == Links::Refused {
+        options.custom_flags(OPEN_REPARSE_POINT);
+    }
+    options
+}
+
+/// Returns `options` with which a file that is made is for `readers`.
+#[cfg(unix)]
+pub(super) fn for_readers(mut options: OpenOptions, readers: Readers) -> OpenOptions {
+    if readers == Readers::Owner {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    options
+}
+
+/// Returns `options`: there is no such mode here.
+#[cfg(not(unix))]
+pub(super) fn for_readers(options: OpenOptions, _readers: Readers) -> OpenOptions {
+    options
+}
+
+/// Returns whether a file lies on a file system of this machine, where only programs of this machine can change it.
+/// One that is not known is taken for a foreign one.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_on_local_disk(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u64 & 0xffff_ffff)))
+}
+
+/// Returns true: how a file system is told is not known here, and the option to read instead of mapping remains.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_on_local_disk(_file: &File) -> bool {
+    true
+}
+
+/// Numbers by which Linux names the file systems of its own disks and memory (statfs(2)).
+#[cfg(target_os = "linux")]
+const LOCAL: [u64; 16] = [
+    0xef53,      // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+    0x2fc1_2fc1, // zfs
+    0xca45_1a4e, // bcachefs
+    0xf2f5_2010, // f2fs
+    0x5265_4973, // reiserfs
+    0x3153_464a, // jfs
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0x794c_7630, // overlayfs
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // erofs
+    0x4d44,      // vfat
+    0x2011_bab0, // exfat
+    0x7366_746e, // ntfs3
+];

@@ -1,0 +1,83 @@
+//! The files of a database that SQLite keeps in the folder of an index. It opens them by name and follows links, so
+//! they are looked at before, and nothing else removes them.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::files;
+
+/// What SQLite adds to the name of a database for the files beside it; the database itself goes last, so that one whose
+/// removal was broken off is never without its log.
+const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", ""];
+/// What is added to the name of a database while it is made.
+const UNFINISHED: &str = "-new";
+
+/// Returns whether a file in the folder of an index is called as one of the database `database` is.
+pub(super) fn is_file_of(name: &str, database: &str) -> bool {
+    let rest = name.strip_prefix(database).map(|rest| rest.strip_prefix(UNFINISHED).unwrap_or(rest));
+    rest.is_some_and(|rest| COMPANIONS.contains(&rest))
+}
+
+/// Checks that what lies where the database and its companions are kept are files, and no links.
+pub(super) fn expect_files(database: &Path) -> Result<()> {
+    companions(database).try_for_each(|path| files::expect_file(&path).map(drop))
+}
+
+/// Removes a database with its companions.
+pub(super) fn remove(database: &Path) -> Result<()> {
+    companions(database).try_for_each(|path| files::remove_own(&path).map(drop))
+}
+
+/// Removes what a run left that was killed while it made the database.
+pub(super) fn remove_unfinished(database: &Path) -> Result<()> {
+    remove(&unfinished(database))
+}
+
+/// Returns what a database is called while it is made.
+pub(super) fn unfinished(database: &Path) -> PathBuf {
+    with_suffix(database, UNFINISHED)
+}
+
+/// Returns the log of a database.
+pub(super) fn log(database: &Path) -> PathBuf {
+    with_suffix(database, "-wal")
+}
+
+fn companions(database: &Path) -> impl Iterator<Item = PathBuf> {
+    COMPANIONS.iter().map(|suffix| with_suffix(database, suffix))
+}
+
+fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_names_that_a_database_has_are_taken_for_its_files() {
+        let ours = ["", "-journal", "-wal", "-shm", "-new", "-new-journal", "-new-wal", "-new-shm"];
+        for suffix in ours {
+            assert!(is_file_of(&format!("cairn.db{suffix}"), "cairn.db"), "{suffix}");
+        }
+        for name in ["cairn.db-newer", "cairn.db.bak", "cairn.db-new-new", "cairn.dbx", "mine.db", "cairn"] {
+            assert!(!is_file_of(name, "cairn.db"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_broken_creation_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("cairn.db");
+        for name in ["cairn.db", "cairn.db-wal", "cairn.db-new", "cairn.db-new-journal", "cairn.db-new.txt"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        remove_unfinished(&database).unwrap();
+        let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["cairn.db", "cairn.db-new.txt", "cairn.db-wal"]);
+    }
+}

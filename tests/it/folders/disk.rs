@@ -1,0 +1,90 @@
+//! What is on the disk when, and what happens when the disk says that it is not: a program under `strace`, which shows
+//! system calls and makes chosen ones fail.
+
+use std::fs;
+use std::process::Command;
+
+use super::indexed;
+use crate::support::{Cli, Said, left_out};
+
+/// Runs the program under `strace` with these options of that; returns what both said, or nothing where there is no
+/// `strace` that may trace here.
+fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(Said, String)> {
+    let trace = cli.folder().join("trace");
+    let works = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    if !works.is_ok_and(|it| it.status.success()) {
+        left_out("it needs `strace`, and the right to trace");
+        return None;
+    }
+    let program = cli.command(args);
+    let mut command = Command::new("strace");
+    command.args(["-f", "-y", "-o"]).arg(&trace).args(options).arg(program.get_program()).args(program.get_args());
+    command.current_dir(cli.folder()).env_clear().env("HOME", cli.folder()).env("RAYON_NUM_THREADS", "1");
+    let said = Said::of(command.output().unwrap());
+    Some((said, fs::read_to_string(trace).unwrap()))
+}
+
+#[test]
+fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
+    let cli = indexed();
+    cli.write("notes/more.md", "More.");
+    let options = ["-e", "trace=fsync,fdatasync,rename,renameat,renameat2"];
+    let Some((said, trace)) = traced(&cli, &options, &["index", "notes"]) else { return };
+    said.succeeded();
+    let named = trace.lines().position(|line| line.contains("rename") && line.contains("versions/.tmp-2\""));
+    let named = named.unwrap_or_else(|| panic!("the version is never named: {trace}"));
+    let is_synced = |path: &str, lines: &[&str]| {
+        let end = format!("{path}>");
+        lines.iter().any(|line| line.contains("sync(") && line.contains(&end))
+    };
+    let lines: Vec<&str> = trace.lines().collect();
+    for folder in ["/text/passages", "/text/sentences", "/text", ""] {
+        assert!(is_synced(&format!("versions/.tmp-2{folder}"), &lines[..named]), "{folder}: {trace}");
+    }
+    let files = super::listed(&cli.folder().join(".cairn/versions/2"));
+    for (path, _) in files.iter().filter(|it| it.1.is_some()) {
+        let name = path.strip_prefix(cli.folder().join(".cairn/versions/2")).unwrap().to_str().unwrap();
+        // Written under another name, which the trace shows.
+        let name = name.strip_suffix(".bin").map_or_else(|| name.to_owned(), |stem| format!("{stem}.tmp"));
+        assert!(is_synced(&format!("versions/.tmp-2/{name}"), &lines[..named]), "{name}: {trace}");
+    }
+    assert!(is_synced(".cairn/versions", &lines[named..]), "{trace}");
+}
+
+/// Each of the calls in turn fails with what a dying disk says.
+#[test]
+fn a_disk_that_fails_is_said_and_the_current_version_stays() {
+    let cli = indexed();
+    let before = (cli.canonical(".cairn"), cli.json(&["status"])["version"].clone());
+    cli.write("notes/more.md", "More of the mill.");
+    let (index, kept) = (cli.folder().join(".cairn"), cli.folder().join("kept"));
+    fs::rename(&index, &kept).unwrap();
+    let (mut failed_count, mut last) = (0, 0);
+    for call in ["fsync", "fdatasync"] {
+        for number in 1..200 {
+            let _first = fs::remove_dir_all(&index);
+            assert!(Command::new("cp").arg("-r").args([&kept, &index]).status().unwrap().success());
+            let inject = format!("inject={call}:error=EIO:when={number}");
+            let Some((said, trace)) =
+                traced(&cli, &["-e", &format!("trace={call}"), "-e", &inject], &["index", "notes"])
+            else {
+                return;
+            };
+            if !trace.contains("(INJECTED)") {
+                assert_eq!(said.status, Some(0), "{said:#?}");
+                last += number;
+                break;
+            }
+            failed_count += 1;
+            said.has_not_panicked();
+            let (now, version) = (cli.canonical(".cairn"), cli.json(&["status"])["version"].clone());
+            if said.status == Some(0) {
+                continue;
+            }
+            assert_eq!(said.status, Some(8), "{call} {number}: {said:#?}");
+            assert!(said.stderr.contains("hint: "), "{said:#?}");
+            assert_eq!((&now, &version), (&before.0, &before.1), "{call} {number}: {said:#?}");
+        }
+    }
+    assert!(failed_count > 10 && last > 10, "{failed_count} calls failed, {last} were made");
+}
