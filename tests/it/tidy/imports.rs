@@ -4,7 +4,7 @@ use super::source::{Source, Token, tokens};
 
 /// The modules, from the core to the edges.
 #[rustfmt::skip]
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
