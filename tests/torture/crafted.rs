@@ -65,6 +65,7 @@ fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
     };
     READS.iter().for_each(|args| put(args));
     put(&["doctor", "--json"]);
+    put(&["check"]);
     fs::write(folder.join("notes/new.txt"), "Toll Tower\n\nToll Tower stands by Heron Bridge.").unwrap();
     put(&["index", "notes"]);
     put(&["search", "Toll Tower"]);

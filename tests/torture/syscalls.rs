@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Part;
-use crate::program::{READS, Ran, Template, bare, cairn, files_below, has, must, watch};
+use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, watch};
 use crate::run::{Run, Tally};
 
 /// Calls that change what is on the disk, and calls that read it, each with the errors that it may well give.
@@ -134,11 +134,11 @@ fn is_possible(tally: &mut Tally) -> bool {
 }
 
 /// The loader of the system fails before the program is one; and the runtime relies on the counter by which it is woken,
-/// which is no file and does not fail.
-fn has_not_begun(ran: &Ran) -> bool {
-    ["error while loading shared libraries", "cannot execute", "failed to wake I/O driver"]
-        .iter()
-        .any(|it| ran.stderr.contains(it))
+/// which is no file and never fails, but is written to like one. Where every write fails, it cannot even say so.
+fn is_outside(fault: &Fault, ran: &Ran) -> bool {
+    let said = ["error while loading shared libraries", "cannot execute", "failed to wake I/O driver"];
+    let is_asleep = fault.call == "write" && fault.when.ends_with('+') && ran.end == End::TimedOut;
+    is_asleep || said.iter().any(|it| ran.stderr.contains(it))
 }
 
 fn writing(run: &Run) -> Tally {
@@ -158,8 +158,8 @@ fn writing(run: &Run) -> Tally {
         let fault = &faults[number as usize];
         let folder = template.copy();
         let ran = watch(fault.command(folder.path(), &["index", "notes"]));
-        count(tally, &ran);
-        if has_not_begun(&ran) {
+        count(tally, fault, &ran);
+        if is_outside(fault, &ran) {
             return;
         }
         if let Some(said) = ran.fault() {
@@ -189,9 +189,9 @@ fn writing(run: &Run) -> Tally {
     })
 }
 
-fn count(tally: &mut Tally, ran: &Ran) {
+fn count(tally: &mut Tally, fault: &Fault, ran: &Ran) {
     tally.count("calls that failed", 1);
-    let how = if has_not_begun(ran) {
+    let how = if is_outside(fault, ran) {
         "outside of the program"
     } else if ran.is_done() {
         "runs that did without the call"
@@ -230,15 +230,15 @@ fn reading(run: &Run) -> Tally {
         let (args, answer, fault) = &cases[number as usize];
         let folder = template.copy();
         let ran = watch(fault.command(folder.path(), args));
-        count(tally, &ran);
-        if has_not_begun(&ran) {
+        count(tally, fault, &ran);
+        if is_outside(fault, &ran) {
             return;
         }
         let wrong = if let Some(said) = ran.fault() {
             said
         } else if ran.is_done() && ran.answer() != **answer {
             "another answer, and status 0".to_owned()
-        } else if ran.end == crate::program::End::Status(7) {
+        } else if ran.end == End::Status(7) {
             format!("what the system refuses is called damage: {}", ran.stderr.trim())
         } else {
             return;
