@@ -19,7 +19,7 @@ const HANGS_AFTER: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(2);
 /// What the address space of the program is limited to, so that what asks for too much memory fails here and not for
 /// everybody else.
-const MEMORY_KIB_MAX: u64 = 8 << 20;
+const MEMORY_KIB_MAX: u64 = 3 << 20;
 
 /// What may be asked about an index: each reads other parts of it.
 pub(crate) const READS: [&[&str]; 5] = [
