@@ -51,7 +51,8 @@ pub fn documents(folder: &Path, input: &[u8]) -> bool {
             let span = passage.span;
             let text = document.text.get(span.start as usize..span.end as usize);
             assert_eq!(text, Some(passage.text.as_str()), "a passage is no part of its document");
-            generate_by_rule(document, &passage);
+            let asked = generate_by_rule(document, &passage);
+            assert!(asked.iter().all(|it| it.passage == passage.id), "a question of another passage");
         }
     }
     !documents.is_empty()

@@ -51,12 +51,13 @@ fn walk(file: &GraphFile) -> bool {
                 let document = graph.passage_document[target as usize];
                 assert!(row(graph.document_passages, document).len() <= graph.passage_count());
                 for keyword in row(graph.edge_keywords, edge as u32) {
-                    text_at(graph.keyword_ends, graph.keyword_texts, graph.edge_keyword[keyword]);
+                    let text = text_at(graph.keyword_ends, graph.keyword_texts, graph.edge_keyword[keyword]);
+                    assert!(text.len() <= graph.keyword_texts.len());
                 }
             }
             for mention in row(graph.passage_mentions, passage) {
                 let entity = graph.mention_entity[mention];
-                text_at(graph.entity_name_ends, graph.entity_names, entity);
+                assert!(text_at(graph.entity_name_ends, graph.entity_names, entity).len() <= graph.entity_names.len());
                 for posting in row(graph.entity_mentions, entity) {
                     assert!((graph.posting_passage[posting] as usize) < graph.passage_count());
                 }

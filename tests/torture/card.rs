@@ -17,7 +17,8 @@ const FILE: &str = "torture.md";
 pub(crate) struct Card {
     head: String,
     rows: Vec<Row>,
-    not_run: Vec<String>,
+    /// Parts without a row, and why.
+    not_run: Vec<(&'static str, &'static str)>,
 }
 
 struct Row {
@@ -54,11 +55,13 @@ impl Card {
     pub(crate) fn add(&mut self, part: &Part, tally: Tally, took: Duration) {
         let done = done(&tally);
         println!("  {done}; {} offenders; {:.0} s", tally.offender_count, took.as_secs_f64());
+        self.not_run.retain(|(name, _)| *name != part.name);
         self.rows.push(Row { name: part.name, promise: part.promise, tally, took });
     }
 
-    pub(crate) fn leave_out(&mut self, part: &Part) {
-        self.not_run.push(format!("`{}`: it was not asked for.", part.name));
+    /// Says why a part has no row, unless it gets one.
+    pub(crate) fn leave_out(&mut self, part: &Part, why: &'static str) {
+        self.not_run.push((part.name, why));
     }
 
     pub(crate) fn has_offenders(&self) -> bool {
@@ -86,8 +89,8 @@ impl Card {
         let left_out = |row: &Row| {
             row.tally.left_out.iter().map(|it| format!("- `{}`: {}\n", row.name, in_a_line(it))).collect::<String>()
         };
-        let not_run: String =
-            self.rows.iter().map(left_out).chain(self.not_run.iter().map(|it| format!("- {it}\n"))).collect();
+        let parts = self.not_run.iter().map(|(name, why)| format!("- `{name}`: {why}\n"));
+        let not_run: String = self.rows.iter().map(left_out).chain(parts).collect();
         text += if not_run.is_empty() { "- nothing was left out\n" } else { &not_run };
         text
     }

@@ -88,6 +88,8 @@ fn main() -> ExitCode {
     let run = Run::from_environment();
     println!("seed {}, {} at a time", run.seed, run.threads);
     let mut card = Card::new(&run);
+    PARTS.iter().filter(|part| !is_chosen(part)).for_each(|part| card.leave_out(part, "it was not asked for"));
+    PARTS.iter().filter(is_chosen).for_each(|part| card.leave_out(part, "the run was ended before it"));
     for part in PARTS.iter().filter(is_chosen) {
         println!("\n{}: {}", part.name, part.promise);
         let began = Instant::now();
@@ -96,7 +98,6 @@ fn main() -> ExitCode {
         // After each part, so that a run that is ended early has its card too.
         card.write();
     }
-    PARTS.iter().filter(|part| !is_chosen(part)).for_each(|part| card.leave_out(part));
     let path = card.write();
     println!("\n{}\nwritten to {}", card.text(), path.display());
     if card.has_offenders() { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -154,7 +154,7 @@ fn stamp(index: &Path, file: &str, bytes: &[u8]) {
     let hash = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
     let records = Connection::open(index.join("cairn.db")).unwrap();
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-    let read: (u64, String, String, String) =
+    let read: (i64, String, String, String) =
         records.query_row("SELECT version, created_at, counts, files FROM versions", [], row).unwrap();
     let (version, created_at, counts, files) = read;
     let mut files: Value = serde_json::from_str(&files).unwrap();
@@ -168,14 +168,14 @@ fn stamp(index: &Path, file: &str, bytes: &[u8]) {
     let files = files.to_string();
     records.execute("UPDATE versions SET files = ?1", [&files]).unwrap();
     let has_digest = "SELECT count(*) FROM pragma_table_info('versions') WHERE name = 'digest'";
-    if records.query_row(has_digest, [], |row| row.get::<_, u64>(0)).unwrap() == 1 {
+    if records.query_row(has_digest, [], |row| row.get::<_, i64>(0)).unwrap() == 1 {
         let digest = digest(version, &[&created_at, &counts, &files]);
         records.execute("UPDATE versions SET digest = ?1", [digest]).unwrap();
     }
 }
 
 /// Returns the digest of a version's row, as the program makes it: whoever forges an index knows how.
-fn digest(version: u64, texts: &[&str]) -> Vec<u8> {
+fn digest(version: i64, texts: &[&str]) -> Vec<u8> {
     let mut hasher = blake3::Hasher::new();
     let add = |hasher: &mut blake3::Hasher, text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
