@@ -15,9 +15,9 @@ use crate::store::VectorField;
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
-/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin` or `vectors.bin`, by a number, and reads what it holds;
-/// returns whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as `counts`
-/// says. Its checksum is right, whatever it holds.
+/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin` or `vectors.bin`, by a number, and reads what it
+/// holds; returns whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as
+/// `counts` says. Its checksum is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };

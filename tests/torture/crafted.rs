@@ -36,8 +36,8 @@ pub(crate) const TABLES: Part = Part {
 
 pub(crate) const PLACES: Part = Part {
     name: "crafted-places",
-    promise: "A link, pipe, device, folder or hole in the place of a file makes no command crash or hang, and what lies \
-        outside the index is left alone.",
+    promise: "A link, pipe, device, folder or hole in the place of a file makes no command crash or hang, and what \
+        lies outside the index is left alone.",
     run: places::run,
 };
 

@@ -111,8 +111,8 @@ fn replies(run: &Run, template: &Template, cases: u64) -> Tally {
     })
 }
 
-/// Returns the kinds of inputs, with good ones that were made by running the program.
-fn kinds(template: &Template) -> Vec<Kind> {
+/// Returns a folder with files that the program wrote: recordings, kept replies, results.
+fn made(template: &Template) -> Cli {
     let server = ChatServer::start([Play::Serves(thought(), 16, str::len)]);
     let made = Cli::new();
     for path in crate::program::files_below(&template.path().join("notes")) {
@@ -124,14 +124,20 @@ fn kinds(template: &Template) -> Vec<Kind> {
         json!({ "id": id, "question": "Who designed Heron Bridge?", "supporting": ["notes/heron-bridge.md"],
             "answers": ["Agnes Tollamy"], "type": "bridge", "hops": 2 })
     };
-    let questions = format!("{}\n{}\n", question(1), question(2));
-    made.write("questions.jsonl", &questions);
-    made.run(["index", "notes", "--embedder", "vllm:played", "--model", "played", "--record", "index.jsonl"])
-        .succeeded();
+    made.write("questions.jsonl", format!("{}\n{}\n", question(1), question(2)));
+    let index = ["index", "notes", "--embedder", "vllm:played", "--model", "played", "--record", "index.jsonl"];
+    made.run(index).succeeded();
     let ask = ["ask", "Who designed Heron Bridge?", "--model", "played", "--embedder", "vllm:played"];
     made.run([&ask[..], &["--record", "ask.jsonl"]].concat()).succeeded();
     made.run(["cache", "export", "cache.jsonl"]).succeeded();
     let results = made.run(["eval", "retrieval", "--questions", "questions.jsonl", "--json"]).succeeded().stdout;
+    made.write("results.json", results);
+    made
+}
+
+/// Returns the kinds of inputs, with good ones that were made by running the program.
+fn kinds(template: &Template) -> Vec<Kind> {
+    let made = made(template);
     let read = |name: &str| fs::read(made.folder().join(name)).unwrap();
     let weights = ["built_in", "model", "none"].map(|name| {
         let path = format!("src/graph/trail/weights/{name}.json");
@@ -146,7 +152,7 @@ fn kinds(template: &Template) -> Vec<Kind> {
             name: "files of questions",
             file: "questions.jsonl",
             args: &["eval", "retrieval", "--questions", "questions.jsonl", "--json"],
-            seeds: vec![questions.into_bytes()],
+            seeds: vec![read("questions.jsonl")],
         },
         Kind {
             name: "recordings",
@@ -170,7 +176,7 @@ fn kinds(template: &Template) -> Vec<Kind> {
             name: "results",
             file: "results.json",
             args: &["eval", "report", "results.json", "--output", "docs"],
-            seeds: vec![results.into_bytes()],
+            seeds: vec![read("results.json")],
         },
         document("Markdown documents", "new.md", &["index", "new.md", "--index", "new"], vec![markdown]),
         document("text documents", "new.txt", &["index", "new.txt", "--index", "new"], vec![text]),

@@ -1,5 +1,5 @@
-//! Publishers, servers and connections that are killed, cut and read beside: the tests of Neo4j that go on for as long as
-//! they are let.
+//! Publishers, servers and connections that are killed, cut and read beside: the tests of Neo4j that go on for as long
+//! as they are let.
 
 use std::process::Command;
 
@@ -22,8 +22,8 @@ const SAID: [(&str, &str); 6] = [
 
 pub(crate) const PART: Part = Part {
     name: "publishers",
-    promise: "A publisher, a server or a connection that ends at any moment is made good by the next publish, and every \
-        read is of one version.",
+    promise: "A publisher, a server or a connection that ends at any moment is made good by the next publish, and \
+        every read is of one version.",
     run,
 };
 

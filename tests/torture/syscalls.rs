@@ -133,8 +133,8 @@ fn is_possible(tally: &mut Tally) -> bool {
     is_there
 }
 
-/// The loader of the system fails before the program is one; and the runtime relies on the counter by which it is woken,
-/// which is no file and never fails, but is written to like one. Where every write fails, it cannot even say so.
+/// The loader of the system fails before the program is one; and the runtime relies on the counter by which it is
+/// woken, which is no file and never fails, but is written to like one. Where every write fails, it cannot even say so.
 fn is_outside(fault: &Fault, ran: &Ran) -> bool {
     let said = ["error while loading shared libraries", "cannot execute", "failed to wake I/O driver"];
     let is_asleep = fault.call == "write" && fault.when.ends_with('+') && ran.end == End::TimedOut;

@@ -1,5 +1,5 @@
-//! Writers that are killed: at any moment the last version stays readable, and the run after them makes what it would have
-//! made without.
+//! Writers that are killed: at any moment the last version stays readable, and the run after them makes what it would
+//! have made without.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;

@@ -1,5 +1,5 @@
-//! Files of a version, forged: every section, the table of sections and the header, each in many ways, with the checksum
-//! in the records made to fit.
+//! Files of a version, forged: every section, the table of sections and the header, each in many ways, with the
+//! checksum in the records made to fit.
 
 use std::fs;
 use std::path::Path;
@@ -148,8 +148,8 @@ fn try_one(template: &Template, file: &str, forgery: Forgery, random: &mut Rando
     withstands(folder.path(), &format!("{file}: {what}"), tally);
 }
 
-/// Makes the records say of a file of version 1 what it is now: its size, its checksum, those of its blocks if there are
-/// any, and the digest of the row that says so if it has one.
+/// Makes the records say of a file of version 1 what it is now: its size, its checksum, those of its blocks if there
+/// are any, and the digest of the row that says so if it has one.
 fn stamp(index: &Path, file: &str, bytes: &[u8]) {
     let hash = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
     let records = Connection::open(index.join("cairn.db")).unwrap();

@@ -1,5 +1,5 @@
-//! Records of odd values: every column of every table set to what no run of ours writes, rows that are gone, and schemas
-//! that are not ours.
+//! Records of odd values: every column of every table set to what no run of ours writes, rows that are gone, and
+//! schemas that are not ours.
 
 use std::fs;
 use std::path::Path;
