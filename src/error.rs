@@ -313,10 +313,11 @@ impl Error {
             Self::Chat { source, .. } | Self::EmbedderServer { source, .. } => chat_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
-            Self::Io { .. } => ErrorKind::Io,
-            Self::Records { source, .. } => records_kind(source),
             // So the library behind it says that a file could not be written, where it wrote stored fields.
-            Self::TextIndex { action: "write", source: tantivy::TantivyError::InternalError(_) } => ErrorKind::Io,
+            Self::Io { .. } | Self::TextIndex { action: "write", source: tantivy::TantivyError::InternalError(_) } => {
+                ErrorKind::Io
+            }
+            Self::Records { source, .. } => records_kind(source),
             Self::TextIndex { source, .. } => text_index_kind(source),
             Self::Deadline { .. } => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,

@@ -33,6 +33,7 @@ pub const ENTRIES: [(&str, Entry); 6] = [
 ];
 
 /// Documents of each kind, the kind by the first byte: read, cut into passages, and asked questions of by rule.
+#[must_use]
 pub fn documents(folder: &Path, input: &[u8]) -> bool {
     let Some((kind, bytes)) = input.split_first() else { return false };
     let name = ["a.txt", "a.md", "a.json", "a.jsonl"][usize::from(*kind) % 4];
@@ -63,6 +64,7 @@ fn passages_of(document: &Document) -> Vec<crate::domain::Passage> {
 }
 
 /// A `cairn.toml`.
+#[must_use]
 pub fn settings(folder: &Path, input: &[u8]) -> bool {
     let path = folder.join("cairn.toml");
     write(&path, input);
@@ -70,6 +72,7 @@ pub fn settings(folder: &Path, input: &[u8]) -> bool {
 }
 
 /// A recording of calls to models.
+#[must_use]
 pub fn recordings(folder: &Path, input: &[u8]) -> bool {
     let path = folder.join("calls.jsonl");
     write(&path, input);
@@ -77,6 +80,7 @@ pub fn recordings(folder: &Path, input: &[u8]) -> bool {
 }
 
 /// Bytes of a server, and what a model says in them, read by every skill.
+#[must_use]
 pub fn replies(_folder: &Path, input: &[u8]) -> bool {
     let said = crate::llm::read_reply(input);
     let text = said.unwrap_or_else(|| String::from_utf8_lossy(input).into_owned());
@@ -153,6 +157,7 @@ impl ChatModel for Says {
 
 /// A file of a version: which one, and how much it should hold, in the first 11 bytes; then its bytes after the format
 /// number, which is always put right, so that no input is refused for its age.
+#[must_use]
 pub fn index_files(folder: &Path, input: &[u8]) -> bool {
     let Some((head, bytes)) = input.split_at_checked(11) else { return false };
     let count = |at: usize| usize::from(u16::from_le_bytes([head[1 + 2 * at], head[2 + 2 * at]]));
@@ -166,6 +171,7 @@ pub fn index_files(folder: &Path, input: &[u8]) -> bool {
 }
 
 /// A whole `cairn.db`.
+#[must_use]
 pub fn records(folder: &Path, input: &[u8]) -> bool {
     for companion in ["cairn.db-wal", "cairn.db-shm", "cairn.db-journal"] {
         assert!(crate::files::remove_own(&folder.join(companion)).is_ok(), "what an earlier input left cannot go");
