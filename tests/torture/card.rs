@@ -86,11 +86,15 @@ impl Card {
         let broken: String = self.rows.iter().map(shown).collect();
         text += if broken.is_empty() { "- none\n" } else { &broken };
         text += "\nNot run:\n\n";
-        let left_out = |row: &Row| {
-            row.tally.left_out.iter().map(|it| format!("- `{}`: {}\n", row.name, in_a_line(it))).collect::<String>()
-        };
-        let parts = self.not_run.iter().map(|(name, why)| format!("- `{name}`: {why}\n"));
-        let not_run: String = self.rows.iter().map(left_out).chain(parts).collect();
+        let mut not_run = String::new();
+        for row in &self.rows {
+            for why in &row.tally.left_out {
+                writeln!(not_run, "- `{}`: {}", row.name, in_a_line(why)).unwrap();
+            }
+        }
+        for (name, why) in &self.not_run {
+            writeln!(not_run, "- `{name}`: {why}").unwrap();
+        }
         text += if not_run.is_empty() { "- nothing was left out\n" } else { &not_run };
         text
     }

@@ -63,7 +63,9 @@ fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
             say(args, &fault);
         }
     };
-    READS.iter().for_each(|args| put(args));
+    for args in READS {
+        put(args);
+    }
     put(&["doctor", "--json"]);
     put(&["check"]);
     fs::write(folder.join("notes/new.txt"), "Toll Tower\n\nToll Tower stands by Heron Bridge.").unwrap();

@@ -68,7 +68,9 @@ fn main() -> ExitCode {
             "--ignored" | "--include-ignored" => is_asked = true,
             "--list" => is_list = true,
             "--seeds" => {
-                seeds::write().iter().for_each(|path| println!("{}", path.display()));
+                for path in seeds::write() {
+                    println!("{}", path.display());
+                }
                 return ExitCode::SUCCESS;
             }
             // Meant for the usual runner: `cargo test -- --nocapture` starts every test binary with it.
@@ -78,7 +80,9 @@ fn main() -> ExitCode {
     }
     let is_chosen = |part: &&Part| words.is_empty() || words.iter().any(|word| part.name.contains(word.as_str()));
     if is_list {
-        PARTS.iter().for_each(|part| println!("{}: test", part.name));
+        for part in &PARTS {
+            println!("{}: test", part.name);
+        }
         return ExitCode::SUCCESS;
     }
     if !is_asked {

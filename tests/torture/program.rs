@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::support::harbor_files;
 
 /// When the program is taken to hang.
-const HANGS_AFTER: Duration = Duration::from_secs(60);
+const HANGS_AFTER: Duration = Duration::from_mins(1);
 /// How often it is looked at.
 const POLL: Duration = Duration::from_millis(2);
 /// What the address space of the program is limited to, so that what asks for too much memory fails here and not for
@@ -189,7 +189,9 @@ impl Template {
     pub(crate) fn index_files(&self) -> Vec<PathBuf> {
         let index = self.path().join(".cairn");
         let mut files = files_below(&index);
-        files.iter_mut().for_each(|path| *path = path.strip_prefix(&index).unwrap().to_owned());
+        for path in &mut files {
+            *path = path.strip_prefix(&index).unwrap().to_owned();
+        }
         files
     }
 

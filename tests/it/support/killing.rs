@@ -14,7 +14,7 @@ use super::{Cli, Random, canonical, harbor_files, index};
 
 /// What became of writers.
 #[derive(Debug, Default)]
-pub(crate) struct Killed {
+pub(crate) struct Writers {
     /// Those that a signal ended.
     pub(crate) killed: u64,
     /// Those that were faster.
@@ -27,7 +27,7 @@ pub(crate) struct Killed {
 ///
 /// Fails where the last version cannot be read, one appears from nowhere, or a document is lost or doubled: the index
 /// in the end is compared with one that was made at once.
-pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) -> Killed {
+pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) -> Writers {
     let cli = Cli::new();
     for (name, text) in harbor_files() {
         cli.write(&format!("harbor/{name}"), text);
@@ -38,7 +38,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
     let mut usual = started.elapsed();
     let path = cli.folder().join(".cairn");
     let started = Instant::now();
-    let (mut version, mut came) = (1, Killed::default());
+    let (mut version, mut came) = (1, Writers::default());
     while came.killed < kills && started.elapsed() < time_max {
         edit(&cli, random);
         came.documents += fs::read_dir(cli.folder().join("harbor")).unwrap().count() as u64;

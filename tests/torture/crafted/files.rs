@@ -182,7 +182,9 @@ fn digest(version: i64, texts: &[&str]) -> Vec<u8> {
     };
     add(&mut hasher, "version");
     hasher.update(&version.to_le_bytes());
-    texts.iter().for_each(|text| add(&mut hasher, text));
+    for text in texts {
+        add(&mut hasher, text);
+    }
     hasher.finalize().as_bytes()[..16].to_vec()
 }
 
