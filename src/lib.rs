@@ -57,6 +57,9 @@ pub mod embed;
 pub mod error;
 pub mod eval;
 mod files;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod graph;
 pub mod index;
 pub mod ingest;

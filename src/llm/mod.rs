@@ -87,3 +87,24 @@ pub trait ChatModel: Send + Sync {
     /// Dropping the future loses this call's reply, which may have been paid for, and nothing else.
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a>;
 }
+
+/// Returns what a model says in the bytes of a server, sent in one piece or in many; for the fuzz target of replies.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn read_reply(bytes: &[u8]) -> Option<String> {
+    let mut pieces = pieces::Pieces::default();
+    let streamed = pieces.take(bytes, &Listener::new(|_| {})).and_then(|()| pieces.whole()).ok();
+    let wire: wire::WireReply = serde_json::from_slice(streamed.as_deref().unwrap_or(bytes)).ok()?;
+    let request = ChatRequest {
+        purpose: Purpose::Answer,
+        messages: Vec::new(),
+        form: ReplyForm::Text,
+        temperature: None,
+        output_tokens_max: 100,
+        listener: None,
+        is_afresh: false,
+        shown: Vec::new(),
+        step: 0,
+    };
+    let reply = wire.into_reply(&request, "fuzzed").ok()?;
+    reply.whole(request.output_tokens_max).ok().map(str::to_owned)
+}

@@ -16,6 +16,8 @@ mod check;
 mod database;
 mod export;
 mod fresh_vectors;
+#[cfg(any(test, fuzzing))]
+mod fuzzed;
 mod graph_file;
 mod hardening;
 mod lock;
@@ -40,6 +42,8 @@ use std::path::{Path, PathBuf};
 pub use check::{IndexCheck, IndexFinding};
 pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
+#[cfg(any(test, fuzzing))]
+pub(crate) use fuzzed::open_file;
 use lock::Lock;
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;

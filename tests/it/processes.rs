@@ -6,22 +6,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cairn::{SearchOptions, SearchResult, Sources, Workspace};
+use cairn::{SearchOptions, SearchResult};
 use serde_json::Value;
 
-use crate::support::{Cli, Random, Said, assert_valid, block_on, canonical, engine, harbor_files, harbor_notes, index};
+use crate::support::killing::kill_writers;
+use crate::support::{Cli, Random, Said, assert_valid, block_on, engine, harbor_files, harbor_notes};
 
 /// Runs of the writer that are killed.
-const KILLS: usize = 32;
+const KILLS: u64 = 10;
 /// How long killing goes on at most, in case the machine is slow.
-const KILLING_TIME_MAX: Duration = Duration::from_secs(20);
+const KILLING_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Returns the passages of an answer, each as the edition that its text names.
 fn editions(found: &SearchResult) -> BTreeSet<u64> {
@@ -105,62 +105,11 @@ fn every_answer_is_of_one_version_while_others_are_published() {
 }
 
 /// Killed at moments spread over the whole of a run, the last finished version is there, whole, and a run that is let
-/// finish makes what it would have made without.
+/// finish makes what it would have made without. `--test torture` does the same thousands of times.
 #[test]
 fn a_writer_that_is_killed_at_any_moment_leaves_the_last_version_readable() {
-    let seed = 7;
-    let mut random = Random::new(seed);
-    let cli = Cli::new();
-    for (name, text) in harbor_files() {
-        cli.write(&format!("harbor/{name}"), text);
-    }
-    let started = Instant::now();
-    cli.json(&["index", "harbor"]);
-    let run_time = started.elapsed();
-    let path = cli.folder().join(".cairn");
-    let started = Instant::now();
-    let (mut version, mut finished, mut killed) = (1, 0, 0);
-    while killed < KILLS && started.elapsed() < KILLING_TIME_MAX {
-        edit(&cli, &mut random);
-        let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
-        // The moment is what is tested: there is nothing to wait for.
-        thread::sleep(run_time.mul_f64(random.below(1000) as f64 / 900.0));
-        writer.kill().unwrap();
-        let status = writer.wait().unwrap();
-        let last = Workspace::open(&path).unwrap().snapshot().unwrap();
-        let now = cairn::store::GraphReader::version(&last).0;
-        if status.signal().is_some() {
-            killed += 1;
-            // It may have finished the version, and not itself.
-            assert!(now == version || now == version + 1, "seed {seed}: {now} after {version}");
-        } else {
-            finished += 1;
-            assert!(status.success(), "seed {seed}: {status}");
-            assert_eq!(now, version + 1, "seed {seed}");
-        }
-        version = now;
-        assert!(!last.canonical_lines().unwrap().is_empty());
-        cli.run(["search", "Heron Bridge"]).succeeded();
-    }
-    assert!(killed >= KILLS / 2, "only {killed} killed, {finished} finished");
-    cli.json(&["index", "harbor"]);
-    let status = cli.json(&["status"]);
-    assert_eq!((status["units"]["pending"].as_u64(), status["units"]["failed"].as_u64()), (Some(0), Some(0)));
-    let clean = cli.folder().join("clean");
-    index(&clean, &Sources::folder(cli.folder().join("harbor")));
-    assert!(canonical(&path) == canonical(&clean), "seed {seed}");
-    // What killed runs left is cleared away: two versions, and nothing unfinished.
-    assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 2);
-}
-
-/// Changes, adds or removes a document.
-fn edit(cli: &Cli, random: &mut Random) {
-    let number = random.below(1_000_000);
-    let name = format!("harbor/note-{}.txt", random.below(4));
-    match random.below(4) {
-        0 if cli.folder().join(&name).exists() => fs::remove_file(cli.folder().join(&name)).unwrap(),
-        _ => drop(cli.write(&name, format!("Note {number}\n\nHeron Bridge was painted {number} times."))),
-    }
+    let came = kill_writers(&mut Random::new(7), KILLS, KILLING_TIME_MAX);
+    assert!(came.killed >= KILLS / 2, "{came:?}");
 }
 
 /// A run of the writer that was stopped while it reads.

@@ -371,7 +371,7 @@ fn every_test_file_is_run() {
         let name = path.strip_suffix("/mod.rs").or(path.strip_suffix(".rs")).unwrap();
         let (folder, name) = name.rsplit_once('/').unwrap();
         let parents = match folder {
-            "tests/it" => vec!["tests/it/main.rs".to_owned()],
+            "tests/it" | "tests/torture" => vec![format!("{folder}/main.rs")],
             _ => vec![format!("{folder}.rs"), format!("{folder}/mod.rs")],
         };
         !parents.iter().filter_map(|parent| read(parent)).any(|text| {
@@ -382,10 +382,12 @@ fn every_test_file_is_run() {
     let main_only = |path: &str| (path == "tests/it/main.rs").then(|| "mod tidy; // mod ask;".to_owned());
     assert!(undeclared("tests/it/ask.rs", &main_only));
     assert!(undeclared("tests/it/tidy/source.rs", &main_only));
+    assert!(undeclared("tests/torture/tidy.rs", &main_only));
     assert!(!undeclared("tests/it/tidy.rs", &main_only));
 
     let read = |path: &str| fs::read_to_string(root().join(path)).ok();
-    let paths = rust_files(&["tests/it"]).into_iter().map(|it| it.path).filter(|it| it != "tests/it/main.rs");
+    let paths = rust_files(&["tests/it", "tests/torture"]).into_iter().map(|it| it.path);
+    let paths = paths.filter(|it| !it.ends_with("/main.rs"));
     let found: Vec<String> = paths.filter(|path| undeclared(path, &read)).collect();
     assert!(found.is_empty(), "declared nowhere, and so never run: {found:?}");
 }

@@ -7,6 +7,8 @@ pub(crate) mod chat;
 pub(crate) mod corpus;
 pub(crate) mod flips;
 pub(crate) mod hostile;
+#[cfg(unix)]
+pub(crate) mod killing;
 mod library;
 pub(crate) mod neo4j;
 pub(crate) mod onnx;

@@ -208,7 +208,8 @@ pub(crate) struct Database {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Returns how long a test goes on that could go on for much longer: as long as usual, or `CAIRN_TEST_MINUTES`.
+/// Returns how long a test goes on that could go on for much longer: as long as usual, or `CAIRN_TEST_MINUTES`, which
+/// `--test torture` sets.
 pub(crate) fn at_most(usual: Duration) -> Duration {
     let said = std::env::var("CAIRN_TEST_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
     said.map_or(usual, Duration::from_mins)

@@ -4,7 +4,7 @@ use super::source::{Source, Token, tokens};
 
 /// The modules, from the core to the edges.
 #[rustfmt::skip]
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
@@ -16,6 +16,8 @@ const ORDER: [&str; 19] = [
     // Side by side, see `APART`.
     "index", "query",
     "eval", "report", "config", "cli", "server",
+    // What fuzz targets call, of any of them.
+    "fuzzing",
 ];
 
 /// Two that must not use each other: one writes an index, the other reads it.

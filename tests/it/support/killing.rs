@@ -1,0 +1,86 @@
+//! Writers that are killed: at any moment the last version stays readable, and the run after them makes what it would
+//! have made without.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cairn::store::GraphReader as _;
+use cairn::{Sources, Workspace};
+
+use super::{Cli, Random, canonical, harbor_files, index};
+
+/// What became of writers.
+#[derive(Debug, Default)]
+pub(crate) struct Writers {
+    /// Those that a signal ended.
+    pub(crate) killed: u64,
+    /// Those that were faster.
+    pub(crate) finished: u64,
+    /// Documents that their runs were to index, all together.
+    pub(crate) documents: u64,
+}
+
+/// Kills writers of one index at moments spread over the whole of a run, until `kills` were or `time_max` is over.
+///
+/// Fails where the last version cannot be read, one appears from nowhere, or a document is lost or doubled: the index
+/// in the end is compared with one that was made at once.
+pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) -> Writers {
+    let cli = Cli::new();
+    for (name, text) in harbor_files() {
+        cli.write(&format!("harbor/{name}"), text);
+    }
+    let started = Instant::now();
+    cli.json(&["index", "harbor"]);
+    // How long a run of a few changes takes is found out by killing too late.
+    let mut usual = started.elapsed();
+    let path = cli.folder().join(".cairn");
+    let started = Instant::now();
+    let (mut version, mut came) = (1, Writers::default());
+    while came.killed < kills && started.elapsed() < time_max {
+        edit(&cli, random);
+        came.documents += fs::read_dir(cli.folder().join("harbor")).unwrap().count() as u64;
+        let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
+        // The moment is what is tested: there is nothing to wait for.
+        thread::sleep(usual.mul_f64(random.below(1000) as f64 / 900.0));
+        writer.kill().unwrap();
+        let status = writer.wait().unwrap();
+        let last = Workspace::open(&path).unwrap().snapshot().unwrap();
+        let now = last.version().0;
+        if status.signal().is_some() {
+            came.killed += 1;
+            usual = usual.mul_f64(1.05);
+            // It may have finished the version, and not itself.
+            assert!(now == version || now == version + 1, "{now} after {version}");
+        } else {
+            came.finished += 1;
+            usual = usual.mul_f64(0.8);
+            assert!(status.success(), "{status}");
+            assert_eq!(now, version + 1);
+        }
+        version = now;
+        assert!(!last.canonical_lines().unwrap().is_empty());
+        cli.run(["search", "Heron Bridge"]).succeeded();
+    }
+    cli.json(&["index", "harbor"]);
+    let status = cli.json(&["status"]);
+    assert_eq!((status["units"]["pending"].as_u64(), status["units"]["failed"].as_u64()), (Some(0), Some(0)));
+    let clean = cli.folder().join("clean");
+    index(&clean, &Sources::folder(cli.folder().join("harbor")));
+    assert!(canonical(&path) == canonical(&clean), "the index is not that of a run that nobody killed");
+    // What killed runs left is cleared away: two versions, and nothing unfinished.
+    assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 2);
+    came
+}
+
+/// Changes, adds or removes a document.
+fn edit(cli: &Cli, random: &mut Random) {
+    let number = random.below(1_000_000);
+    let name = format!("harbor/note-{}.txt", random.below(4));
+    match random.below(4) {
+        0 if cli.folder().join(&name).exists() => fs::remove_file(cli.folder().join(&name)).unwrap(),
+        _ => drop(cli.write(&name, format!("Note {number}\n\nHeron Bridge was painted {number} times."))),
+    }
+}

@@ -1,0 +1,81 @@
+//! Indexes from somebody who means harm: files whose checksums are right and whose contents are not, records of odd
+//! values, links, pipes and devices in the place of files.
+
+mod files;
+mod places;
+mod tables;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Part;
+use crate::program::{READS, Template, cairn, watch_for};
+use crate::run::Tally;
+
+/// Documents of the index that is forged.
+const NOTES: usize = 5;
+/// What no command on so small an index takes.
+const HANGS_AFTER: Duration = Duration::from_secs(20);
+/// A folder that is none of the index's, and what is in it.
+const OUTSIDE: &str = "outside";
+const KEPT: [(&str, &str); 3] = [("keep.txt", "kept"), ("9/graph.bin", "kept"), (".tmp-3/file", "kept")];
+
+pub(crate) const FILES: Part = Part {
+    name: "crafted-files",
+    promise: "A derived file whose checksum was forged makes no command crash, hang or take memory without bounds.",
+    run: files::run,
+};
+
+pub(crate) const TABLES: Part = Part {
+    name: "crafted-tables",
+    promise: "Records of any values make no command crash, hang, take memory without bounds or touch what lies outside \
+        the index.",
+    run: tables::run,
+};
+
+pub(crate) const PLACES: Part = Part {
+    name: "crafted-places",
+    promise: "A link, pipe, device, folder or hole in the place of a file makes no command crash or hang, and what \
+        lies outside the index is left alone.",
+    run: places::run,
+};
+
+/// Returns the index to be forged, with a folder beside it that nothing may touch.
+fn template() -> Template {
+    let template = Template::of_notes(NOTES);
+    for (name, text) in KEPT {
+        let path = template.path().join(OUTSIDE).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    template
+}
+
+/// Puts every command to a forged index, and notes what each must not do.
+fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
+    tally.count("forged indexes", 1);
+    let mut say = |args: &[&str], said: &str| tally.offend(format!("{forged}: `cairn {}`: {said}", args.join(" ")));
+    let mut commands = 0;
+    let mut put = |args: &[&str]| {
+        commands += 1;
+        if let Some(fault) = watch_for(cairn(folder, args), HANGS_AFTER).fault() {
+            say(args, &fault);
+        }
+    };
+    for args in READS {
+        put(args);
+    }
+    put(&["doctor", "--json"]);
+    put(&["check"]);
+    fs::write(folder.join("notes/new.txt"), "Toll Tower\n\nToll Tower stands by Heron Bridge.").unwrap();
+    put(&["index", "notes"]);
+    put(&["search", "Toll Tower"]);
+    if let Some(name) = KEPT.iter().find_map(|(name, text)| {
+        let read = fs::read_to_string(folder.join(OUTSIDE).join(name));
+        (read.ok().as_deref() != Some(*text)).then_some(name)
+    }) {
+        say(&[], &format!("{OUTSIDE}/{name} is no longer what it was"));
+    }
+    tally.count("commands on them", commands);
+}

@@ -1,0 +1,121 @@
+//! Everything of an index replaced by something else of its name, and things beside it that no run of ours leaves.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{OUTSIDE, template, withstands};
+use crate::program::Template;
+use crate::run::{Run, Tally};
+
+/// What may stand where a file or folder should.
+const WAYS: [&str; 14] = [
+    "nothing",
+    "an empty file",
+    "an empty folder",
+    "a pipe",
+    "a socket",
+    "a link to a pipe",
+    "a link to itself",
+    "a link to nothing",
+    "a link to the endless device",
+    "a link to the full device",
+    "a link to a file outside",
+    "a link to a folder outside",
+    "a link to itself, moved outside",
+    "a file of a terabyte",
+];
+
+/// What may lie in an index that does not belong there.
+const BESIDE: [&str; 22] = [
+    "cairn.db-wal",
+    "cairn.db-shm",
+    "cairn.db-journal",
+    "cairn.db-new",
+    "cairn.db-new-journal",
+    "cairn.db-new-wal",
+    "replies.db",
+    "replies.db-wal",
+    "vectors.part",
+    "vectors.tmp",
+    "versions/0",
+    "versions/2",
+    "versions/9",
+    "versions/.tmp-1",
+    "versions/.tmp-2",
+    "versions/.tmp-3",
+    "versions/18446744073709551615",
+    "versions/1x",
+    "versions/1/more",
+    "versions/1/text/passages/.tantivy-writer.lock",
+    "versions/1/text/passages/.tantivy-meta.lock",
+    "notes",
+];
+
+pub(super) fn run(run: &Run) -> Tally {
+    let template = template();
+    let mut places = vec![PathBuf::new()];
+    let index = template.path().join(".cairn");
+    for entry in walkdir::WalkDir::new(&index).min_depth(1).sort_by_file_name() {
+        places.push(entry.unwrap().path().strip_prefix(&index).unwrap().to_owned());
+    }
+    places.extend(BESIDE.map(PathBuf::from));
+    let cases: Vec<_> = places.iter().flat_map(|place| WAYS.map(|way| (place, way))).collect();
+    let most = run.count("CRAFTED", 0);
+    let stride = if most == 0 { 1 } else { cases.len().div_ceil(most as usize).max(1) };
+    let cases: Vec<_> = cases.into_iter().step_by(stride).collect();
+    run.each("crafted-places", cases.len() as u64, |number, _, tally| {
+        let (place, way) = cases[number as usize];
+        try_one(&template, place, way, tally);
+    })
+}
+
+fn try_one(template: &Template, place: &Path, way: &str, tally: &mut Tally) {
+    let folder = template.copy();
+    let path = if place.as_os_str().is_empty() {
+        folder.path().join(".cairn")
+    } else {
+        folder.path().join(".cairn").join(place)
+    };
+    let outside = folder.path().join(OUTSIDE);
+    let moved = outside.join("moved");
+    if fs::symlink_metadata(&path).is_ok() {
+        fs::rename(&path, &moved).unwrap();
+    } else {
+        fs::create_dir(&moved).unwrap();
+    }
+    match way {
+        "nothing" => {}
+        "an empty file" => fs::write(&path, "").unwrap(),
+        "an empty folder" => fs::create_dir(&path).unwrap(),
+        "a pipe" => pipe(&path),
+        "a socket" => drop(UnixListener::bind(&path).ok()),
+        "a link to a pipe" => {
+            pipe(&outside.join("pipe"));
+            symlink(outside.join("pipe"), &path).unwrap();
+        }
+        "a link to itself" => symlink(&path, &path).unwrap(),
+        "a link to nothing" => symlink(outside.join("absent"), &path).unwrap(),
+        "a link to the endless device" => symlink("/dev/zero", &path).unwrap(),
+        "a link to the full device" => symlink("/dev/full", &path).unwrap(),
+        "a link to a file outside" => symlink(outside.join("keep.txt"), &path).unwrap(),
+        "a link to a folder outside" => symlink(&outside, &path).unwrap(),
+        "a link to itself, moved outside" => symlink(&moved, &path).unwrap(),
+        "a file of a terabyte" => File::create(&path).unwrap().set_len(1 << 40).unwrap(),
+        other => panic!("nobody knows how to make {other}"),
+    }
+    withstands(folder.path(), &format!(".cairn/{}: {way}", place.display()), tally);
+    // A link to a file is opened and may be read; what it leads to may neither change nor go.
+    if way == "nothing" {
+        return;
+    }
+    if fs::symlink_metadata(&moved).is_err() {
+        tally.offend(format!(".cairn/{}: {way}: what was moved outside is gone", place.display()));
+    }
+}
+
+fn pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}

@@ -1,0 +1,30 @@
+//! Indexing runs that are killed.
+
+use std::time::Duration;
+
+use crate::Part;
+use crate::run::{Run, Tally};
+use crate::support::Random;
+use crate::support::killing::kill_writers;
+
+/// Kills of one index, until it is compared with one that nobody disturbed.
+const KILLS_OF_A_SERIES: u64 = 20;
+
+pub(crate) const PART: Part = Part {
+    name: "kills",
+    promise: "A run that is killed at any moment loses and doubles nothing: the last version stays readable, and the \
+        next run makes what it would have made.",
+    run,
+};
+
+fn run(run: &Run) -> Tally {
+    let kills = run.count("KILLS", 2_000);
+    let series = |_number: u64, random: &mut Random, tally: &mut Tally| {
+        let came = kill_writers(random, KILLS_OF_A_SERIES.min(kills), Duration::from_mins(10));
+        tally.count("runs killed", came.killed);
+        tally.count("runs faster than the kill", came.finished);
+        tally.count("documents to be indexed by them", came.documents);
+        tally.count("indexes compared with a clean one", 1);
+    };
+    run.each("kills", kills.div_ceil(KILLS_OF_A_SERIES), series)
+}

@@ -1,0 +1,235 @@
+//! The program under watch: how it ended, what it said, and what no input may make it do.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::harbor_files;
+
+/// When the program is taken to hang.
+const HANGS_AFTER: Duration = Duration::from_mins(1);
+/// How often it is looked at.
+const POLL: Duration = Duration::from_millis(2);
+/// What the address space of the program is limited to, so that what asks for too much memory fails here and not for
+/// everybody else.
+const MEMORY_KIB_MAX: u64 = 3 << 20;
+
+/// What may be asked about an index: each reads other parts of it.
+pub(crate) const READS: [&[&str]; 5] = [
+    &["export", "--canonical"],
+    &["search", "Heron Bridge", "--json"],
+    &["ask", "Who designed Heron Bridge?", "--json"],
+    &["path", "Heron Bridge", "Brackwater", "--json"],
+    &["status", "--json"],
+];
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Status(i32),
+    Signal(i32),
+    /// It did not, and was killed.
+    TimedOut,
+}
+
+/// What one run of the program came to.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    pub(crate) end: End,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+    /// Its memory at most, as far as it was seen; 0 where the system does not say.
+    pub(crate) peak_bytes: u64,
+}
+
+impl Ran {
+    pub(crate) fn is_done(&self) -> bool {
+        self.end == End::Status(0)
+    }
+
+    /// Returns what nothing from outside may bring about: a panic, a signal, a hang, an error that blames the program.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let is_known = matches!(self.end, End::Status(0 | 2..=8 | 10 | 11 | 130));
+        let is_panic = self.stderr.contains("panicked") || self.stderr.contains("internal error");
+        // An error without a word of what happened helps nobody.
+        let is_mute = self.end != End::Status(0) && self.stderr.trim().is_empty();
+        if is_known && !is_panic && !is_mute {
+            return None;
+        }
+        let tail: String = self.stderr.chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
+        Some(format!("{:?} after {:.1} s: {}", self.end, self.took.as_secs_f64(), tail.trim().replace('\n', " | ")))
+    }
+
+    /// Returns what it printed, without what differs between equal answers: how long they took.
+    pub(crate) fn answer(&self) -> String {
+        match serde_json::from_slice::<Value>(&self.stdout) {
+            Ok(mut value) => {
+                strip(&mut value);
+                value.to_string()
+            }
+            Err(_) => String::from_utf8_lossy(&self.stdout).into_owned(),
+        }
+    }
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.ends_with("_ms") && !name.ends_with("seconds") && name != "bytes");
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+/// Returns the program, to be run in `folder`, with a limit on its memory. It sees no variable of the one who tests.
+pub(crate) fn cairn(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let limited = format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$0\" \"$@\"");
+    command.args(["-c", &limited, env!("CARGO_BIN_EXE_cairn")]).args(args);
+    bare(&mut command, folder);
+    command
+}
+
+/// Gives a command a folder, and none of our variables.
+pub(crate) fn bare(command: &mut Command, folder: &Path) {
+    command.current_dir(folder).env_clear().env("HOME", folder).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+}
+
+/// Runs a command to its end, or kills it where it has none.
+pub(crate) fn watch(command: Command) -> Ran {
+    watch_for(command, HANGS_AFTER)
+}
+
+/// Runs a command to its end, or kills it after `time_max`.
+pub(crate) fn watch_for(mut command: Command, time_max: Duration) -> Ran {
+    // Files, because nobody has to read them while the program writes.
+    let said = TempDir::new().unwrap();
+    let (stdout, stderr) = (said.path().join("stdout"), said.path().join("stderr"));
+    // With whatever it starts, it is a group of its own, which can be ended as a whole.
+    command.stdin(Stdio::null()).process_group(0);
+    command.stdout(File::create(&stdout).unwrap()).stderr(File::create(&stderr).unwrap());
+    let began = Instant::now();
+    let mut child = command.spawn().unwrap();
+    let mut peak_bytes = 0;
+    let end = loop {
+        peak_bytes = peak_bytes.max(peak(&child));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status.code().map_or_else(|| End::Signal(status.signal().unwrap_or(0)), End::Status);
+        }
+        if began.elapsed() > time_max {
+            let group = format!("kill -9 -{}", child.id());
+            Command::new("sh").args(["-c", &group]).status().unwrap();
+            child.wait().unwrap();
+            break End::TimedOut;
+        }
+        thread::sleep(POLL);
+    };
+    let took = began.elapsed();
+    let stderr = String::from_utf8_lossy(&fs::read(stderr).unwrap()).into_owned();
+    Ran { end, stdout: fs::read(stdout).unwrap(), stderr, took, peak_bytes }
+}
+
+/// Returns the most memory that a process has had so far.
+fn peak(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
+/// A folder with documents and an index of them, from which cases take copies.
+pub(crate) struct Template {
+    folder: TempDir,
+}
+
+impl Template {
+    /// Makes an index of the first `notes` documents of the demo collection.
+    pub(crate) fn of_notes(notes: usize) -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("notes")).unwrap();
+        // Those that name one another, so that there are mentions and edges.
+        let mut files = harbor_files();
+        files.sort_by_key(|(name, text)| (!text.contains("Heron Bridge"), name.clone()));
+        for (name, text) in files.into_iter().take(notes) {
+            fs::write(folder.path().join("notes").join(name), text).unwrap();
+        }
+        let template = Self { folder };
+        template.must(&["index", "notes"]);
+        template
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs what must succeed.
+    #[track_caller]
+    pub(crate) fn must(&self, args: &[&str]) -> Ran {
+        must(self.path(), args)
+    }
+
+    /// Makes a copy.
+    pub(crate) fn copy(&self) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        copy_folder(self.path(), folder.path()).unwrap();
+        folder
+    }
+
+    /// Returns the files of the index, by their paths in its folder, and no others.
+    pub(crate) fn index_files(&self) -> Vec<PathBuf> {
+        let index = self.path().join(".cairn");
+        let mut files = files_below(&index);
+        for path in &mut files {
+            *path = path.strip_prefix(&index).unwrap().to_owned();
+        }
+        files
+    }
+
+    /// Returns what the program says of the index, read by read.
+    pub(crate) fn answers(&self) -> Vec<String> {
+        READS.iter().map(|args| self.must(args).answer()).collect()
+    }
+}
+
+/// Runs what must succeed.
+#[track_caller]
+pub(crate) fn must(folder: &Path, args: &[&str]) -> Ran {
+    let ran = watch(cairn(folder, args));
+    assert!(ran.is_done(), "{args:?}: {:?}: {}", ran.end, ran.stderr);
+    ran
+}
+
+/// Returns the files below a folder, sorted; links are not followed.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
+    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&to)?;
+            copy_folder(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a program of the system is there.
+pub(crate) fn has(program: &str, arg: &str) -> bool {
+    Command::new(program).arg(arg).output().is_ok_and(|output| output.status.success())
+}

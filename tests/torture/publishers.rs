@@ -1,0 +1,62 @@
+//! Publishers, servers and connections that are killed, cut and read beside: the tests of Neo4j that go on for as long
+//! as they are let.
+
+use std::process::Command;
+
+use crate::Part;
+use crate::run::{Run, Tally};
+
+/// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` says other.
+const MINUTES: u64 = 20;
+/// The tests, among those that `cargo test` runs for seconds.
+const TESTS: [&str; 5] = ["neo4j::kills", "neo4j::cuts", "neo4j::readers", "neo4j::outages", "neo4j::paths"];
+/// What they print of what they did: the words after a number, and what is counted by it.
+const SAID: [(&str, &str); 6] = [
+    (" pairs compared", "pairs of ends asked for paths by Cypher and in memory"),
+    (" publishers killed", "publishers killed"),
+    (" servers killed", "servers killed"),
+    (" connections cut", "connections cut"),
+    (" reads of the graph", "reads beside a publisher"),
+    (" versions read", "versions read"),
+];
+
+pub(crate) const PART: Part = Part {
+    name: "publishers",
+    promise: "A publisher, a server or a connection that ends at any moment is made good by the next publish, and \
+        every read is of one version.",
+    run,
+};
+
+fn run(run: &Run) -> Tally {
+    let mut tally = Tally::default();
+    let minutes = run.count("MINUTES", MINUTES);
+    if minutes == 0 {
+        tally.leave_out("CAIRN_TORTURE_MINUTES is 0");
+        return tally;
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["test", "--test", "it", "--"]).args(TESTS).arg("--nocapture");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("CAIRN_TEST_MINUTES", minutes.to_string());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    for line in said.lines() {
+        if let Some((_, why)) = line.split_once("LEFT OUT: ") {
+            tally.leave_out(why);
+        }
+        for (words, what) in SAID {
+            let number =
+                line.split_once(words).and_then(|(before, _)| before.split([' ', ',']).next_back()?.parse().ok());
+            if let Some(number) = number {
+                tally.count(what, number);
+            }
+        }
+        if line.starts_with("test ") && line.ends_with("FAILED") {
+            tally.offend(line);
+        }
+    }
+    if !output.status.success() && tally.offender_count == 0 {
+        tally.offend(format!("the tests of Neo4j ended with {}: {}", output.status, said.lines().last().unwrap_or("")));
+    }
+    tally
+}
