@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-use super::caller::{Caller, until};
-use super::deadline::Stage;
+use super::answer::hits::hits;
+use super::answer::write::{self, SentenceSink};
+use super::answer::{Quoted, quoted, requoted};
+use super::evidence::filter::allowed;
+use super::evidence::question::{AskedQuestion, checked, named_passages};
 use super::evidence::{NAMED_BEARERS_MAX, gather};
-use super::filter::allowed;
-use super::hits::hits;
 use super::options::{Preset, SearchOptions, StrategyKind};
-use super::question::{AskedQuestion, checked, named_passages};
-use super::quote::{Quoted, quoted, requoted};
-use super::rerank;
+use super::pieces::rerank;
+use super::session::caller::{Caller, until};
+use super::session::deadline::Stage;
 use super::strategies::{Found, Query, on_cpu, strategy};
-use super::write::{self, SentenceSink};
 use crate::domain::{
     Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
 };

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::filter::Filter;
-use super::pick::PICK_MAX;
+use super::evidence::filter::Filter;
+use super::pieces::pick::PICK_MAX;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 

@@ -50,10 +50,10 @@ use crate::graph::hop::{self, HopOptions, HopStep, HopWalk, Importance, Start, V
 use crate::graph::matching::jaccard;
 use crate::graph::packed::{PassageGraph, row};
 use crate::graph::top;
-use crate::query::caller::Caller;
-use crate::query::lexical::distinct;
+use crate::query::evidence::lexical::distinct;
 use crate::query::options::{Preset, Reasoning, StrategyKind};
-use crate::query::strategies::flat::hybrid_scores;
+use crate::query::retrievers::flat::hybrid_scores;
+use crate::query::session::caller::Caller;
 use crate::store::{Follow, VectorField};
 use crate::text::terms;
 

@@ -1,8 +1,7 @@
 //! Strategies: ways to find passages, one file each.
 
-mod flat;
 mod hop;
-mod trail;
+pub(super) mod trail;
 
 pub(in crate::query) use trail::shown_name;
 pub use trail::{trail_candidates, trail_ranking};
@@ -13,13 +12,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::caller::Caller;
 use super::options::{SearchOptions, StrategyKind};
-use super::question::AskedQuestion;
 use crate::domain::{EntryVertex, Ledger, Pruned, Step};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::trail::Evidence;
+use crate::query::evidence::question::AskedQuestion;
+use crate::query::session::caller::Caller;
 use crate::skill::FoundPassage;
 use crate::store::{Follow, GraphReader, PassageText};
 
@@ -86,9 +85,9 @@ pub trait Strategy: Send + Sync {
 #[must_use]
 pub fn strategy(kind: StrategyKind) -> &'static dyn Strategy {
     match kind {
-        StrategyKind::Lexical => &flat::Lexical,
-        StrategyKind::Dense => &flat::Dense,
-        StrategyKind::Hybrid => &flat::Hybrid,
+        StrategyKind::Lexical => &crate::query::retrievers::flat::Lexical,
+        StrategyKind::Dense => &crate::query::retrievers::flat::Dense,
+        StrategyKind::Hybrid => &crate::query::retrievers::flat::Hybrid,
         StrategyKind::Hop => &hop::Hop,
         StrategyKind::Trail | StrategyKind::Auto => &trail::Trail,
     }
@@ -105,7 +104,10 @@ pub(in crate::query) async fn on_cpu<T: Send + 'static>(
 }
 
 /// Finds by computing alone.
-fn computed(query: Arc<Query>, find: impl FnOnce(&Query) -> Result<Found> + Send + 'static) -> Finding {
+pub(in crate::query) fn computed(
+    query: Arc<Query>,
+    find: impl FnOnce(&Query) -> Result<Found> + Send + 'static,
+) -> Finding {
     Box::pin(async move { on_cpu(&query, find).await })
 }
 
@@ -115,7 +117,7 @@ const PRUNED_SHOWN_MAX: usize = 20;
 const ENTRY_SHOWN_MAX: usize = 20;
 
 impl Query {
-    fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
+    pub(in crate::query) fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
         let vertex = |(passage, score): &(u32, f32)| EntryVertex {
             passage: self.reader.passage_id(*passage),
             score: *score,
@@ -150,7 +152,7 @@ impl Query {
         Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
     }
 
-    fn new_ledger(&self) -> Ledger {
+    pub(in crate::query) fn new_ledger(&self) -> Ledger {
         let told = self.question.told.join(", ");
         let notes = if told.is_empty() { None } else { Some(format!("names by the language model: {told}")) };
         let notes = notes.into_iter().collect();

@@ -2,6 +2,9 @@
 //! judges its steps, see [`judged`].
 
 mod judged;
+mod substitute;
+mod text_fit;
+pub(in crate::query) mod weights;
 
 use std::sync::Arc;
 
@@ -14,10 +17,9 @@ use crate::graph::trail::{
     CANDIDATES, CandidateFeatures, Candidates, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, walk,
 };
 use crate::query::options::{Reasoning, StrategyKind, TrailRanker};
-use crate::query::substitute;
-use crate::query::text_fit::text_fits;
-use crate::query::weights::shipped_weights;
 use crate::store::{Follow, VectorField};
+use text_fit::text_fits;
+use weights::shipped_weights;
 
 /// See [`crate::graph::trail`].
 pub(super) struct Trail;

@@ -15,9 +15,9 @@ use super::{Hopping, Visited, WIDTH, with};
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::hop::{HopStep, WalkRound, Walking, best_exit, exits};
-use crate::query::asking::asked;
-use crate::query::caller::Caller;
 use crate::query::options::{Preset, Reasoning};
+use crate::query::session::asking::asked;
+use crate::query::session::caller::Caller;
 use crate::skill::{ChooseSkill, ChooseTask, JudgeSkill, JudgeTask, JudgedItem, STEPS_MAX, StepShown};
 
 /// Steps from a passage that are judged, as many as the public code looks at.

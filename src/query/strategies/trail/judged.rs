@@ -29,8 +29,8 @@ use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::top;
 use crate::graph::trail::{Taken, TrailOffers, TrailOptions, TrailWalk, TrailWalking, TrailWeights};
-use crate::query::asking::asked;
-use crate::query::caller::Caller;
+use crate::query::session::asking::asked;
+use crate::query::session::caller::Caller;
 use crate::skill::{JudgeSkill, JudgeTask, JudgedItem};
 
 /// Steps of a round that are judged.

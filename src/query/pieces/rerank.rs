@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::asking::asked;
-use super::caller::Caller;
-use super::options::{RerankedBy, SearchOptions};
-use super::strategies::{Found, Query, on_cpu};
 use crate::domain::Verdict;
 use crate::embed::{Reranker, Titled, passage_text};
 use crate::error::{Error, Result};
 use crate::graph::top;
+use crate::query::options::{RerankedBy, SearchOptions};
+use crate::query::session::asking::asked;
+use crate::query::session::caller::Caller;
+use crate::query::strategies::{Found, Query, on_cpu};
 use crate::skill::{JUDGED_MAX, JudgeSkill, JudgeTask, JudgedItem};
 
 /// Who judges.
-pub(super) enum Reranking<'a> {
+pub(in crate::query) enum Reranking<'a> {
     /// A model that scores.
     Reranker(&'a dyn Reranker),
     /// The language model, the first passages of so many.
@@ -26,7 +26,7 @@ pub(super) enum Reranking<'a> {
 /// # Errors
 ///
 /// [`Error::Option`] if there is none.
-pub(super) fn requested<'a>(
+pub(in crate::query) fn requested<'a>(
     reranker: Option<&'a dyn Reranker>,
     caller: Option<&Arc<Caller>>,
     options: &SearchOptions,
@@ -48,7 +48,12 @@ pub(super) fn requested<'a>(
 /// # Errors
 ///
 /// If the store cannot be read, the reranker fails, or something about the language model has to be corrected.
-pub(super) async fn apply(reranking: Reranking<'_>, query: &Arc<Query>, found: &mut Found, top_k: usize) -> Result<()> {
+pub(in crate::query) async fn apply(
+    reranking: Reranking<'_>,
+    query: &Arc<Query>,
+    found: &mut Found,
+    top_k: usize,
+) -> Result<()> {
     match reranking {
         Reranking::Reranker(reranker) => scored(reranker, query, found, top_k).await,
         Reranking::Model(caller, count) => judged(&caller, query, found, count, top_k).await,

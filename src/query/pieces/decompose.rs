@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::caller::{Caller, until};
-use super::deadline::Stage;
-use super::engine::QueryEngine;
-use super::fuse::{PartList, fused};
-use super::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
-use super::part_answer;
-use super::pick::{PICK_DEFAULT, found_passages, pick};
-use super::question::checked;
-use super::strategies::{Found, Query};
 use crate::domain::{AnsweredBy, Hit, IndexVersion, Ledger, PartAnswer, PassageId, QuestionPart};
 use crate::error::{Error, Result};
+use crate::query::engine::QueryEngine;
+use crate::query::evidence::question::checked;
+use crate::query::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
+use crate::query::pieces::fuse::{PartList, fused};
+use crate::query::pieces::pick::{PICK_DEFAULT, found_passages, pick};
+use crate::query::pieces::read_by_rule;
+use crate::query::session::caller::{Caller, until};
+use crate::query::session::deadline::Stage;
+use crate::query::strategies::{Found, Query};
 use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
 use crate::text::{one_line, tokens};
 
@@ -35,7 +35,7 @@ impl QueryEngine {
     /// # Errors
     ///
     /// [`Error::Option`] for options that need a language model, where there is none.
-    pub(super) fn planned(&self, options: &SearchOptions, kept: u32) -> Result<SearchOptions> {
+    pub(in crate::query) fn planned(&self, options: &SearchOptions, kept: u32) -> Result<SearchOptions> {
         let calls_max = options.calls_max.map(|calls| calls.saturating_sub(kept));
         let mut planned = SearchOptions { calls_max, ..options.clone() };
         let is_free = options.strategy == StrategyKind::Auto && !options.asks_model();
@@ -54,7 +54,7 @@ impl QueryEngine {
     }
 
     /// Returns the model as one question asks it, where `options` ask for it.
-    pub(super) fn caller(&self, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
+    pub(in crate::query) fn caller(&self, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
         let model = self.model.as_ref().filter(|_| options.asks_model())?;
         Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until(options, time_share))))
     }
@@ -65,7 +65,7 @@ impl QueryEngine {
     /// # Errors
     ///
     /// [`Error::Chat`] if something about the model has to be corrected, and as [`Self::search`].
-    pub(super) async fn reasoned(
+    pub(in crate::query) async fn reasoned(
         &self,
         caller: &Arc<Caller>,
         version: IndexVersion,
@@ -237,7 +237,7 @@ impl PartToFind {
         let mut guessed: Vec<PartAnswer> = Vec::new();
         let needs_guess = self.reading.is_some();
         let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
-            let guessed = if needs_guess { part_answer::by_rule(query, found) } else { Vec::new() };
+            let guessed = if needs_guess { read_by_rule::by_rule(query, found) } else { Vec::new() };
             Ok((hits, guessed))
         };
         let mut notes = Vec::new();

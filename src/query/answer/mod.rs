@@ -1,23 +1,27 @@
 //! What is quoted of what was found: sentences, and a guess at a short answer; and both again, where a language model
 //! has put passages in another order or brought others.
 
+pub(super) mod extract;
+pub(super) mod hits;
+mod short;
+pub(super) mod write;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::extract::{self, Extracted};
-use super::short;
-use super::strategies::{Found, Query, on_cpu};
 use crate::domain::{Answer, AnswerKind, Guess, Hit, Ledger, PassageId};
 use crate::error::Result;
+use crate::query::strategies::{Found, Query, on_cpu};
+use extract::Extracted;
 
 /// What a ledger says where sentences could not be quoted anew.
 const UNQUOTED: &str = "quoted is what the search found by itself";
 
 /// What is quoted.
-pub(super) struct Quoted {
-    pub(super) sentences: Extracted,
-    pub(super) guess: Option<Guess>,
+pub(in crate::query) struct Quoted {
+    pub(in crate::query) sentences: Extracted,
+    pub(in crate::query) guess: Option<Guess>,
 }
 
 /// Returns quotes of `hits`, which are those of `found` in its order, at most `citations_max` sentences.
@@ -25,7 +29,7 @@ pub(super) struct Quoted {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn quoted(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
+pub(in crate::query) fn quoted(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
     let sentences = extract::answer(query, found, hits, citations_max)?;
     let guess = if sentences.kind == AnswerKind::Nothing { None } else { short::guess(query, found)? };
     Ok(Quoted { sentences, guess })
@@ -37,7 +41,7 @@ pub(super) fn quoted(query: &Query, found: &Found, hits: &[Hit], citations_max: 
 /// # Errors
 ///
 /// [`Error::Internal`](crate::Error::Internal) alone.
-pub(super) async fn requoted(
+pub(in crate::query) async fn requoted(
     query: &Arc<Query>,
     found: Arc<Found>,
     answer: Answer,

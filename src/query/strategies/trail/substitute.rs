@@ -6,12 +6,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::lexical;
-use super::strategies::Query;
 use crate::error::Result;
 use crate::graph::packed::row;
 use crate::graph::trail::{Candidates, Leap, Substituted};
 use crate::graph::vectors::QuantizedVectors;
+use crate::query::evidence::lexical;
+use crate::query::strategies::Query;
 use crate::store::VectorField;
 use crate::text::{is_stop_word, stem, terms};
 
@@ -21,7 +21,7 @@ const QUESTIONS: usize = 10;
 const INTERROGATIVES: [&str; 6] = ["who", "when", "where", "what", "which", "how"];
 
 /// A question in which what a leap begins with is replaced by what it leads to.
-pub(super) struct Question {
+pub(in crate::query) struct Question {
     leap: Leap,
     text: String,
 }
@@ -31,7 +31,7 @@ pub(super) struct Question {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn questions(query: &Query, candidates: &Candidates) -> Result<Vec<Question>> {
+pub(in crate::query) fn questions(query: &Query, candidates: &Candidates) -> Result<Vec<Question>> {
     if query.embedder.dimension() == 0 {
         return Ok(Vec::new());
     }
@@ -65,7 +65,7 @@ fn text(query: &Query, distinct: &[(String, f32)], leap: &Leap) -> Result<String
 /// # Cancel safety
 ///
 /// Dropping the future loses the vectors and nothing else.
-pub(super) async fn embedded(query: &Query, questions: &[Question]) -> Result<QuantizedVectors> {
+pub(in crate::query) async fn embedded(query: &Query, questions: &[Question]) -> Result<QuantizedVectors> {
     let mut vectors = QuantizedVectors::new(query.embedder.dimension());
     if questions.is_empty() {
         return Ok(vectors);
@@ -80,7 +80,7 @@ pub(super) async fn embedded(query: &Query, questions: &[Question]) -> Result<Qu
 /// Returns how close the best passages are to questions.
 ///
 /// Complexity: questions · sentences of the candidates' pool.
-pub(super) fn compared(
+pub(in crate::query) fn compared(
     query: &Query,
     candidates: &Candidates,
     questions: Vec<Question>,

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{Finding, Found, Query, Strategy, computed};
 use crate::error::{Error, Result};
 use crate::graph::top;
 use crate::query::options::StrategyKind;
+use crate::query::strategies::{Finding, Found, Query, Strategy, computed};
 
 /// BM25 over title twice and text (Robertson; k₁ 1.2, b 0.75).
-pub(super) struct Lexical;
+pub(in crate::query) struct Lexical;
 /// Cosine of question and passage.
-pub(super) struct Dense;
+pub(in crate::query) struct Dense;
 /// 0.6 · BM25 over the best + 0.4 · cosine between the worst and the best.
-pub(super) struct Hybrid;
+pub(in crate::query) struct Hybrid;
 
 /// Share of BM25 in `hybrid`.
 const LEXICAL_SHARE: f32 = 0.6;
@@ -69,7 +69,7 @@ fn needs_vectors(query: &Query) -> Result<()> {
 }
 
 /// Returns the score of `hybrid` for every passage; that of `lexical` where there are no vectors.
-pub(super) fn hybrid_scores(query: &Query) -> Vec<f32> {
+pub(in crate::query) fn hybrid_scores(query: &Query) -> Vec<f32> {
     let (bm25, cosine) = (&query.evidence.bm25, &query.evidence.cosine);
     if cosine.is_empty() {
         return bm25.clone();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::caller::Caller;
 use crate::error::{Error, Result};
+use crate::query::session::caller::Caller;
 use crate::skill::Skill;
 
 /// Calls that are made at one time.
@@ -14,16 +14,16 @@ const AT_ONCE: usize = 8;
 const CALLS_A_TASK: u32 = 2;
 
 /// What came of asking.
-pub(super) struct Asked<T> {
+pub(in crate::query) struct Asked<T> {
     /// What the model gave, task by task; none where it gave nothing that can be used, or was not asked.
-    pub(super) outputs: Vec<Option<T>>,
+    pub(in crate::query) outputs: Vec<Option<T>>,
     /// Tasks that it was asked.
-    pub(super) asked: u32,
+    pub(in crate::query) asked: u32,
 }
 
 impl<T> Asked<T> {
     /// Returns whether there was something to ask and nothing came of any of it.
-    pub(super) fn is_useless(&self) -> bool {
+    pub(in crate::query) fn is_useless(&self) -> bool {
         !self.outputs.is_empty() && self.outputs.iter().all(Option::is_none)
     }
 }
@@ -38,7 +38,11 @@ impl<T> Asked<T> {
 /// # Cancel safety
 ///
 /// Dropping the future loses the replies in flight, which may have been paid for.
-pub(super) async fn asked<S>(caller: &Arc<Caller>, tasks: Vec<S::Input>, kept: u32) -> Result<Asked<S::Output>>
+pub(in crate::query) async fn asked<S>(
+    caller: &Arc<Caller>,
+    tasks: Vec<S::Input>,
+    kept: u32,
+) -> Result<Asked<S::Output>>
 where
     S: Skill + 'static,
     S::Input: Send + 'static,

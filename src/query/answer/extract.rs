@@ -7,11 +7,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::lexical;
-use super::strategies::{Found, Query};
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
 use crate::graph::packed::row;
+use crate::query::evidence::lexical;
+use crate::query::strategies::{Found, Query};
 use crate::text::{terms, tokens};
 
 /// Passages whose sentences are looked at.
@@ -47,10 +47,10 @@ const FIRST: f32 = 0.1;
 const AGAIN: f32 = 0.25;
 
 /// An answer before it is put together with what was found.
-pub(super) struct Extracted {
-    pub(super) kind: AnswerKind,
-    pub(super) text: String,
-    pub(super) citations: Vec<Citation>,
+pub(in crate::query) struct Extracted {
+    pub(in crate::query) kind: AnswerKind,
+    pub(in crate::query) text: String,
+    pub(in crate::query) citations: Vec<Citation>,
 }
 
 /// Quotes the `citations_max` sentences that answer best together, those at the end of a way first.
@@ -58,7 +58,7 @@ pub(super) struct Extracted {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
+pub(in crate::query) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
     if !is_relevant(query, found) {
         return Ok(Extracted { kind: AnswerKind::Nothing, text: NOTHING.to_owned(), citations: Vec::new() });
     }
@@ -70,7 +70,12 @@ pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: 
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn sentences(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
+pub(in crate::query) fn sentences(
+    query: &Query,
+    found: &Found,
+    hits: &[Hit],
+    citations_max: usize,
+) -> Result<Extracted> {
     let mut chosen = choose(query, candidates(query, found, hits)?, citations_max);
     chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
     let citations: Vec<Citation> = chosen.iter().map(|(it, score)| it.hit.citation(it.span, *score)).collect();

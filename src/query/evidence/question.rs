@@ -50,7 +50,7 @@ pub struct NamedEntity {
 /// # Errors
 ///
 /// [`Error::Question`] if it has no word, or more than [`QUESTION_CHARS_MAX`] characters.
-pub(super) fn checked(question: &str) -> Result<&str> {
+pub(in crate::query) fn checked(question: &str) -> Result<&str> {
     let question = question.trim();
     if tokens(question).is_empty() {
         return Err(Error::Question { reason: "a question needs at least one word".to_owned() });
@@ -107,7 +107,7 @@ impl AskedQuestion {
     /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of
     /// documents where the index knows them as such.
     #[must_use]
-    pub(super) fn with_told(mut self, names: Vec<String>) -> Self {
+    pub(in crate::query) fn with_told(mut self, names: Vec<String>) -> Self {
         self.capitalized
             .extend(names.iter().filter(|name| !self.capitalized.contains(name)).cloned().collect::<Vec<_>>());
         Self { told: names, ..self }
@@ -183,7 +183,7 @@ fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEn
 /// 1/√(documents that bear the name), × 0.6 for a name cut at its comma or found by its capitals, × its share of a
 /// longer run; names of more than `bearers_max` documents say nothing.
 #[must_use]
-pub(super) fn named_passages(
+pub(in crate::query) fn named_passages(
     question: &AskedQuestion,
     graph: PassageGraph<'_>,
     bearers_max: usize,

@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::caller::Caller;
 use crate::domain::{Hit, PassageId, Pick, StopReason};
 use crate::error::Result;
+use crate::query::session::caller::Caller;
 use crate::skill::{FoundPassage, PickSkill, PickTask, StepTaken};
 
 /// Passages that a model is shown at most.
@@ -23,7 +23,12 @@ pub const PICK_DEFAULT: usize = 20;
 /// # Cancel safety
 ///
 /// Dropping the future loses a reply in flight, which may have been paid for.
-pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
+pub(in crate::query) async fn pick(
+    caller: &Caller,
+    question: &str,
+    hits: Vec<Hit>,
+    shown: usize,
+) -> Result<(Vec<Hit>, Pick)> {
     let passages = found_passages(&hits, shown.min(PICK_MAX));
     let task = PickTask { question: question.to_owned(), passages };
     let mut pick = Pick { model: caller.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
@@ -44,7 +49,7 @@ pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown:
 }
 
 /// Returns the first `count` of `hits` as a model is shown them.
-pub(super) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundPassage> {
+pub(in crate::query) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundPassage> {
     let names: FxHashMap<PassageId, &str> = hits.iter().map(|hit| (hit.passage, hit.name.as_str())).collect();
     let shown = hits.iter().take(count).map(|hit| FoundPassage {
         passage: hit.passage,

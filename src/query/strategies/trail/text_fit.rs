@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::lexical;
-use super::strategies::Query;
 use crate::error::Result;
 use crate::graph::trail::TextFit;
+use crate::query::evidence::lexical;
+use crate::query::strategies::Query;
 use crate::store::TextField;
 use crate::text::{lead_name, terms};
 
@@ -17,7 +17,7 @@ const NAME_SHARE: f32 = 0.4;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
+pub(in crate::query) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
     let asked = Asked::of(query);
     query.reader.prepare(passages)?;
     let mut names = Names { query, worth: asked.worth.clone() };

@@ -10,10 +10,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::strategies::{Found, Query, shown_name};
 use crate::domain::{AnsweredBy, PartAnswer};
 use crate::graph::top;
 use crate::graph::trail::{TrailOptions, edge_candidates};
+use crate::query::strategies::{Found, Query, shown_name};
 use crate::skill::PART_ANSWERS_MAX;
 
 /// Passages that are looked at.
@@ -23,7 +23,7 @@ const RARITY: f32 = 0.5;
 const CUE: f32 = 0.5;
 
 /// Returns guesses, the likeliest first.
-pub(super) fn by_rule(query: &Query, found: &Found) -> Vec<PartAnswer> {
+pub(in crate::query) fn by_rule(query: &Query, found: &Found) -> Vec<PartAnswer> {
     let best = &found.ranked[..found.ranked.len().min(PASSAGES)];
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
     let sources: Vec<u32> = best.iter().map(|it| it.0).collect();

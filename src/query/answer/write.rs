@@ -4,10 +4,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::AskOptions;
 use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Hit, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
+use crate::query::AskOptions;
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
     ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_aloud,
@@ -59,7 +59,7 @@ impl fmt::Debug for SentenceSink {
 
 /// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
 /// with the reason, where the model gives nothing that can be used.
-pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
+pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }

@@ -1,18 +1,21 @@
 //! What a question says about every passage: the evidence that strategies start from.
 
+pub(super) mod filter;
+pub(super) mod lexical;
+pub(super) mod question;
+
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::lexical;
-use super::question::{AskedQuestion, named_passages};
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::Evidence;
+use crate::query::evidence::question::{AskedQuestion, named_passages};
 use crate::store::{GraphReader, TextField, VectorField};
 use crate::text::{cue, cue_of_stem, related, stem};
 
 /// Documents that may bear a name of the question for it to say anything.
-pub(super) const NAMED_BEARERS_MAX: usize = 30;
+pub(in crate::query) const NAMED_BEARERS_MAX: usize = 30;
 /// Worth of a word that is related to one of the question, beside the word itself.
 const RELATED_WORTH: f32 = 0.8;
 /// Passages whose best sentences one thread finds at a time.
@@ -20,7 +23,7 @@ const PASSAGES_PER_TASK: usize = 8_192;
 
 /// What a question says about passages, and about sentences for those who quote them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gathered {
+pub(in crate::query) struct Gathered {
     /// What it says about passages.
     pub evidence: Evidence,
     /// Cosine of each sentence, by ordinal; empty without an embedder.
@@ -32,7 +35,7 @@ pub(super) struct Gathered {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn gather(
+pub(in crate::query) fn gather(
     reader: &dyn GraphReader,
     question: &AskedQuestion,
     allowed: Option<Vec<bool>>,
