@@ -19,7 +19,16 @@ pub use options::{
     TOP_K_MAX, TrailRanker, parse_deadline,
 };
 pub use paths::paths;
+pub use pieces::decompose::Decompose;
 pub use pieces::pick::{PICK_DEFAULT, PICK_MAX};
-pub use session::caller::Caller;
+pub use pieces::rerank::Rerank;
+pub use retrievers::flat::{Dense, Hybrid, Lexical};
+pub use retrievers::questions::Questions;
+pub use retrievers::{Needs, Retriever, Retrieving, retriever};
+pub use session::query::{Query, Ranking};
+pub use session::{Batch, DEPTH_MAX, Session};
+pub use strategies::hop::Hop;
+pub use strategies::pipeline::Pipeline;
 pub use strategies::trail::weights::{read_weights, shipped_weights};
-pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
+pub use strategies::trail::{Trail, trail_candidates, trail_ranking};
+pub use strategies::{Finding, Found, Strategy};

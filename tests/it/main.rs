@@ -22,5 +22,6 @@ mod ranking;
 mod report;
 mod schemas;
 mod settings;
+mod strategies;
 mod support;
 mod tidy;

@@ -6,6 +6,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, entity_flag, name_kind, row};
 use crate::graph::vectors::QuantizedVectors;
+use crate::query::evidence::lexical::distinct;
 use crate::text::{
     NameLookup, NameMatch, NameRule, Run, capitalized_runs, find_names, is_stop_word, stem, terms, tokens,
 };
@@ -22,6 +23,9 @@ pub struct AskedQuestion {
     pub text: String,
     /// Its terms, in order, with repetitions.
     pub terms: Vec<String>,
+    /// Its distinct terms, in order of appearance, each with how often it stands there: at most
+    /// [`TERMS_MAX`](crate::graph::trail::TERMS_MAX).
+    pub distinct: Vec<(String, f32)>,
     /// Its folded words, in order, stop words among them.
     pub words: Vec<String>,
     /// Names in it that documents of the index bear.
@@ -82,8 +86,10 @@ impl AskedQuestion {
                 vector.push(embedding.values());
             }
         }
+        let terms = terms(&text);
         Ok(Self {
-            terms: terms(&text),
+            distinct: distinct(&terms),
+            terms,
             words: tokens(&text),
             names: Vec::new(),
             capitalized,

@@ -14,7 +14,8 @@ use crate::domain::{
 use crate::error::{Error, Result};
 use crate::graph::network::{Edge, Network, Node, Walked};
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
-use crate::query::engine::{ATTEMPTS_MAX, PAUSE, QueryEngine, Source};
+use crate::query::engine::{QueryEngine, Source};
+use crate::query::session::{ATTEMPTS_MAX, PAUSE};
 use crate::store::{DocumentText, Follow, GraphReader, Spoken, Wanted};
 use crate::telemetry;
 use ends::resolve;

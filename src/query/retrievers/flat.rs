@@ -1,64 +1,72 @@
-//! `lexical`, `dense` and `hybrid`: passages by their own score, no edge followed.
+//! `lexical`, `dense` and `hybrid`: passages by their own score.
 
 use std::sync::Arc;
 
+use super::{Needs, Retriever, Retrieving, ranking};
 use crate::error::{Error, Result};
-use crate::graph::top;
 use crate::query::options::StrategyKind;
-use crate::query::strategies::{Finding, Found, Query, Strategy, computed};
+use crate::query::session::Session;
+use crate::query::session::query::{Query, on_cpu};
 
 /// BM25 over title twice and text (Robertson; k₁ 1.2, b 0.75).
-pub(in crate::query) struct Lexical;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lexical;
 /// Cosine of question and passage.
-pub(in crate::query) struct Dense;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Dense;
 /// 0.6 · BM25 over the best + 0.4 · cosine between the worst and the best.
-pub(in crate::query) struct Hybrid;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hybrid;
 
 /// Share of BM25 in `hybrid`.
 const LEXICAL_SHARE: f32 = 0.6;
 
-impl Strategy for Lexical {
-    fn kind(&self) -> StrategyKind {
-        StrategyKind::Lexical
+impl Retriever for Lexical {
+    fn name(&self) -> &'static str {
+        StrategyKind::Lexical.name()
     }
 
-    fn needs_vectors(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs { vectors: false, ..Needs::default() }
     }
 
-    fn find(&self, query: Arc<Query>) -> Finding {
-        computed(query, |query| {
-            let scores = query.evidence.bm25.iter().map(|score| if *score > 0.0 { *score } else { f32::NEG_INFINITY });
-            Ok(found(query, &scores.collect::<Vec<_>>(), "lexical"))
-        })
+    fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        let own = Arc::clone(query);
+        Box::pin(on_cpu(query, move |query| {
+            let scores = query.passage_words()?.bm25.iter();
+            let scores = scores.map(|score| if *score > 0.0 { *score } else { f32::NEG_INFINITY });
+            Ok(ranking(&own, scores, count, "lexical"))
+        }))
     }
 }
 
-impl Strategy for Dense {
-    fn kind(&self) -> StrategyKind {
-        StrategyKind::Dense
+impl Retriever for Dense {
+    fn name(&self) -> &'static str {
+        StrategyKind::Dense.name()
     }
 
-    fn find(&self, query: Arc<Query>) -> Finding {
-        computed(query, |query| {
+    fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        let own = Arc::clone(query);
+        Box::pin(on_cpu(query, move |query| {
             needs_vectors(query)?;
-            Ok(found(query, &query.evidence.cosine, "dense"))
-        })
+            Ok(ranking(&own, query.cosine().iter().copied(), count, "dense"))
+        }))
     }
 }
 
-impl Strategy for Hybrid {
-    fn kind(&self) -> StrategyKind {
-        StrategyKind::Hybrid
+impl Retriever for Hybrid {
+    fn name(&self) -> &'static str {
+        StrategyKind::Hybrid.name()
     }
 
-    fn find(&self, query: Arc<Query>) -> Finding {
-        computed(query, |query| Ok(found(query, &hybrid_scores(query), "hybrid")))
+    fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        let own = Arc::clone(query);
+        Box::pin(on_cpu(query, move |query| Ok(ranking(&own, hybrid_scores(query)?.into_iter(), count, "hybrid"))))
     }
 }
 
 fn needs_vectors(query: &Query) -> Result<()> {
-    if query.evidence.cosine.is_empty() && !query.evidence.bm25.is_empty() {
+    if query.cosine().is_empty() && query.reader.graph().passage_count() > 0 {
         return Err(Error::Option {
             option: "strategy for this index",
             value: StrategyKind::Dense.to_string(),
@@ -69,22 +77,15 @@ fn needs_vectors(query: &Query) -> Result<()> {
 }
 
 /// Returns the score of `hybrid` for every passage; that of `lexical` where there are no vectors.
-pub(in crate::query) fn hybrid_scores(query: &Query) -> Vec<f32> {
-    let (bm25, cosine) = (&query.evidence.bm25, &query.evidence.cosine);
+pub(in crate::query) fn hybrid_scores(query: &Query) -> Result<Vec<f32>> {
+    let (words, cosine) = rayon::join(|| query.passage_words(), || query.cosine());
+    let bm25 = &words?.bm25;
     if cosine.is_empty() {
-        return bm25.clone();
+        return Ok(bm25.clone());
     }
     // What is not at hand has a cosine of 0.
     let low = cosine.iter().copied().fold(0.0, f32::min);
     let high = cosine.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let scaled = cosine.iter().map(|cosine| (cosine - low) / (high - low + 1e-9));
-    bm25.iter().zip(scaled).map(|(bm25, cosine)| LEXICAL_SHARE * bm25 + (1.0 - LEXICAL_SHARE) * cosine).collect()
-}
-
-fn found(query: &Query, scores: &[f32], by: &str) -> Found {
-    let shown = scores.iter().enumerate().map(|(passage, score)| (passage as u32, *score));
-    let shown = shown.filter(|(passage, score)| score.is_finite() && query.evidence.is_allowed(*passage));
-    let ranked = top::best(shown, query.options.top_k);
-    let ledger = crate::domain::Ledger { entry: query.entry(&ranked, by), ..query.new_ledger() };
-    Found { ranked, ledger, ..Found::default() }
+    Ok(bm25.iter().zip(scaled).map(|(bm25, cosine)| LEXICAL_SHARE * bm25 + (1.0 - LEXICAL_SHARE) * cosine).collect())
 }

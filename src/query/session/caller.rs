@@ -16,7 +16,7 @@ use crate::skill::{Degradation, Performed, Skill, perform};
 const FAILURES_MAX: u32 = 3;
 
 /// See the top of this file.
-pub struct Caller {
+pub(in crate::query) struct Caller {
     model: Arc<dyn ChatModel>,
     calls_max: Option<u32>,
     from: Instant,
@@ -94,6 +94,11 @@ impl Caller {
             work.stop = StopReason::Calls;
         }
         work
+    }
+
+    /// Returns whether its calls are counted.
+    pub(in crate::query) fn has_limit(&self) -> bool {
+        self.calls_max.is_some()
     }
 
     /// Returns how many calls are left; none once it is asked nothing more.

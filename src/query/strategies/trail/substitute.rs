@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::graph::packed::row;
 use crate::graph::trail::{Candidates, Leap, Substituted};
 use crate::graph::vectors::QuantizedVectors;
-use crate::query::evidence::lexical;
-use crate::query::strategies::Query;
+use crate::query::session::query::Query;
 use crate::store::VectorField;
 use crate::text::{is_stop_word, stem, terms};
 
@@ -35,19 +34,18 @@ pub(in crate::query) fn questions(query: &Query, candidates: &Candidates) -> Res
     if query.embedder.dimension() == 0 {
         return Ok(Vec::new());
     }
-    let distinct = lexical::distinct(&query.question.terms);
     let leaps = candidates.leaps(QUESTIONS).into_iter();
-    leaps.map(|leap| Ok(Question { leap, text: text(query, &distinct, &leap)? })).collect()
+    leaps.map(|leap| Ok(Question { leap, text: text(query, &leap)? })).collect()
 }
 
-fn text(query: &Query, distinct: &[(String, f32)], leap: &Leap) -> Result<String> {
+fn text(query: &Query, leap: &Leap) -> Result<String> {
     let graph = query.reader.graph();
     let document = query.reader.document(graph.passage_document[leap.from as usize])?;
     let known: FxHashSet<String> = terms(document.title.as_deref().unwrap_or_default()).into_iter().collect();
     let entity = graph.entity_name(leap.entity);
     let is_open = |word: &&String| {
         let stem = stem(word);
-        let bit = distinct.iter().position(|(term, _)| *term == stem);
+        let bit = query.question.distinct.iter().position(|(term, _)| *term == stem);
         let is_answered = known.contains(&stem) || bit.is_some_and(|bit| leap.terms >> bit & 1 == 1);
         let is_idle = is_stop_word(word) && !INTERROGATIVES.contains(&word.as_str());
         !is_answered && !is_idle && !entity.split(' ').any(|own| own == word.as_str())
