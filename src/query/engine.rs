@@ -13,7 +13,7 @@ use super::options::{SearchOptions, StrategyKind};
 use super::retrievers::retriever;
 use super::session::caller::{Caller, until};
 use super::session::query::Query;
-use super::session::{Attempts, Session, Turns};
+use super::session::{Attempts, Permits, Session};
 use super::strategies::pipeline::Pipeline;
 use super::strategies::{Found, Strategy};
 use crate::domain::{Answer, AnswerKind, CitationCheck, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
@@ -26,7 +26,7 @@ use crate::store::{DocumentText, GraphReader, GraphSource, documents, passage_id
 use crate::telemetry;
 use crate::workspace::Workspace;
 
-/// What a question may be told, beside how to search.
+/// Options of a question, beside how to search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskOptions {
     /// How to search.
@@ -38,7 +38,7 @@ pub struct AskOptions {
     /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives
     /// no verdict that can be used, the rule's holds, and a note of the ledger says why.
     pub citation_check: CitationCheck,
-    /// Who is told sentences of a language model while it writes, if anybody.
+    /// Who receives sentences of a language model while it writes, if anybody.
     pub sentences: Option<SentenceSink>,
 }
 
@@ -111,7 +111,7 @@ pub struct QueryEngine {
     pub(super) source: Source,
     pub(super) embedder: Arc<dyn Embedder>,
     pub(super) reranker: Option<Arc<dyn Reranker>>,
-    pub(super) turns: Arc<Turns>,
+    pub(super) permits: Arc<Permits>,
     model: Option<Arc<dyn ChatModel>>,
 }
 
@@ -132,7 +132,7 @@ impl Source {
         }
     }
 
-    /// Returns the version that is current, as far as it can be told without a question.
+    /// Returns the version that is current, as far as it is known without a question.
     pub(super) async fn current(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
             Self::Whole(reader) => Ok(Arc::clone(reader)),
@@ -193,7 +193,7 @@ impl QueryEngine {
     fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker, turns: Arc::default(), model })
+        Ok(Self { source, embedder, reranker, permits: Arc::default(), model })
     }
 
     /// Returns an engine that answers from the same store with another language model.

@@ -1,4 +1,4 @@
-//! What a search may be told.
+//! Options of a search.
 
 use std::fmt;
 use std::str::FromStr;
@@ -207,7 +207,7 @@ impl FromStr for Reading {
     }
 }
 
-/// What a search may be told.
+/// Options of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
     /// How to find passages.

@@ -18,7 +18,7 @@ pub const UNCHECKED: &str = "citations were checked by rule";
 /// What is said when a model finds no answer in what it was shown.
 const ABSTAINED: &str = "The passages that were found do not answer the question.";
 
-/// Is told each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
+/// Receives each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
 /// of the answer is known only when that is there: what a model breaks off, or cannot be used as a whole, is not.
 #[derive(Clone)]
 pub struct SentenceSink(Arc<dyn Fn(&WrittenSentence) + Send + Sync>);

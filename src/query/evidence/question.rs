@@ -33,7 +33,7 @@ pub struct AskedQuestion {
     /// Folded names of what it capitalizes, whether or not the index knows it.
     pub capitalized: Vec<String>,
     /// Folded names in it that a language model gave, if one was asked.
-    pub told: Vec<String>,
+    pub model_names: Vec<String>,
     /// Its vector, one row; none without an embedder.
     pub vector: QuantizedVectors,
 }
@@ -93,7 +93,7 @@ impl AskedQuestion {
             words: tokens(&text),
             names: Vec::new(),
             capitalized,
-            told: Vec::new(),
+            model_names: Vec::new(),
             vector,
             text,
         })
@@ -104,8 +104,8 @@ impl AskedQuestion {
     pub fn put_to(self, graph: PassageGraph<'_>) -> Self {
         let runs = capitalized_runs(&self.text, &|_| false);
         let mut names = known_names(&self.text, &runs, graph);
-        for name in &self.told {
-            names.extend(self.told_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
+        for name in &self.model_names {
+            names.extend(self.model_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
         }
         Self { names, ..self }
     }
@@ -113,14 +113,14 @@ impl AskedQuestion {
     /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of
     /// documents where the index knows them as such.
     #[must_use]
-    pub(in crate::query) fn with_told(mut self, names: Vec<String>) -> Self {
+    pub(in crate::query) fn with_model_names(mut self, names: Vec<String>) -> Self {
         self.capitalized
             .extend(names.iter().filter(|name| !self.capitalized.contains(name)).cloned().collect::<Vec<_>>());
-        Self { told: names, ..self }
+        Self { model_names: names, ..self }
     }
 
     /// Returns a name that a language model gave where documents of the index bear it.
-    fn told_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
+    fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
         let entity = graph.entity(name).filter(|entity| !row(graph.entity_bearers, *entity).is_empty())?;
         let words: Vec<&str> = name.split(' ').collect();
         let start = self.words.windows(words.len()).position(|window| window == words)?;

@@ -46,7 +46,7 @@ pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Pre
         return whole;
     }
     let mut hits = match preset {
-        Preset::Paper => in_turn(parts),
+        Preset::Paper => round_robin(parts),
         Preset::Measured => scored(whole, parts),
     };
     for (hit, rank) in hits.iter_mut().zip(1..) {
@@ -85,7 +85,7 @@ fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
 }
 
 /// The best of each part, the second of each, and so on.
-fn in_turn(parts: Vec<PartList>) -> Vec<Hit> {
+fn round_robin(parts: Vec<PartList>) -> Vec<Hit> {
     let mut lists: Vec<_> = parts.into_iter().map(|list| list.hits.into_iter()).collect();
     let mut seen: FxHashSet<PassageId> = FxHashSet::default();
     let mut all = Vec::new();

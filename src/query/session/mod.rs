@@ -41,18 +41,19 @@ pub const DEPTH_MAX: usize = 3;
 /// What is said of a question that waits for the answer which version is current.
 const VERSION: &str = "reading which version is current";
 
-/// Who may be answered now. Who holds a turn waits only for turns of deeper sub-questions, so that there is no circle.
-pub(super) struct Turns {
+/// How many questions are worked on at one time. Whoever holds a permit waits only for those of deeper sub-questions,
+/// so that there is no deadlock.
+pub(super) struct Permits {
     /// Of questions that no model is asked about: they compute, and end.
     computing: Arc<Semaphore>,
     /// Of those that one is asked about, by depth: they take long, and hold up no other.
     reasoning: [Arc<Semaphore>; DEPTH_MAX + 1],
 }
 
-impl Default for Turns {
+impl Default for Permits {
     fn default() -> Self {
-        let turns = || Arc::new(Semaphore::new(AT_ONCE_MAX));
-        Self { computing: turns(), reasoning: std::array::from_fn(|_| turns()) }
+        let permits = || Arc::new(Semaphore::new(AT_ONCE_MAX));
+        Self { computing: permits(), reasoning: std::array::from_fn(|_| permits()) }
     }
 }
 
@@ -63,7 +64,7 @@ struct Opened {
     query: Arc<Query>,
 }
 
-/// See the top of this file. Clones are of the same question, and share its turn and its version.
+/// See the top of this file. Clones are of the same question, and share its permit and its version.
 #[derive(Clone)]
 pub struct Session {
     engine: QueryEngine,
@@ -80,7 +81,7 @@ pub struct Session {
     depth: usize,
     stage: Arc<Stage>,
     version: Arc<OnceLock<IndexVersion>>,
-    turn: Arc<OnceCell<OwnedSemaphorePermit>>,
+    permit: Arc<OnceCell<OwnedSemaphorePermit>>,
     opened: Arc<Mutex<Option<Opened>>>,
 }
 
@@ -111,14 +112,14 @@ impl Session {
             depth: 0,
             stage: Arc::default(),
             version: Arc::default(),
-            turn: Arc::default(),
+            permit: Arc::default(),
             opened: Arc::default(),
         })
     }
 
     /// Returns the same session before anything was read.
     pub(super) fn afresh(&self) -> Self {
-        Self { version: Arc::default(), turn: Arc::default(), opened: Arc::default(), ..self.clone() }
+        Self { version: Arc::default(), permit: Arc::default(), opened: Arc::default(), ..self.clone() }
     }
 
     /// Returns it for a question whose answer quotes what is found.
@@ -201,6 +202,11 @@ impl Session {
         }
     }
 
+    /// Says what is done from now on, which is what an error says when the time is over.
+    pub fn enter(&self, action: &'static str) {
+        self.stage.enter(action);
+    }
+
     /// Performs a skill; nothing where there is no model, it may not be asked, or gives nothing that can be used.
     ///
     /// # Errors
@@ -226,7 +232,7 @@ impl Session {
     ///
     /// Dropping the future loses the search and nothing else.
     pub async fn retrieve(&self, retriever: &dyn Retriever, count: usize) -> Result<Ranking> {
-        self.take_turn().await?;
+        self.acquire_permit().await?;
         let query = self.open(retriever.needs(), count).await?;
         self.enter("finding passages");
         let ranking = retriever.retrieve(self, &query, count).await?;
@@ -257,7 +263,7 @@ impl Session {
             is_answer: false,
             depth: self.depth + 1,
             stage: Arc::default(),
-            turn: Arc::default(),
+            permit: Arc::default(),
             opened: Arc::default(),
             ..self.clone()
         };
@@ -284,22 +290,17 @@ impl Session {
         &self.stage
     }
 
-    /// Says what is done from now on.
-    pub(super) fn enter(&self, action: &'static str) {
-        self.stage.enter(action);
-    }
-
     /// Returns the version that was read; the last one that is known where nothing was.
     pub(super) fn version(&self) -> IndexVersion {
         self.version.get().copied().unwrap_or_else(|| self.engine.version())
     }
 
-    async fn take_turn(&self) -> Result<()> {
+    async fn acquire_permit(&self) -> Result<()> {
         self.enter("waiting for its turn");
-        let Turns { computing, reasoning } = self.engine.turns.as_ref();
-        let turns = if self.has_model() { &reasoning[self.depth] } else { computing };
-        let turn = self.turn.get_or_try_init(|| Arc::clone(turns).acquire_owned()).await;
-        turn.map(|_| ()).map_err(|error| Error::Internal(error.to_string()))
+        let Permits { computing, reasoning } = self.engine.permits.as_ref();
+        let permits = if self.has_model() { &reasoning[self.depth] } else { computing };
+        let permit = self.permit.get_or_try_init(|| Arc::clone(permits).acquire_owned()).await;
+        permit.map(|_| ()).map_err(|error| Error::Internal(error.to_string()))
     }
 
     /// Puts the question to the version that the answer is of: the current one, where nothing was read yet.
@@ -327,7 +328,7 @@ impl Session {
         };
         self.enter("embedding the question");
         let asked = AskedQuestion::parse(&self.question, asked_embedder(embedder.as_ref(), needs)).await?;
-        let asked = asked.with_told(self.names.to_vec());
+        let asked = asked.with_model_names(self.names.to_vec());
         self.enter("fetching what the question needs");
         let reader = match source {
             Source::Whole(reader) => Arc::clone(reader),

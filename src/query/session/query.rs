@@ -115,8 +115,8 @@ impl Query {
     }
 
     pub(in crate::query) fn new_ledger(&self) -> Ledger {
-        let told = self.question.told.join(", ");
-        let notes = if told.is_empty() { None } else { Some(format!("names by the language model: {told}")) };
+        let names = self.question.model_names.join(", ");
+        let notes = if names.is_empty() { None } else { Some(format!("names by the language model: {names}")) };
         let notes = notes.into_iter().collect();
         Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
     }

@@ -120,7 +120,7 @@ impl Round<'_> {
 
     async fn chosen(&self, queue: &[u32]) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             query.prepare_shown(&own)?;
             let mut tasks = Vec::new();
@@ -130,7 +130,7 @@ impl Round<'_> {
             }
             Ok((tasks, exits))
         });
-        let (tasks, exits) = told.await?;
+        let (tasks, exits) = prepared.await?;
         let asked = self.session.perform_each::<ChooseSkill>(tasks).await?;
         let is_useless = asked.is_useless();
         let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
@@ -158,7 +158,7 @@ impl Round<'_> {
 
     async fn judged_edges(&self, queue: &[u32]) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             let targets = exits.iter().flat_map(|exits| exits.iter().take(STEPS_JUDGED)).map(|step| step.to);
             query.prepare_shown(&targets.chain(own.iter().copied()).collect::<Vec<u32>>())?;
@@ -173,7 +173,7 @@ impl Round<'_> {
             }
             Ok((tasks, exits))
         });
-        let (tasks, exits) = told.await?;
+        let (tasks, exits) = prepared.await?;
         let asked = self.session.perform_each::<JudgeSkill>(tasks).await?;
         let is_useless = asked.is_useless();
         let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
@@ -200,14 +200,14 @@ impl Round<'_> {
 
     async fn judged_nodes(&self, queue: &[u32], known: &mut FxHashMap<u32, Verdict>) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             query.prepare_shown(&own)?;
             let item = |passage: &u32| Ok(JudgedItem::Passage(query.shown(*passage)?));
             let items = own.iter().map(item).collect::<Result<_>>()?;
             Ok((JudgeTask { question, round, items }, exits))
         });
-        let (task, exits) = told.await?;
+        let (task, exits) = prepared.await?;
         let mut asked = self.session.perform_each::<JudgeSkill>(vec![task]).await?;
         let verdicts = asked.outputs.pop().flatten();
         let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
