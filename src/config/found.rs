@@ -136,8 +136,7 @@ mod tests {
 
     #[test]
     fn it_says_how_to_index_and_search() {
-        let text =
-            "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nweights = \"w.json\"\ndeadline = 2.5\nno_mmap = true\n[model]\n";
+        let text = "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nweights = \"w.json\"\ndeadline = 2.5\nno_mmap = true\n[model]\n";
         let expected = Found {
             index: Some(PathBuf::from("kept/notes.cairn")),
             embedder: Some("none".to_owned()),

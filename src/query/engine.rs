@@ -3,39 +3,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-use super::caller::{Caller, until};
-use super::deadline::Stage;
-use super::evidence::{NAMED_BEARERS_MAX, gather};
-use super::filter::allowed;
-use super::hits::hits;
-use super::options::{Preset, SearchOptions, StrategyKind};
-use super::question::{AskedQuestion, checked, named_passages};
-use super::quote::{Quoted, quoted, requoted};
-use super::rerank;
-use super::strategies::{Found, Query, on_cpu, strategy};
-use super::write::{self, SentenceSink};
-use crate::domain::{
-    Answer, AnswerKind, CitationCheck, CorpusId, Counts, DatabaseError, Hit, IndexVersion, Ledger, PassageId,
-};
-use crate::embed::{Embedder, NoEmbedder, Reranker};
+use super::answer::write::{self, SentenceSink};
+use super::answer::{Quoted, quoted};
+use super::options::{SearchOptions, StrategyKind};
+use super::retrievers::retriever;
+use super::session::caller::{Caller, until};
+use super::session::query::Query;
+use super::session::{Attempts, Permits, Session};
+use super::strategies::pipeline::Pipeline;
+use super::strategies::{Found, Strategy};
+use crate::domain::{Answer, AnswerKind, CitationCheck, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
+use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
-use crate::graph::packed::PassageGraph;
-use crate::graph::trail::TERMS_MAX;
 use crate::llm::ChatModel;
 use crate::neo4j::{DatabaseGraph, Target, TraversalOptions};
-use crate::skill::{EntitiesSkill, EntitiesTask, Performers};
-use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted, documents, passage_ids};
+use crate::skill::Performers;
+use crate::store::{DocumentText, GraphReader, GraphSource, documents, passage_ids};
 use crate::telemetry;
-use crate::text::is_stop_word;
 use crate::workspace::Workspace;
 
-/// What a question may be told, beside how to search.
+/// Options of a question, beside how to search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskOptions {
     /// How to search.
@@ -47,8 +38,15 @@ pub struct AskOptions {
     /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives
     /// no verdict that can be used, the rule's holds, and a note of the ledger says why.
     pub citation_check: CitationCheck,
-    /// Who is told sentences of a language model while it writes, if anybody.
+    /// Who receives sentences of a language model while it writes, if anybody.
     pub sentences: Option<SentenceSink>,
+}
+
+impl AskOptions {
+    /// Returns how many calls to a language model are kept for what it writes.
+    fn calls_after(&self) -> u32 {
+        1 + u32::from(self.citation_check == CitationCheck::Model)
+    }
 }
 
 impl Default for AskOptions {
@@ -111,19 +109,11 @@ impl SearchResult {
 #[derive(Clone)]
 pub struct QueryEngine {
     pub(super) source: Source,
-    embedder: Arc<dyn Embedder>,
-    reranker: Option<Arc<dyn Reranker>>,
-    /// Who may be answered now.
-    turns: Arc<Semaphore>,
-    /// The same for questions that a language model is asked about while passages are looked for: they take long, and
-    /// hold up no other.
-    led_turns: Arc<Semaphore>,
-    pub(super) model: Option<Arc<dyn ChatModel>>,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) reranker: Option<Arc<dyn Reranker>>,
+    pub(super) permits: Arc<Permits>,
+    model: Option<Arc<dyn ChatModel>>,
 }
-
-/// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
-/// turn, first come first served.
-const AT_ONCE_MAX: usize = 32;
 
 /// Where an engine reads.
 #[derive(Clone)]
@@ -142,7 +132,7 @@ impl Source {
         }
     }
 
-    /// Returns the version that is current, as far as it can be told without a question.
+    /// Returns the version that is current, as far as it is known without a question.
     pub(super) async fn current(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
             Self::Whole(reader) => Ok(Arc::clone(reader)),
@@ -155,13 +145,6 @@ impl Source {
 const MODEL_TIME: f64 = 0.9;
 /// Share of the time for an answer that a language model may take before it answers.
 const ASK_TIME: f64 = 0.5;
-/// What is said of a question that waits for the answer which version is current.
-const VERSION: &str = "reading which version is current";
-/// How often a question is asked again because another version was published meanwhile.
-pub(super) const ATTEMPTS_MAX: u32 = 4;
-/// How long to wait before that, for the first time.
-pub(super) const PAUSE: Duration = Duration::from_millis(50);
-
 impl QueryEngine {
     /// Opens the last finished version of a workspace. The engine goes on reading that version while later ones appear.
     ///
@@ -210,8 +193,7 @@ impl QueryEngine {
     fn of(source: Source, performers: Performers) -> Result<Self> {
         let Performers { embedder, reranker, model } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        let [turns, led_turns] = [(); 2].map(|()| Arc::new(Semaphore::new(AT_ONCE_MAX)));
-        Ok(Self { source, embedder, reranker, turns, led_turns, model })
+        Ok(Self { source, embedder, reranker, permits: Arc::default(), model })
     }
 
     /// Returns an engine that answers from the same store with another language model.
@@ -273,27 +255,54 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the search and nothing else.
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
-        let span = tracing::info_span!(telemetry::QUERY, strategy = options.strategy.name());
-        let finish = |_: &Query, _: &Found, hits: Vec<Hit>| Ok(hits);
-        let stage = Stage::default();
+        let options = &options.planned(0, self.model.is_some())?;
+        let caller = self.caller(options.asks_model(), options, MODEL_TIME);
+        self.searched(query, &Pipeline::of(options), options, caller).await
+    }
+
+    /// Finds passages for a query by any strategy. Of `options`, filters, the number of passages, and the limits on
+    /// time and calls hold for it; the language model of the performers is at hand, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::search`], and whatever the strategy fails with.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of the strategy.
+    pub async fn search_with(
+        &self,
+        query: &str,
+        strategy: &dyn Strategy,
+        options: &SearchOptions,
+    ) -> Result<SearchResult> {
+        self.searched(query, strategy, options, self.caller(true, options, MODEL_TIME)).await
+    }
+
+    async fn searched(
+        &self,
+        query: &str,
+        strategy: &dyn Strategy,
+        options: &SearchOptions,
+        caller: Option<Arc<Caller>>,
+    ) -> Result<SearchResult> {
+        let span = tracing::info_span!(telemetry::QUERY, strategy = strategy.name());
+        let begun = Session::begin(self, query, options, caller)?;
         let searched = async {
-            let options = &self.planned(options, 0)?;
-            let caller = self.caller(options, MODEL_TIME);
-            let (query, found, hits) = self.find(query, options, caller.as_ref(), finish, &stage).await?;
-            let mut result = SearchResult {
-                query: query.question.text.clone(),
-                strategy: self.resolved(options.strategy).to_string(),
-                version: query.reader.version(),
-                hits,
-                ledger: found.ledger.clone(),
-            };
-            if let Some(caller) = &caller {
-                let SearchResult { version, hits, ledger, .. } = &mut result;
-                self.reasoned(caller, *version, hits, ledger, options, &stage).await?;
+            let mut attempts = Attempts::default();
+            loop {
+                let session = begun.afresh();
+                let found = strategy.find(&session).await;
+                let Some(Found { mut hits, mut ledger, .. }) = attempts.settled(&session, found).await? else {
+                    continue;
+                };
+                hits.truncate(options.top_k);
+                ledger.work = session.work();
+                let (query, version) = (session.question().to_owned(), session.version());
+                return Ok(SearchResult { query, strategy: strategy.name().to_owned(), version, hits, ledger });
             }
-            Ok(result)
         };
-        stage.within(options.deadline, searched.instrument(span)).await
+        begun.stage().within(options.deadline, searched.instrument(span)).await
     }
 
     /// Answers a question with sentences of the collection, word for word, each cited; or, where the performers have a
@@ -308,119 +317,59 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the answer, and a model's reply in flight, which may have been paid for.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
-        let span = tracing::info_span!(telemetry::QUERY, strategy = options.search.strategy.name());
-        let (citations_max, strategy) = (options.citations_max, self.resolved(options.search.strategy).to_string());
-        let finish = move |query: &Query, found: &Found, hits: Vec<Hit>| {
-            let Quoted { sentences, guess } = quoted(query, found, &hits, citations_max)?;
-            Ok(Answer {
-                question: query.question.text.clone(),
-                kind: sentences.kind,
-                text: sentences.text,
-                guess,
-                citations: sentences.citations,
-                writing: None,
-                hits,
-                strategy: strategy.clone(),
-                version: query.reader.version(),
-                ledger: found.ledger.clone(),
-            })
-        };
-        let stage = Stage::default();
+        let search = &options.search.planned(options.calls_after(), self.model.is_some())?;
+        let caller = self.caller(search.asks_model(), search, ASK_TIME);
+        self.answered(question, &Pipeline::of(search), options, search, caller).await
+    }
+
+    /// Answers a question from what any strategy finds, as [`Self::ask`] does; see [`Self::search_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::ask`], and whatever the strategy fails with.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Self::ask`].
+    pub async fn ask_with(&self, question: &str, strategy: &dyn Strategy, options: &AskOptions) -> Result<Answer> {
+        let calls_max = options.search.calls_max.map(|calls| calls.saturating_sub(options.calls_after()));
+        let search = &SearchOptions { calls_max, ..options.search.clone() };
+        self.answered(question, strategy, options, search, self.caller(true, search, ASK_TIME)).await
+    }
+
+    /// Answers within `search`, which are the options with calls kept for what is written.
+    async fn answered(
+        &self,
+        question: &str,
+        strategy: &dyn Strategy,
+        options: &AskOptions,
+        search: &SearchOptions,
+        caller: Option<Arc<Caller>>,
+    ) -> Result<Answer> {
+        let span = tracing::info_span!(telemetry::QUERY, strategy = strategy.name());
+        let until = until(search, MODEL_TIME);
+        let begun = Session::begin(self, question, search, caller.clone())?.of_answer();
         let answered = async {
-            let search =
-                &self.planned(&options.search, 1 + u32::from(options.citation_check == CitationCheck::Model))?;
-            let caller = self.caller(search, ASK_TIME);
-            let until = until(&options.search, MODEL_TIME);
-            let (query, found, mut answer) = self.find(question, search, caller.as_ref(), finish, &stage).await?;
-            // What a question is put to an index with is large: it does not wait for a model that it does not need.
-            let is_rearranged = search.decompose.is_some() || search.pick.is_some();
-            let asked = is_rearranged.then_some((query, found));
-            if let Some(caller) = caller.as_ref().filter(|_| answer.kind == AnswerKind::Nothing) {
-                answer.ledger.work = Some(caller.work()).filter(|work| !work.skills.is_empty());
-                answer.hits.truncate(search.top_k);
-            }
-            if let Some(caller) = caller.as_ref().filter(|_| answer.kind != AnswerKind::Nothing) {
-                let Answer { version, hits, ledger, .. } = &mut answer;
-                self.reasoned(caller, *version, hits, ledger, search, &stage).await?;
-                if let Some((query, found)) = asked {
-                    stage.enter("quoting what was found");
-                    answer = requoted(&query, found, answer, citations_max).await?;
+            let mut attempts = Attempts::default();
+            let answer = loop {
+                let session = begun.afresh();
+                let answer = extracted(&session, strategy, options.citations_max).await;
+                if let Some(answer) = attempts.settled(&session, answer).await? {
+                    break answer;
                 }
-            }
+            };
             let Some(model) = &self.model else { return Ok(answer) };
-            stage.enter("waiting for the language model");
+            begun.enter("waiting for the language model");
             let writer = Caller::after(caller.as_deref(), Arc::clone(model), options.search.calls_max, until);
             write::written(&writer.bounded(), answer, options).await
         };
-        stage.within(options.search.deadline, answered.instrument(span)).await
+        begun.stage().within(search.deadline, answered.instrument(span)).await
     }
 
-    /// Asks a question, and again where another version was published meanwhile, so that all of what is returned is of
-    /// one; `finish` makes of the passages what is asked for, where waiting holds up no other task.
-    pub(super) async fn find<T: Send + 'static>(
-        &self,
-        question: &str,
-        options: &SearchOptions,
-        caller: Option<&Arc<Caller>>,
-        finish: impl Fn(&Query, &Found, Vec<Hit>) -> Result<T> + Clone + Send + 'static,
-        stage: &Stage,
-    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
-        stage.enter("waiting for its turn");
-        let turns = if caller.is_some() { &self.led_turns } else { &self.turns };
-        let _turn = turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
-        let mut attempt = 0;
-        loop {
-            attempt += 1;
-            let found = self.find_once(question, options, caller, finish.clone(), stage).await;
-            stage.enter(VERSION);
-            let server = match found {
-                Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
-                // It may have been read while it was about to be taken away.
-                Err(Error::Database { server, source: DatabaseError::Damaged { .. } }) if attempt < ATTEMPTS_MAX => {
-                    server
-                }
-                // A model is not asked again: what was read is of one version, which was current when it was asked.
-                Ok((query, ..)) if caller.is_none() && !self.is_current(&query).await? => "the server".to_owned(),
-                found => return found,
-            };
-            if attempt == ATTEMPTS_MAX {
-                return Err(Error::Database { server, source: DatabaseError::Changing { attempts: attempt } });
-            }
-            tokio::time::sleep(PAUSE * attempt).await;
-        }
-    }
-
-    /// Returns whether what a query read is of the version that is current now.
-    async fn is_current(&self, query: &Query) -> Result<bool> {
-        Ok(self.source.current().await?.version() == query.reader.version())
-    }
-
-    async fn find_once<T: Send + 'static>(
-        &self,
-        question: &str,
-        options: &SearchOptions,
-        caller: Option<&Arc<Caller>>,
-        finish: impl FnOnce(&Query, &Found, Vec<Hit>) -> Result<T> + Send + 'static,
-        stage: &Stage,
-    ) -> Result<(Arc<Query>, Arc<Found>, T)> {
-        let reranker = rerank::requested(self.reranker.as_deref(), caller, options)?;
-        let query = self.prepare(question, options, caller, stage).await?;
-        let kind = self.resolved(options.strategy);
-        stage.enter("finding passages");
-        let mut found = strategy(kind).find(Arc::clone(&query)).await?;
-        if let Some(reranker) = reranker {
-            stage.enter("judging passages again");
-            rerank::apply(reranker, &query, &mut found, options.kept_count()).await?;
-        }
-        tracing::info!(strategy = kind.name(), passages = found.ranked.len(), "found");
-        let found = Arc::new(found);
-        let ranked = Arc::clone(&found);
-        stage.enter("quoting what was found");
-        let finished = on_cpu(&query, move |query| {
-            let hits = hits(query, &ranked)?;
-            finish(query, &ranked, hits)
-        });
-        Ok((Arc::clone(&query), found, finished.await?))
+    /// Returns the model as one question asks it, where it is to be asked.
+    fn caller(&self, is_asked: bool, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
+        let model = self.model.as_ref().filter(|_| is_asked)?;
+        Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until(options, time_share))))
     }
 
     /// Returns a question with all that it says about this version, before the strategy of its options is asked.
@@ -433,92 +382,9 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the work and nothing else.
     pub async fn query(&self, question: &str, options: &SearchOptions) -> Result<Arc<Query>> {
-        let stage = Stage::default();
-        stage.within(options.deadline, self.prepare(question, options, None, &stage)).await
-    }
-
-    async fn prepare(
-        &self,
-        question: &str,
-        options: &SearchOptions,
-        caller: Option<&Arc<Caller>>,
-        stage: &Stage,
-    ) -> Result<Arc<Query>> {
-        checked(question)?;
-        options.check()?;
-        stage.enter(VERSION);
-        let current = self.source.current().await?;
-        // A later version may be of another embedder.
-        check_embedder(current.as_ref(), self.embedder.as_ref())?;
-        stage.enter("embedding the question");
-        let asked = AskedQuestion::parse(question, self.asked_embedder(options.strategy)).await?;
-        let asked = named(asked, options, caller, stage).await?;
-        stage.enter("fetching what the question needs");
-        let reader = match &self.source {
-            Source::Whole(reader) => Arc::clone(reader),
-            Source::Asked(source) => self.excerpt(source.as_ref(), current.version(), &asked, options).await?,
-        };
-        let (embedder, caller) = (Arc::clone(&self.embedder), caller.cloned());
-        let options = SearchOptions { top_k: options.found_count(), ..options.clone() };
-        let prepare = move || {
-            let asked = asked.put_to(reader.graph());
-            let allowed = allowed(reader.as_ref(), &options.filters)?;
-            let gathered = gather(reader.as_ref(), &asked, allowed)?;
-            Ok(Query {
-                reader,
-                question: asked,
-                options,
-                evidence: gathered.evidence,
-                sentence_cosine: gathered.sentence_cosine,
-                embedder,
-                caller,
-            })
-        };
-        stage.enter("comparing it with every passage");
-        let prepared: Result<Query> =
-            tokio::task::spawn_blocking(prepare).await.map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(Arc::new(prepared?))
-    }
-
-    /// Returns who embeds a question: nobody where its strategy compares no vectors and one would cost something, so
-    /// that words are found while the server of a model is away.
-    fn asked_embedder(&self, kind: StrategyKind) -> &dyn Embedder {
-        let is_needed = strategy(kind).needs_vectors() || !self.embedder.is_costly();
-        if is_needed { self.embedder.as_ref() } else { &NoEmbedder }
-    }
-
-    /// Returns the part of a store that a question needs.
-    async fn excerpt(
-        &self,
-        source: &dyn GraphSource,
-        version: IndexVersion,
-        asked: &AskedQuestion,
-        options: &SearchOptions,
-    ) -> Result<Arc<dyn GraphReader>> {
-        let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
-        words.sort_unstable();
-        words.dedup();
-        words.truncate(TERMS_MAX);
-        let spoken = |graph: PassageGraph<'_>| {
-            let asked = asked.clone().put_to(graph);
-            let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
-            Spoken {
-                keywords: asked.keyword_texts(graph),
-                named: by_title.into_keys().chain(by_lead.into_keys()).collect(),
-            }
-        };
-        let admits = |document: &DocumentText| options.filters.iter().all(|filter| filter.admits(document));
-        let wanted = Wanted {
-            words: &words,
-            vector: &asked.vector.values(0),
-            names: &asked.possible_names(),
-            spoken: &spoken,
-            filter: if options.filters.is_empty() { None } else { Some(&admits) },
-            by_edges: options.preset == Preset::Paper,
-            follow: strategy(self.resolved(options.strategy)).follows(),
-            top_k: options.found_count(),
-        };
-        source.excerpt(version, wanted).await
+        let session = Session::begin(self, question, options, None)?;
+        let needs = retriever(options.strategy, options).needs();
+        session.stage().within(options.deadline, session.open(needs, options.top_k)).await
     }
 
     /// Returns what the documents of `passages` are called: a ledger names passages by their ids, also those that were
@@ -560,26 +426,34 @@ impl QueryEngine {
     /// Returns the strategy that `auto` stands for: `trail`.
     #[must_use]
     pub fn resolved(&self, kind: StrategyKind) -> StrategyKind {
-        strategy(kind).kind()
+        if kind == StrategyKind::Auto { StrategyKind::Trail } else { kind }
     }
 }
 
-/// Returns a question with what a language model says that it names, where one is to be asked.
-async fn named(
-    asked: AskedQuestion,
-    options: &SearchOptions,
-    caller: Option<&Arc<Caller>>,
-    stage: &Stage,
-) -> Result<AskedQuestion> {
-    let kept = options.calls_after_strategy();
-    let Some(caller) = caller.filter(|caller| options.entities && caller.may_call(kept)) else { return Ok(asked) };
-    stage.enter("waiting for the language model to name");
-    let task = EntitiesTask { question: asked.text.clone() };
-    let names = caller.perform::<EntitiesSkill>(&task, kept).await?;
-    Ok(asked.with_told(names.unwrap_or_default()))
+/// Returns an answer that quotes what a strategy finds.
+async fn extracted(session: &Session, strategy: &dyn Strategy, citations_max: usize) -> Result<Answer> {
+    let found = strategy.find(session).await?;
+    let (Quoted { sentences, guess }, note) = quoted(session, &found, citations_max).await?;
+    let Found { mut hits, mut ledger, .. } = found;
+    hits.truncate(session.top_k());
+    ledger.notes.extend(note);
+    let is_nothing = sentences.kind == AnswerKind::Nothing;
+    ledger.work = session.work().filter(|work| !is_nothing || !work.skills.is_empty());
+    Ok(Answer {
+        question: session.question().to_owned(),
+        kind: sentences.kind,
+        text: sentences.text,
+        guess,
+        citations: sentences.citations,
+        writing: None,
+        hits,
+        strategy: strategy.name().to_owned(),
+        version: session.version(),
+        ledger,
+    })
 }
 
-fn check_embedder(reader: &dyn GraphReader, embedder: &dyn Embedder) -> Result<()> {
+pub(super) fn check_embedder(reader: &dyn GraphReader, embedder: &dyn Embedder) -> Result<()> {
     if reader.embedder() == embedder.name() {
         return Ok(());
     }

@@ -1,41 +1,34 @@
 //! Questions to an index: the engine, its strategies, and extractive answers.
 
-mod asking;
-mod caller;
-mod deadline;
+mod answer;
 mod engine;
 mod evidence;
-mod extract;
-mod filter;
-mod fuse;
-mod hits;
-mod lexical;
 mod options;
-mod part_answer;
-mod path_ends;
 mod paths;
-mod pick;
-mod question;
-mod quote;
-mod reasoned;
-mod rerank;
-mod short;
+mod pieces;
+mod retrievers;
+mod session;
 mod strategies;
-mod substitute;
-mod text_fit;
-mod weights;
-mod write;
 
-pub use caller::Caller;
+pub use answer::write::{SentenceSink, UNCHECKED};
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
-pub use filter::Filter;
+pub use evidence::filter::Filter;
+pub use evidence::question::QUESTION_CHARS_MAX;
 pub use options::{
     DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
     TOP_K_MAX, TrailRanker, parse_deadline,
 };
 pub use paths::paths;
-pub use pick::{PICK_DEFAULT, PICK_MAX};
-pub use question::QUESTION_CHARS_MAX;
-pub use strategies::{Finding, Found, Query, Strategy, strategy, trail_candidates, trail_ranking};
-pub use weights::{read_weights, shipped_weights};
-pub use write::{SentenceSink, UNCHECKED};
+pub use pieces::decompose::Decompose;
+pub use pieces::pick::{PICK_DEFAULT, PICK_MAX};
+pub use pieces::rerank::Rerank;
+pub use retrievers::flat::{Dense, Hybrid, Lexical};
+pub use retrievers::questions::Questions;
+pub use retrievers::{Needs, Retriever, Retrieving, retriever};
+pub use session::query::{Query, Ranking};
+pub use session::{Batch, DEPTH_MAX, Session};
+pub use strategies::hop::Hop;
+pub use strategies::pipeline::Pipeline;
+pub use strategies::trail::weights::{read_weights, shipped_weights};
+pub use strategies::trail::{Trail, trail_candidates, trail_ranking};
+pub use strategies::{Finding, Found, Strategy};

@@ -1,4 +1,4 @@
-//! What a search may be told.
+//! Options of a search.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::filter::Filter;
-use super::pick::PICK_MAX;
+use super::evidence::filter::Filter;
+use super::pieces::pick::PICK_MAX;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 
@@ -207,7 +207,7 @@ impl FromStr for Reading {
     }
 }
 
-/// What a search may be told.
+/// Options of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
     /// How to find passages.
@@ -254,8 +254,6 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// Rounds that a traversal has at most.
 pub const N_HOP_MAX: u32 = 16;
-/// Passages of the whole question that those of its parts are put together with, at least.
-const FUSED_MIN: usize = 40;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// What a deadline must be, as an error says it.
@@ -284,29 +282,8 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
-    /// Returns how many passages a strategy has to find, so that there are enough for all that comes after it.
-    pub(super) fn found_count(&self) -> usize {
-        self.kept_count().max(self.rerank.unwrap_or(0))
-    }
-
-    /// Returns how many are kept for what a language model does.
-    pub(super) fn kept_count(&self) -> usize {
-        let fused = if self.decompose.is_some() { FUSED_MIN } else { 0 };
-        self.top_k.max(self.pick.unwrap_or(0)).max(fused)
-    }
-
-    /// Returns how many calls are kept for what a language model does after all of a question's passages are found.
-    pub(super) fn calls_after(&self) -> u32 {
-        u32::from(self.decompose.is_some()) + u32::from(self.pick.is_some())
-    }
-
-    /// Returns how many calls are kept while a strategy finds passages.
-    pub(super) fn calls_after_strategy(&self) -> u32 {
-        self.calls_after() + u32::from(self.is_reranked_by_model())
-    }
-
     /// Returns whether a language model judges again what was found.
-    pub(super) fn is_reranked_by_model(&self) -> bool {
+    fn is_reranked_by_model(&self) -> bool {
         self.rerank.is_some() && self.reranked_by == RerankedBy::Model
     }
 

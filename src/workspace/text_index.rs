@@ -28,11 +28,10 @@ const WRITER_BYTES: usize = 8 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
 pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>, cancellation: &Cancellation) -> Result<()> {
-    let is_whole =
-        write_segment(folder, count, terms_of, cancellation).map_err(|error| match refusal_in(&error) {
-            Some(source) => Error::io("write", folder)(source),
-            None => Error::text_index("write")(error),
-        })?;
+    let is_whole = write_segment(folder, count, terms_of, cancellation).map_err(|error| match refusal_in(&error) {
+        Some(source) => Error::io("write", folder)(source),
+        None => Error::text_index("write")(error),
+    })?;
     if is_whole { Ok(()) } else { Err(Error::Cancelled) }
 }
 

@@ -76,7 +76,8 @@ async fn a_name_inside_a_longer_one_counts_less() {
     let (_folder, engine) = engine(Performers::without_embedder()).await;
     let named = async |question| {
         let query = engine.query(question, &SearchOptions::default()).await.unwrap();
-        query.evidence.named.values().chain(query.evidence.named_lead.values()).copied().fold(0.0, f32::max)
+        let evidence = query.evidence().unwrap();
+        evidence.named.values().chain(evidence.named_lead.values()).copied().fold(0.0, f32::max)
     };
     let (whole, part) = (named("Who built Heron Bridge?").await, named("Who built Old Heron Bridge Tower?").await);
     assert!(part > 0.0 && part < whole, "{part} is not less than {whole}");

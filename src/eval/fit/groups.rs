@@ -10,7 +10,7 @@ use super::listwise::{FEATURES, Group, PASSAGE_FEATURES, Weights, dot};
 use crate::error::{Error, Result};
 use crate::graph::top;
 use crate::graph::trail::{
-    EdgeFeatures, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, edge_candidates, lent, walk,
+    EdgeFeatures, Evidence, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, edge_candidates, lent, walk,
 };
 use crate::query::{Query, QueryEngine, SearchOptions, trail_candidates, trail_ranking};
 
@@ -96,7 +96,7 @@ impl Documents {
 /// Returns what `work` makes of each example, in order; it runs on every core.
 pub(super) async fn each<T: Send + 'static>(
     examples: &[Arc<Example>],
-    work: impl Fn(&Example, &Query) -> T + Send + Sync + 'static,
+    work: impl Fn(&Example, &Query) -> Result<T> + Send + Sync + 'static,
 ) -> Result<Vec<T>> {
     let work = Arc::new(work);
     let mut all = Vec::with_capacity(examples.len());
@@ -107,9 +107,9 @@ pub(super) async fn each<T: Send + 'static>(
         }
         let work = Arc::clone(&work);
         let done = tokio::task::spawn_blocking(move || {
-            asked.par_iter().map(|(example, query)| work(example, query)).collect::<Vec<T>>()
+            asked.par_iter().map(|(example, query)| work(example, query)).collect::<Result<Vec<T>>>()
         });
-        all.extend(done.await.map_err(|error| Error::Internal(error.to_string()))?);
+        all.extend(done.await.map_err(|error| Error::Internal(error.to_string()))??);
     }
     Ok(all)
 }
@@ -138,23 +138,32 @@ where
 
 /// Returns the passages that compete for a question by what it says about them, without their edges; none where no gold
 /// passage is among them.
-pub(super) fn passages(example: &Example, query: &Query) -> Option<Group> {
-    let rows = pool(query).into_iter().map(|passage| (passage, passage_row(query, passage))).collect();
-    group(example, rows, &[1.0; FEATURES])
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn passages(example: &Example, query: &Query) -> Result<Option<Group>> {
+    let evidence = query.evidence()?;
+    let rows = pool(&evidence).into_iter().map(|passage| (passage, passage_row(&evidence, passage))).collect();
+    Ok(group(example, rows, &[1.0; FEATURES]))
 }
 
 /// Returns the passages that compete in round `round` of a walk under `weights`: those of [`passages`] and those that
 /// an edge leads to, each with its best edge, times what the edge's source lends.
-pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, round: u32) -> Option<Group> {
-    let graph = query.reader.graph();
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, round: u32) -> Result<Option<Group>> {
+    let (graph, evidence) = (query.reader.graph(), query.evidence()?);
     let options = TrailOptions { rounds: round.saturating_sub(1), ..TrailOptions::default() };
-    let walked = walk(graph, &query.evidence, weights, &options);
+    let walked = walk(graph, &evidence, weights, &options);
     let leaders = top::best_of(&walked.scores, LENDING_RANK);
-    let (high, low) = (leaders.first()?.1, leaders.last()?.1);
+    let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { return Ok(None) };
     let sources: Vec<u32> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
     let flat = flat(weights);
     let mut best: FxHashMap<u32, (f64, [f32; FEATURES])> = FxHashMap::default();
-    for (edges, leader) in edge_candidates(graph, &query.evidence, &sources, &options).iter().zip(&leaders) {
+    for (edges, leader) in edge_candidates(graph, &evidence, &sources, &options).iter().zip(&leaders) {
         let lent = lent(leader.1, low, high);
         for edge in edges {
             let mut row = [0.0; FEATURES];
@@ -168,18 +177,18 @@ pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, 
             }
         }
     }
-    let pool = pool(query);
+    let pool = pool(&evidence);
     let mut targets: Vec<u32> = pool.into_iter().chain(best.keys().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
     let row = |passage: u32| {
-        let mut row = passage_row(query, passage);
+        let mut row = passage_row(&evidence, passage);
         if let Some((_, edge)) = best.get(&passage) {
             row[PASSAGE_FEATURES..].copy_from_slice(&edge[PASSAGE_FEATURES..]);
         }
         (passage, row)
     };
-    group(example, targets.into_iter().map(row).collect(), &flat)
+    Ok(group(example, targets.into_iter().map(row).collect(), &flat))
 }
 
 /// Returns the weights of passages in the rounds and of edges as one list.
@@ -194,10 +203,9 @@ pub(super) fn flat(weights: &TrailWeights) -> Weights {
 }
 
 /// Returns the best passages by each feature, and those that the question names; ascending.
-fn pool(query: &Query) -> Vec<u32> {
-    let evidence = &query.evidence;
-    let lists = [&evidence.bm25, &evidence.best_sentence, &evidence.cosine, &evidence.best_sentence_cosine];
-    let says = |list: &&Vec<f32>| list.iter().any(|score| score.to_bits() != 0);
+fn pool(evidence: &Evidence<'_>) -> Vec<u32> {
+    let lists = [evidence.bm25, evidence.best_sentence, evidence.cosine, evidence.best_sentence_cosine];
+    let says = |list: &&[f32]| list.iter().any(|score| score.to_bits() != 0);
     let best = lists.into_iter().filter(says).flat_map(|list| top::best_of(list, POOL_BY_FEATURE));
     let named = evidence.named.keys().chain(evidence.named_lead.keys()).copied();
     let mut pool: Vec<u32> = best.map(|it| it.0).chain(named).collect();
@@ -206,9 +214,9 @@ fn pool(query: &Query) -> Vec<u32> {
     pool
 }
 
-fn passage_row(query: &Query, passage: u32) -> [f32; FEATURES] {
+fn passage_row(evidence: &Evidence<'_>, passage: u32) -> [f32; FEATURES] {
     let mut row = [0.0; FEATURES];
-    row[..PASSAGE_FEATURES].copy_from_slice(&query.evidence.passage_features(passage));
+    row[..PASSAGE_FEATURES].copy_from_slice(&evidence.passage_features(passage));
     row
 }
 

@@ -25,7 +25,7 @@ pub struct Setting<'a> {
     /// The structure.
     pub graph: PassageGraph<'a>,
     /// What the question says about every passage.
-    pub evidence: &'a Evidence,
+    pub evidence: &'a Evidence<'a>,
     /// Cosine of each sentence; empty without an embedder.
     pub sentence_cosine: &'a [f32],
     /// Vectors of passages.

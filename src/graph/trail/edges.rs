@@ -59,7 +59,7 @@ pub struct EdgeCandidate {
 /// Everything that the edges of a question are judged with.
 pub(super) struct Judge<'a> {
     pub(super) graph: PassageGraph<'a>,
-    pub(super) evidence: &'a Evidence,
+    pub(super) evidence: &'a Evidence<'a>,
     pub(super) weights: &'a EdgeWeights,
     /// Whether each passage is among the question's best.
     pub(super) pool: &'a [bool],

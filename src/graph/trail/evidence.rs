@@ -7,42 +7,57 @@ use super::weights::{PassageFeatures, PassageWeights};
 /// Distinct terms of a question that are told apart: those of the highest idf.
 pub const TERMS_MAX: usize = 64;
 
-/// A question against one version of an index. Lists are by passage ordinal unless they say otherwise.
-#[derive(Debug, Clone, Default)]
-pub struct Evidence {
+/// A question against one version of an index, as whoever gathered it lends it. Lists are by passage ordinal unless
+/// they say otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
     /// idf of the question's distinct terms, at most [`TERMS_MAX`].
-    pub idf: Vec<f32>,
-    /// Which of the terms each passage has, one bit a term.
-    pub passage_terms: Vec<u64>,
-    /// Which of the terms each sentence has, by sentence ordinal.
-    pub sentence_terms: Vec<u64>,
+    pub idf: &'a [f32],
     /// Which of the terms each passage covers: has, or has a word that stands for the same relation.
-    pub passage_covered: Vec<u64>,
+    pub passage_covered: &'a [u64],
     /// Which of the terms each sentence covers, by sentence ordinal.
-    pub sentence_covered: Vec<u64>,
+    pub sentence_covered: &'a [u64],
     /// BM25 of each passage over the best.
-    pub bm25: Vec<f32>,
+    pub bm25: &'a [f32],
     /// BM25 of each passage's best sentence over the best.
-    pub best_sentence: Vec<f32>,
+    pub best_sentence: &'a [f32],
     /// Cosine of each passage; empty without an embedder.
-    pub cosine: Vec<f32>,
+    pub cosine: &'a [f32],
     /// Cosine of each passage's best sentence; empty without an embedder.
-    pub best_sentence_cosine: Vec<f32>,
+    pub best_sentence_cosine: &'a [f32],
     /// 1/√(bearers) where the question names the passage's document by title.
-    pub named: FxHashMap<u32, f32>,
+    pub named: &'a FxHashMap<u32, f32>,
     /// The same by another name, × 0.6 for a name cut at a comma.
-    pub named_lead: FxHashMap<u32, f32>,
+    pub named_lead: &'a FxHashMap<u32, f32>,
     /// Entities that the question names.
-    pub entities: FxHashSet<u32>,
+    pub entities: &'a FxHashSet<u32>,
     /// Words of the question outside its names, as cues, with idf over the highest.
-    pub cues: FxHashMap<u32, f32>,
+    pub cues: &'a FxHashMap<u32, f32>,
     /// Documents of the version.
     pub documents: f32,
     /// Passages that may be shown, where a filter is set.
-    pub allowed: Option<Vec<bool>>,
+    pub allowed: Option<&'a [bool]>,
 }
 
-impl Evidence {
+/// Returns the idf of all terms in `terms`.
+#[must_use]
+pub fn weight(idf: &[f32], terms: u64) -> f32 {
+    let mut rest = terms;
+    let mut sum = 0.0;
+    while rest != 0 {
+        sum += idf[rest.trailing_zeros() as usize];
+        rest &= rest - 1;
+    }
+    sum
+}
+
+/// Returns the bits of all terms.
+#[must_use]
+pub fn all_terms(idf: &[f32]) -> u64 {
+    if idf.len() >= TERMS_MAX { u64::MAX } else { (1 << idf.len()) - 1 }
+}
+
+impl Evidence<'_> {
     /// Returns the score of every passage under `weights`; what may not be shown is −∞.
     #[must_use]
     pub fn passage_scores(&self, weights: &PassageWeights) -> Vec<f32> {
@@ -54,12 +69,12 @@ impl Evidence {
                     + weights.best_sentence_cosine * self.best_sentence_cosine.get(i).copied().unwrap_or(0.0)
             })
             .collect();
-        for (names, weight) in [(&self.named, weights.named), (&self.named_lead, weights.named_lead)] {
+        for (names, weight) in [(self.named, weights.named), (self.named_lead, weights.named_lead)] {
             for (&passage, value) in names {
                 scores[passage as usize] += weight * value;
             }
         }
-        if let Some(allowed) = &self.allowed {
+        if let Some(allowed) = self.allowed {
             for (score, allowed) in scores.iter_mut().zip(allowed) {
                 if !allowed {
                     *score = f32::NEG_INFINITY;
@@ -76,36 +91,30 @@ impl Evidence {
         let of = |list: &[f32]| list.get(i).copied().unwrap_or(0.0);
         let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
         [
-            of(&self.bm25),
-            of(&self.best_sentence),
-            of(&self.cosine),
-            of(&self.best_sentence_cosine),
-            by(&self.named),
-            by(&self.named_lead),
+            of(self.bm25),
+            of(self.best_sentence),
+            of(self.cosine),
+            of(self.best_sentence_cosine),
+            by(self.named),
+            by(self.named_lead),
         ]
     }
 
     /// Returns whether a passage may be shown.
     #[must_use]
     pub fn is_allowed(&self, passage: u32) -> bool {
-        self.allowed.as_ref().is_none_or(|allowed| allowed[passage as usize])
+        self.allowed.is_none_or(|allowed| allowed[passage as usize])
     }
 
     /// Returns the idf of all terms in `terms`.
     #[must_use]
     pub fn weight(&self, terms: u64) -> f32 {
-        let mut rest = terms;
-        let mut sum = 0.0;
-        while rest != 0 {
-            sum += self.idf[rest.trailing_zeros() as usize];
-            rest &= rest - 1;
-        }
-        sum
+        weight(self.idf, terms)
     }
 
     /// Returns the bits of all terms.
     #[must_use]
     pub fn all_terms(&self) -> u64 {
-        if self.idf.len() >= TERMS_MAX { u64::MAX } else { (1 << self.idf.len()) - 1 }
+        all_terms(self.idf)
     }
 }

@@ -171,7 +171,7 @@ impl<'a> Field<'a> {
 
     fn named(&self, passage: u32) -> f32 {
         let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
-        by(&self.setting.evidence.named).max(by(&self.setting.evidence.named_lead))
+        by(self.setting.evidence.named).max(by(self.setting.evidence.named_lead))
     }
 
     fn at_place(&self, passage: u32) -> f32 {

@@ -21,7 +21,7 @@ pub use edges::{
     BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX,
     TrailEdge, each_neighbor,
 };
-pub use evidence::{Evidence, TERMS_MAX};
+pub use evidence::{Evidence, TERMS_MAX, all_terms, weight};
 pub use features::CandidateFeatures;
 pub use forest::{Forest, TREE_LEAVES, TREE_NODES, Tree};
 pub use weights::{
@@ -92,7 +92,12 @@ pub const LENDING_RANK: usize = 50;
 ///
 /// Complexity: rounds · expanded · edges of a passage, beside a pass over all passages a round.
 #[must_use]
-pub fn walk(graph: PassageGraph<'_>, evidence: &Evidence, weights: &TrailWeights, options: &TrailOptions) -> TrailWalk {
+pub fn walk(
+    graph: PassageGraph<'_>,
+    evidence: &Evidence<'_>,
+    weights: &TrailWeights,
+    options: &TrailOptions,
+) -> TrailWalk {
     let mut walking = TrailWalking::begin(evidence, weights, options);
     while let Some(offers) = walking.offers(graph, evidence, weights) {
         walking.advance(offers, |_| 1.0);
@@ -140,7 +145,7 @@ impl TrailOffers {
 impl TrailWalking {
     /// Begins a walk.
     #[must_use]
-    pub fn begin(evidence: &Evidence, weights: &TrailWeights, options: &TrailOptions) -> Self {
+    pub fn begin(evidence: &Evidence<'_>, weights: &TrailWeights, options: &TrailOptions) -> Self {
         let seeds = evidence.passage_scores(&weights.seed);
         Self {
             options: *options,
@@ -155,7 +160,7 @@ impl TrailWalking {
     pub fn offers(
         &mut self,
         graph: PassageGraph<'_>,
-        evidence: &Evidence,
+        evidence: &Evidence<'_>,
         weights: &TrailWeights,
     ) -> Option<TrailOffers> {
         if self.walk.rounds.len() >= self.options.rounds as usize {
@@ -204,7 +209,7 @@ pub fn lent(score: f32, low: f32, high: f32) -> f32 {
 #[must_use]
 pub fn edge_candidates(
     graph: PassageGraph<'_>,
-    evidence: &Evidence,
+    evidence: &Evidence<'_>,
     sources: &[u32],
     options: &TrailOptions,
 ) -> Vec<Vec<EdgeCandidate>> {
@@ -215,7 +220,7 @@ pub fn edge_candidates(
 }
 
 /// Returns whether each passage is among the question's best, by a plain sum of what is known before the first round.
-fn pool(evidence: &Evidence, size: usize) -> Vec<bool> {
+fn pool(evidence: &Evidence<'_>, size: usize) -> Vec<bool> {
     let weights = PassageWeights {
         bm25: 1.0,
         best_sentence: 1.0,

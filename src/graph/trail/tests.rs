@@ -2,6 +2,8 @@
 
 //! The walk on three passages.
 
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
 use super::*;
 use crate::domain::StepKind;
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, name_kind};
@@ -35,17 +37,35 @@ fn linked() -> PackedGraph {
     }
 }
 
-fn evidence() -> Evidence {
+static NOWHERE: FxHashMap<u32, f32> = FxHashMap::with_hasher(FxBuildHasher);
+static NOTHING: FxHashSet<u32> = FxHashSet::with_hasher(FxBuildHasher);
+
+/// What a question without a word says.
+const NO_EVIDENCE: Evidence<'_> = Evidence {
+    idf: &[],
+    passage_covered: &[],
+    sentence_covered: &[],
+    bm25: &[],
+    best_sentence: &[],
+    cosine: &[],
+    best_sentence_cosine: &[],
+    named: &NOWHERE,
+    named_lead: &NOWHERE,
+    entities: &NOTHING,
+    cues: &NOWHERE,
+    documents: 0.0,
+    allowed: None,
+};
+
+fn evidence() -> Evidence<'static> {
     Evidence {
-        idf: vec![1.0, 2.0],
-        passage_terms: vec![0b01, 0b10, 0],
-        sentence_terms: vec![0b01, 0b10, 0],
-        passage_covered: vec![0b01, 0b10, 0],
-        sentence_covered: vec![0b01, 0b10, 0],
-        bm25: vec![1.0, 0.0, 0.2],
-        best_sentence: vec![1.0, 0.0, 0.2],
+        idf: &[1.0, 2.0],
+        passage_covered: &[0b01, 0b10, 0],
+        sentence_covered: &[0b01, 0b10, 0],
+        bm25: &[1.0, 0.0, 0.2],
+        best_sentence: &[1.0, 0.0, 0.2],
         documents: 3.0,
-        ..Evidence::default()
+        ..NO_EVIDENCE
     }
 }
 
@@ -67,7 +87,8 @@ fn a_mention_leads_to_the_passage_of_that_name() {
 #[test]
 fn a_passage_with_more_of_its_own_than_any_edge_adds_stands_by_itself() {
     let packed = linked();
-    let found = Evidence { named: [(1, 1.0)].into_iter().collect(), bm25: vec![1.0, 1.0, 0.2], ..evidence() };
+    let named = [(1, 1.0)].into_iter().collect();
+    let found = Evidence { named: &named, bm25: &[1.0, 1.0, 0.2], ..evidence() };
     let walk = walk(packed.view(), &found, &titled(), &TrailOptions::default());
     assert!(walk.rounds.iter().any(|round| round.taken.contains_key(&1)));
     assert!(walk.path(1).is_empty());
@@ -76,7 +97,7 @@ fn a_passage_with_more_of_its_own_than_any_edge_adds_stands_by_itself() {
 #[test]
 fn what_may_not_be_shown_is_neither_found_nor_walked_through() {
     let packed = linked();
-    let hidden = Evidence { allowed: Some(vec![false, true, true]), ..evidence() };
+    let hidden = Evidence { allowed: Some(&[false, true, true]), ..evidence() };
     let walk = walk(packed.view(), &hidden, &titled(), &TrailOptions::default());
     assert!(walk.scores[0].is_infinite());
     assert!(walk.path(1).is_empty());
@@ -86,12 +107,15 @@ fn what_may_not_be_shown_is_neither_found_nor_walked_through() {
 #[test]
 fn an_index_without_passages_has_nothing_to_walk() {
     let packed = PackedGraph { document_passages: vec![0], ..PackedGraph::default() };
-    let walk = walk(packed.view(), &Evidence::default(), &titled(), &TrailOptions::default());
+    let walk = walk(packed.view(), &NO_EVIDENCE, &titled(), &TrailOptions::default());
     assert!(walk.scores.is_empty());
 }
 
 /// Returns the candidates of the small graph with their features, where `sentences` are vectors.
-fn judged(evidence: &Evidence, asked: &dyn Fn(&Candidates) -> Vec<Substituted>) -> (Vec<u32>, Vec<CandidateFeatures>) {
+fn judged(
+    evidence: &Evidence<'_>,
+    asked: &dyn Fn(&Candidates) -> Vec<Substituted>,
+) -> (Vec<u32>, Vec<CandidateFeatures>) {
     let packed = linked();
     let (weights, options) = (titled(), TrailOptions::default());
     let setting = Setting {

@@ -43,22 +43,32 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ENTRY_SHOWN_MAX, Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{Arrival, EntryVertex, HopRound, Ledger, Step, StepKind};
 use crate::error::Result;
 use crate::graph::hop::{self, HopOptions, HopStep, HopWalk, Importance, Start, Visited, Walking, walk};
 use crate::graph::matching::jaccard;
 use crate::graph::packed::{PassageGraph, row};
 use crate::graph::top;
-use crate::query::caller::Caller;
-use crate::query::lexical::distinct;
-use crate::query::options::{Preset, Reasoning, StrategyKind};
-use crate::query::strategies::flat::hybrid_scores;
-use crate::store::{Follow, VectorField};
+use crate::query::evidence::PassageWords;
+use crate::query::options::{Preset, Reasoning, SearchOptions, StrategyKind};
+use crate::query::retrievers::flat::hybrid_scores;
+use crate::query::retrievers::questions::QuestionMatches;
+use crate::query::retrievers::{Needs, Retriever, Retrieving};
+use crate::query::session::Session;
+use crate::query::session::query::{ENTRY_SHOWN_MAX, Query, Ranking, on_cpu};
+use crate::store::Follow;
 use crate::text::terms;
 
 /// See [`crate::graph::hop`].
-pub(super) struct Hop;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hop {
+    /// Whose settings it walks with.
+    pub preset: Preset,
+    /// Rounds; those of the settings where none are given.
+    pub n_hop: Option<u32>,
+    /// What it judges its steps by.
+    pub reasoning: Reasoning,
+}
 
 /// Passages that the walk enters by, and keeps where fewer are asked for (the paper's `top_k`). What is asked for does
 /// not change where it goes.
@@ -78,72 +88,68 @@ const RESIDUAL_SHARE_MIN: f32 = 0.25;
 /// The rank whose passage carries nothing.
 const CARRYING_RANKS: usize = 50;
 
-impl Strategy for Hop {
-    fn kind(&self) -> StrategyKind {
-        StrategyKind::Hop
+impl Hop {
+    /// Returns what `options` ask for.
+    #[must_use]
+    pub fn of(options: &SearchOptions) -> Self {
+        Self { preset: options.preset, n_hop: options.n_hop, reasoning: options.reasoning }
+    }
+}
+
+impl Retriever for Hop {
+    fn name(&self) -> &'static str {
+        StrategyKind::Hop.name()
     }
 
-    fn follows(&self) -> Follow {
-        Follow::Questions
+    fn needs(&self) -> Needs {
+        Needs { follow: Follow::Questions, by_edges: self.preset == Preset::Paper, ..Needs::default() }
     }
 
-    fn find(&self, query: Arc<Query>) -> Finding {
+    fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
         Box::pin(async move {
-            match query.caller.clone().filter(|_| query.options.reasoning != Reasoning::Similarity) {
-                None => with(&query, |query| Ok(Hopping::of(query)?.find())).await,
-                Some(caller) => find_reasoned(&query, &caller).await,
+            let (settings, own) = (*self, Arc::clone(query));
+            if self.reasoning == Reasoning::Similarity || !session.has_model() {
+                return on_cpu(query, move |_| Ok(Hopping::of(own, settings, count)?.find())).await;
             }
+            let begun = on_cpu(query, move |_| {
+                let hopping = Hopping::of(own, settings, count)?;
+                let entry = hopping.entry();
+                let walking = Walking::begin(&hopping.starts(&entry), &hopping.options);
+                Ok((Arc::new(hopping), entry, walking))
+            });
+            let (hopping, entry, walking) = begun.await?;
+            let (walking, judged) = reasoned::walked(&hopping, session, walking).await?;
+            on_cpu(query, move |_| {
+                let walked = walking.finish(&|passage| hopping.passage_similarity(passage));
+                Ok(hopping.found(&entry, &walked, &judged))
+            })
+            .await
         })
     }
-}
-
-/// Runs what only computes where it does not hold up other tasks.
-async fn with<T: Send + 'static>(
-    query: &Arc<Query>,
-    compute: impl FnOnce(Arc<Query>) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let own = Arc::clone(query);
-    on_cpu(query, move |_| compute(own)).await
-}
-
-/// Finds with a language model that reasons.
-async fn find_reasoned(query: &Arc<Query>, caller: &Arc<Caller>) -> Result<Found> {
-    let begun = with(query, |query| {
-        let hopping = Hopping::of(query)?;
-        let entry = hopping.entry();
-        let walking = Walking::begin(&hopping.starts(&entry), &hopping.options);
-        Ok((Arc::new(hopping), entry, walking))
-    });
-    let (hopping, entry, walking) = begun.await?;
-    let (walking, said) = reasoned::walked(&hopping, caller, walking).await?;
-    on_cpu(query, move |_| {
-        let walked = walking.finish(&|passage| hopping.passage_similarity(passage));
-        Ok(hopping.found(&entry, &walked, &said))
-    })
-    .await
 }
 
 /// A query with what its walk compares.
 struct Hopping {
     query: Arc<Query>,
-    keywords: Vec<u32>,
-    /// Cosine of each in-coming question; empty without an embedder.
-    incoming_cosine: Vec<f32>,
+    settings: Hop,
+    words: Arc<PassageWords>,
+    matches: QuestionMatches,
     /// What passages are compared by; the best has 1 where it is ours.
     passage_scores: Vec<f32>,
     /// The bit of each distinct term of the question.
     terms: FxHashMap<String, u64>,
     options: HopOptions,
+    /// Passages to return.
+    count: usize,
 }
 
 impl Hopping {
-    fn of(query: Arc<Query>) -> Result<Self> {
-        let graph = query.reader.graph();
-        let keywords = query.question.keywords(graph);
-        let incoming_cosine = query.reader.vectors(VectorField::Incoming)?.cosines(&query.question.vector.view());
-        let top_k = WIDTH.max(query.options.top_k);
-        let hops = |own: u32| query.options.n_hop.unwrap_or(own);
-        let (options, passage_scores) = match query.options.preset {
+    fn of(query: Arc<Query>, settings: Hop, count: usize) -> Result<Self> {
+        let (matches, words) = rayon::join(|| QuestionMatches::of(&query), || query.passage_words().map(Arc::clone));
+        let (matches, words) = (matches?, words?);
+        let top_k = WIDTH.max(count);
+        let hops = |own: u32| settings.n_hop.unwrap_or(own);
+        let (options, passage_scores) = match settings.preset {
             Preset::Paper => (
                 HopOptions {
                     n_hop: hops(PAPER_HOPS),
@@ -151,36 +157,35 @@ impl Hopping {
                     importance: Importance::Counted,
                     worth_min: f32::NEG_INFINITY,
                 },
-                passage_similarities(&query, graph, &keywords),
+                passage_similarities(&query, &matches.keywords)?,
             ),
             Preset::Measured => (
                 HopOptions { n_hop: hops(HOPS), top_k, importance: Importance::Carried, worth_min: 0.0 },
-                over_the_best(&query, hybrid_scores(&query)),
+                over_the_best(&query, hybrid_scores(&query)?),
             ),
         };
-        let terms = distinct(&query.question.terms).into_iter().zip(0..).map(|((term, _), bit)| (term, 1 << bit));
-        let terms = terms.collect();
-        Ok(Self { query, keywords, incoming_cosine, passage_scores, terms, options })
+        let terms = query.question.distinct.iter().zip(0..).map(|((term, _), bit)| (term.clone(), 1 << bit)).collect();
+        Ok(Self { words, matches, passage_scores, terms, options, settings, count, query })
     }
 
     fn graph(&self) -> PassageGraph<'_> {
         self.query.reader.graph()
     }
 
-    fn find(&self) -> Found {
+    fn find(&self) -> Ranking {
         let entry = self.entry();
         let walked = self.compared(|compared| walk(self.graph(), &self.starts(&entry), compared, &self.options));
-        self.found(&entry, &walked, &reasoned::Said::default())
+        self.found(&entry, &walked, &reasoned::Judged::default())
     }
 
     /// Calls `walk` with what similarity says.
     fn compared<T>(&self, walk: impl FnOnce(&hop::Reasoning<'_>) -> T) -> T {
-        let edge_worth: &dyn Fn(u32, u32) -> f32 = match self.query.options.preset {
+        let edge_worth: &dyn Fn(u32, u32) -> f32 = match self.settings.preset {
             Preset::Paper => &|_, edge| self.edge_similarity(edge),
             Preset::Measured => &|from, edge| self.edge_worth(from, edge),
         };
         walk(&hop::Reasoning {
-            is_allowed: &|passage| self.query.evidence.is_allowed(passage),
+            is_allowed: &|passage| self.query.is_allowed(passage),
             edge_worth,
             passage_similarity: &|passage| self.passage_similarity(passage),
         })
@@ -190,16 +195,17 @@ impl Hopping {
         self.passage_scores[passage as usize]
     }
 
-    fn found(&self, entry: &[Entry], walked: &HopWalk, said: &reasoned::Said) -> Found {
+    fn found(&self, entry: &[Entry], walked: &HopWalk, judged: &reasoned::Judged) -> Ranking {
         let mut ranked: Vec<(u32, f32)> =
-            said.ranked(&walked.kept, &walked.pruned).iter().map(|it| (it.passage, it.helpfulness)).collect();
-        let dropped = ranked.split_off(self.query.options.top_k.min(ranked.len()));
+            judged.ranked(&walked.kept, &walked.pruned).iter().map(|it| (it.passage, it.helpfulness)).collect();
+        let dropped = ranked.split_off(self.count.min(ranked.len()));
         let paths = ranked.iter().map(|(passage, _)| (*passage, self.path(walked, *passage))).collect();
-        Found { ledger: self.ledger(entry, walked, &dropped, said), ranked, paths }
+        let ledger = self.ledger(entry, walked, &dropped, judged);
+        Ranking { query: Arc::clone(&self.query), ranked, paths, ledger }
     }
 
     fn entry(&self) -> Vec<Entry> {
-        match self.query.options.preset {
+        match self.settings.preset {
             Preset::Paper => self.entry_by_edges(),
             Preset::Measured => self.entry_by_fusion(),
         }
@@ -217,43 +223,36 @@ impl Hopping {
 
     fn best_passages(&self, count: usize) -> Vec<(u32, f32)> {
         let passages = self.passage_scores.iter().enumerate().map(|(passage, score)| (passage as u32, *score));
-        top::best(passages.filter(|(passage, _)| self.query.evidence.is_allowed(*passage)), count)
+        top::best(passages.filter(|(passage, _)| self.query.is_allowed(*passage)), count)
     }
 
     /// What an edge is worth to one who stands in `from`: see the top of this file.
     fn edge_worth(&self, from: u32, edge: u32) -> f32 {
-        let (evidence, edge_index) = (&self.query.evidence, edge as usize);
+        let (words, edge_index) = (&self.words, edge as usize);
         let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
         let outgoing = self.query.reader.outgoing(self.graph().edge_outgoing[edge_index]);
         let asked = terms(outgoing).iter().filter_map(|term| self.terms.get(term)).fold(0, |bits, bit| bits | bit);
         let target = self.graph().edge_target[edge_index] as usize;
-        let missing = evidence.all_terms() & !evidence.passage_terms[from as usize];
-        let whole = evidence.weight(evidence.all_terms()).max(1e-9);
-        let residual = evidence.weight(missing & evidence.passage_terms[target])
-            / evidence.weight(missing).max(RESIDUAL_SHARE_MIN * whole);
+        let missing = words.all_terms() & !words.terms[from as usize];
+        let whole = words.whole();
+        let residual =
+            words.weight(missing & words.terms[target]) / words.weight(missing).max(RESIDUAL_SHARE_MIN * whole);
         MATCH_WORTH * self.graph().edge_similarity[edge_index]
-            + jaccard(&self.keywords, keywords)
-            + evidence.weight(asked) / whole
+            + jaccard(&self.matches.keywords, keywords)
+            + words.weight(asked) / whole
             + residual
             - EDGE_PRICE
     }
 
     fn edge_similarity(&self, edge: u32) -> f32 {
         let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
-        let incoming = self.graph().edge_incoming[edge as usize] as usize;
-        f32::midpoint(jaccard(&self.keywords, keywords), self.incoming_cosine.get(incoming).copied().unwrap_or(0.0))
-    }
-
-    fn incoming_similarity(&self, incoming: u32) -> f32 {
-        let keywords = &self.graph().incoming_keyword[row(self.graph().incoming_keywords, incoming)];
-        let cosine = self.incoming_cosine.get(incoming as usize).copied().unwrap_or(0.0);
-        f32::midpoint(jaccard(&self.keywords, keywords), cosine)
+        self.matches.with_keywords(keywords, self.graph().edge_incoming[edge as usize])
     }
 
     /// The paper's entry: the best edges, each by the passage it leads to; a passage counts once an edge.
     fn entry_by_edges(&self) -> Vec<Entry> {
         let edges = (0..self.graph().edge_target.len() as u32)
-            .filter(|edge| self.query.evidence.is_allowed(self.graph().edge_target[*edge as usize]))
+            .filter(|edge| self.query.is_allowed(self.graph().edge_target[*edge as usize]))
             .map(|edge| (edge, self.edge_similarity(edge)));
         let best = top::best(edges, WIDTH).into_iter();
         let entry = |(edge, score): (u32, f32)| Entry {
@@ -268,8 +267,8 @@ impl Hopping {
     /// Ours: in-coming questions and passages, each ranked, fused by reciprocal rank.
     fn entry_by_fusion(&self) -> Vec<Entry> {
         let questions = (0..self.graph().incoming_passage.len() as u32)
-            .filter(|question| self.query.evidence.is_allowed(self.graph().incoming_passage[*question as usize]))
-            .map(|question| (question, self.incoming_similarity(question)))
+            .filter(|question| self.query.is_allowed(self.graph().incoming_passage[*question as usize]))
+            .map(|question| (question, self.matches.similarity(&self.query, question)))
             .filter(|(_, similarity)| *similarity > 0.0);
         let mut fused: FxHashMap<u32, Entry> = FxHashMap::default();
         let mut rank = 0.0;
@@ -306,7 +305,7 @@ impl Hopping {
         }
     }
 
-    fn ledger(&self, entry: &[Entry], walked: &HopWalk, dropped: &[(u32, f32)], said: &reasoned::Said) -> Ledger {
+    fn ledger(&self, entry: &[Entry], walked: &HopWalk, dropped: &[(u32, f32)], judged: &reasoned::Judged) -> Ledger {
         let reader = &self.query.reader;
         let vertex = |entry: &Entry| EntryVertex {
             passage: reader.passage_id(entry.passage),
@@ -318,7 +317,7 @@ impl Hopping {
             queue: round.queue,
             judged: round.judged,
             steps: round.steps.iter().map(|step| self.step(number, step)).collect(),
-            model: said.rounds.get(number as usize - 1).cloned(),
+            model: judged.rounds.get(number as usize - 1).cloned(),
         });
         let visited = walked.kept.iter().chain(&walked.pruned);
         let arrivals = visited.map(|it| Arrival { passage: reader.passage_id(it.passage), count: it.arrivals });
@@ -343,18 +342,19 @@ struct Entry {
 }
 
 /// Returns SIM of question and every passage.
-fn passage_similarities(query: &Query, graph: PassageGraph<'_>, keywords: &[u32]) -> Vec<f32> {
+fn passage_similarities(query: &Query, keywords: &[u32]) -> Result<Vec<f32>> {
+    let (graph, cosines) = (query.reader.graph(), query.cosine()?);
     let similarity = |passage: u32| {
         let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
-        let cosine = query.evidence.cosine.get(passage as usize).copied().unwrap_or(0.0);
+        let cosine = cosines.get(passage as usize).copied().unwrap_or(0.0);
         f32::midpoint(jaccard(keywords, own), cosine)
     };
-    (0..graph.passage_count() as u32).map(similarity).collect()
+    Ok((0..graph.passage_count() as u32).map(similarity).collect())
 }
 
 /// Divides by the largest, so that the best is 1.
 fn over_the_best(query: &Query, mut scores: Vec<f32>) -> Vec<f32> {
-    let allowed = scores.iter().enumerate().filter(|(passage, _)| query.evidence.is_allowed(*passage as u32));
+    let allowed = scores.iter().enumerate().filter(|(passage, _)| query.is_allowed(*passage as u32));
     let best = allowed.map(|(_, score)| *score).fold(0.0, f32::max).max(1e-9);
     for score in &mut scores {
         *score /= best;

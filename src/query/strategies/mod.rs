@@ -1,159 +1,66 @@
-//! Strategies: ways to find passages, one file each.
+//! Strategies: each finds the passages that a question needs, in a loop of its own, and asks for all else through its
+//! session. One is one file, with its options; prompts belong to skills.
 
-mod flat;
-mod hop;
-mod trail;
-
-pub(in crate::query) use trail::shown_name;
-pub use trail::{trail_candidates, trail_ranking};
+pub(super) mod hop;
+pub(super) mod pipeline;
+pub(super) mod trail;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use super::caller::Caller;
-use super::options::{SearchOptions, StrategyKind};
-use super::question::AskedQuestion;
-use crate::domain::{EntryVertex, Ledger, Pruned, Step};
-use crate::embed::Embedder;
-use crate::error::{Error, Result};
-use crate::graph::trail::Evidence;
-use crate::skill::FoundPassage;
-use crate::store::{Follow, GraphReader, PassageText};
-
-/// A question to one version of an index, with everything that strategies share.
-pub struct Query {
-    /// The version that is read from start to end.
-    pub reader: Arc<dyn GraphReader>,
-    /// The question.
-    pub question: AskedQuestion,
-    /// What the search was told.
-    pub options: SearchOptions,
-    /// What the question says about every passage.
-    pub evidence: Evidence,
-    /// Cosine of each sentence, by ordinal; empty without an embedder.
-    pub sentence_cosine: Vec<f32>,
-    /// What turns texts into vectors like those of the version.
-    pub embedder: Arc<dyn Embedder>,
-    /// The language model that judges, where the search asks for one.
-    pub caller: Option<Arc<Caller>>,
-}
+use super::session::Session;
+use super::session::query::Ranking;
+use crate::domain::{Hit, Ledger};
+use crate::error::Result;
 
 /// What a strategy found.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone)]
 pub struct Found {
-    /// Passages by ordinal, best first, with scores on the strategy's own scale.
-    pub ranked: Vec<(u32, f32)>,
-    /// The steps that led to a passage, where it was not found by itself.
-    pub paths: FxHashMap<u32, Vec<Step>>,
-    /// What was asked, entered, walked and dropped.
+    /// The passages, best first.
+    pub hits: Vec<Hit>,
+    /// The trace: what was asked, entered, walked, picked and dropped.
     pub ledger: Ledger,
+    /// What was retrieved for the question as it is: sentences are weighed by it where they are quoted.
+    pub ranking: Option<Arc<Ranking>>,
+    /// Whether `hits` are others than those of `ranking`, or in another order.
+    pub is_rearranged: bool,
 }
 
-/// What a strategy returns.
-pub type Finding = Pin<Box<dyn Future<Output = Result<Found>> + Send>>;
-
-/// A way to find passages.
-pub trait Strategy: Send + Sync {
-    /// Returns which it is.
-    fn kind(&self) -> StrategyKind;
-
-    /// Returns along what it walks.
-    fn follows(&self) -> Follow {
-        Follow::Nothing
-    }
-
-    /// Returns whether it compares vectors.
-    fn needs_vectors(&self) -> bool {
-        true
-    }
-
-    /// Finds passages for a query, as many as its options ask for where there are so many.
+impl Found {
+    /// Shows what was retrieved, as it is.
     ///
     /// # Errors
     ///
-    /// If the store cannot be read, or the index lacks what the strategy needs.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses the search and nothing else.
-    fn find(&self, query: Arc<Query>) -> Finding;
-}
-
-/// Returns the strategy of a kind; `auto` is `trail` while there is no language model.
-#[must_use]
-pub fn strategy(kind: StrategyKind) -> &'static dyn Strategy {
-    match kind {
-        StrategyKind::Lexical => &flat::Lexical,
-        StrategyKind::Dense => &flat::Dense,
-        StrategyKind::Hybrid => &flat::Hybrid,
-        StrategyKind::Hop => &hop::Hop,
-        StrategyKind::Trail | StrategyKind::Auto => &trail::Trail,
+    /// Dropping the future loses what was found and nothing else.
+    pub async fn of(ranking: Ranking) -> Result<Self> {
+        let ranking = Arc::new(ranking);
+        let hits = ranking.hits().await?;
+        Ok(Self { hits, ledger: ranking.ledger.clone(), ranking: Some(ranking), is_rearranged: false })
     }
 }
 
-/// Runs what only computes where it does not hold up other tasks.
-pub(in crate::query) async fn on_cpu<T: Send + 'static>(
-    query: &Arc<Query>,
-    compute: impl FnOnce(&Query) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let query = Arc::clone(query);
-    let task = tokio::task::spawn_blocking(move || compute(&query));
-    task.await.map_err(|error| Error::Internal(error.to_string()))?
-}
+/// What a strategy returns.
+pub type Finding<'a> = Pin<Box<dyn Future<Output = Result<Found>> + Send + 'a>>;
 
-/// Finds by computing alone.
-fn computed(query: Arc<Query>, find: impl FnOnce(&Query) -> Result<Found> + Send + 'static) -> Finding {
-    Box::pin(async move { on_cpu(&query, find).await })
-}
+/// A way to find passages.
+pub trait Strategy: Send + Sync {
+    /// Returns its name.
+    fn name(&self) -> &str;
 
-/// Pruned passages that a ledger names; the others are counted.
-const PRUNED_SHOWN_MAX: usize = 20;
-/// Entry vertices that a ledger names.
-const ENTRY_SHOWN_MAX: usize = 20;
-
-impl Query {
-    fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
-        let vertex = |(passage, score): &(u32, f32)| EntryVertex {
-            passage: self.reader.passage_id(*passage),
-            score: *score,
-            by: by.to_owned(),
-            matched: None,
-        };
-        ranked.iter().take(ENTRY_SHOWN_MAX).map(vertex).collect()
-    }
-
-    fn pruned(&self, ranked: impl Iterator<Item = (u32, f32)>) -> Vec<Pruned> {
-        let pruned = |(passage, score)| Pruned { passage: self.reader.passage_id(passage), score };
-        ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
-    }
-
-    /// Makes ready what a language model is shown of passages.
-    pub(in crate::query) fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
-        let mut passages = passages.to_vec();
-        passages.sort_unstable();
-        passages.dedup();
-        self.reader.prepare(&passages)
-    }
-
-    /// Returns what the document of a passage is called.
-    fn shown_name(&self, passage: u32) -> Result<String> {
-        let document = self.reader.document(self.reader.graph().passage_document[passage as usize])?;
-        Ok(document.caption().to_owned())
-    }
-
-    /// Returns a passage as a language model is shown it, once it was made ready.
-    pub(in crate::query) fn shown(&self, passage: u32) -> Result<FoundPassage> {
-        let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
-        Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
-    }
-
-    fn new_ledger(&self) -> Ledger {
-        let told = self.question.told.join(", ");
-        let notes = if told.is_empty() { None } else { Some(format!("names by the language model: {told}")) };
-        let notes = notes.into_iter().collect();
-        Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
-    }
+    /// Finds passages for the question of a session, as many as that asks for where there are so many.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, the index lacks what the strategy needs, or something about the language model has
+    /// to be corrected.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the search, and replies in flight, which may have been paid for.
+    fn find<'a>(&'a self, session: &'a Session) -> Finding<'a>;
 }

@@ -2,62 +2,111 @@
 //! judges its steps, see [`judged`].
 
 mod judged;
+mod substitute;
+mod text_fit;
+pub(in crate::query) mod weights;
 
 use std::sync::Arc;
 
-use super::{Finding, Found, Query, Strategy, on_cpu};
 use crate::domain::{HopRound, Ledger, Step, StepKind};
 use crate::error::{Error, Result};
 use crate::graph::packed::row;
 use crate::graph::top;
 use crate::graph::trail::{
-    CANDIDATES, CandidateFeatures, Candidates, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, walk,
+    CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights,
+    WeightSet, walk,
 };
-use crate::query::options::{Reasoning, StrategyKind, TrailRanker};
-use crate::query::substitute;
-use crate::query::text_fit::text_fits;
-use crate::query::weights::shipped_weights;
+use crate::query::options::{Reasoning, SearchOptions, StrategyKind, TrailRanker};
+use crate::query::retrievers::{Needs, Retriever, Retrieving};
+use crate::query::session::Session;
+use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::store::{Follow, VectorField};
+use text_fit::text_fits;
+use weights::shipped_weights;
 
 /// See [`crate::graph::trail`].
-pub(super) struct Trail;
+#[derive(Debug, Clone, Default)]
+pub struct Trail {
+    /// Rounds; three where none are given.
+    pub n_hop: Option<u32>,
+    /// Its weights; those that come with the program where none are given.
+    pub weights: Option<Arc<WeightSet>>,
+    /// What ranks its best passages; boosted trees where the weights have some and none is given.
+    pub ranker: Option<TrailRanker>,
+    /// What it judges its steps by.
+    pub reasoning: Reasoning,
+}
 
-impl Strategy for Trail {
-    fn kind(&self) -> StrategyKind {
-        StrategyKind::Trail
+impl Trail {
+    /// Returns what `options` ask for.
+    #[must_use]
+    pub fn of(options: &SearchOptions) -> Self {
+        let SearchOptions { n_hop, weights, trail_ranker, reasoning, .. } = options;
+        Self { n_hop: *n_hop, weights: weights.clone(), ranker: *trail_ranker, reasoning: *reasoning }
     }
 
-    fn follows(&self) -> Follow {
-        Follow::Names
+    async fn found(&self, session: &Session, query: &Arc<Query>, count: usize) -> Result<Ranking> {
+        let weights = Arc::new(self.weights_of(query)?.clone());
+        let is_boosted = self.ranker_of(&weights)? == TrailRanker::Boosted;
+        let mut options = TrailOptions::default();
+        options.rounds = self.n_hop.unwrap_or(options.rounds);
+        let (walked, judged) = if self.reasoning == Reasoning::Similarity || !session.has_model() {
+            (walked(query, &weights, options).await?, judged::Judged::default())
+        } else {
+            judged::walked(session, query, &weights, options).await?
+        };
+        let ranked = if is_boosted {
+            let candidates = candidates(query, &weights, options, &walked).await?;
+            judged.ranked(boosted(&weights, &walked, &candidates, count.max(CANDIDATES)), count)
+        } else {
+            judged.ranked(top::best_of(&walked.scores, count.max(CANDIDATES)), count)
+        };
+        let own = Arc::clone(query);
+        on_cpu(query, move |query| {
+            let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
+            let ledger = ledger(query, &walked, &options, &ranked, &judged);
+            Ok(Ranking { query: own, ranked, paths, ledger })
+        })
+        .await
     }
 
-    fn find(&self, query: Arc<Query>) -> Finding {
-        Box::pin(find(query))
+    /// Returns the ranker that was asked for, or else trees where there are some.
+    fn ranker_of(&self, weights: &TrailWeights) -> Result<TrailRanker> {
+        match self.ranker {
+            Some(TrailRanker::Boosted) if weights.trees.is_empty() => Err(Error::Option {
+                option: "trail-ranker",
+                value: "boosted".to_owned(),
+                reason: "these weights have no trees; `cairn eval fit` makes some".to_owned(),
+            }),
+            Some(ranker) => Ok(ranker),
+            None if weights.trees.is_empty() => Ok(TrailRanker::Linear),
+            None => Ok(TrailRanker::Boosted),
+        }
+    }
+
+    /// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
+    /// with titles where at least half of the documents have one.
+    fn weights_of<'a>(&'a self, query: &Query) -> Result<&'a TrailWeights> {
+        let set = match &self.weights {
+            Some(given) => given.as_ref(),
+            None => shipped_weights(query.reader.embedder())?,
+        };
+        Ok(set.of(query.reader.counts()))
     }
 }
 
-async fn find(query: Arc<Query>) -> Result<Found> {
-    let weights = Arc::new(weights(&query)?.clone());
-    let is_boosted = ranker(&query, &weights)? == TrailRanker::Boosted;
-    let mut options = TrailOptions::default();
-    options.rounds = query.options.n_hop.unwrap_or(options.rounds);
-    let (walked, said) = match query.caller.clone().filter(|_| query.options.reasoning != Reasoning::Similarity) {
-        None => (walked(&query, &weights, options).await?, judged::Said::default()),
-        Some(caller) => judged::walked(&query, &caller, &weights, options).await?,
-    };
-    let top_k = query.options.top_k;
-    let ranked = if is_boosted {
-        let candidates = candidates(&query, &weights, options, &walked).await?;
-        said.ranked(boosted(&weights, &walked, &candidates, top_k.max(CANDIDATES)), top_k)
-    } else {
-        said.ranked(top::best_of(&walked.scores, top_k.max(CANDIDATES)), top_k)
-    };
-    on_cpu(&query, move |query| {
-        let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
-        let ledger = ledger(query, &walked, &options, &ranked, &said);
-        Ok(Found { ranked, paths, ledger })
-    })
-    .await
+impl Retriever for Trail {
+    fn name(&self) -> &'static str {
+        StrategyKind::Trail.name()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { follow: Follow::Names, ..Needs::default() }
+    }
+
+    fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        Box::pin(self.found(session, query, count))
+    }
 }
 
 /// Returns the passages that `trail` finds under `weights`, best first: by its trees where it has some.
@@ -99,7 +148,7 @@ pub async fn trail_candidates(
 
 async fn walked(query: &Arc<Query>, weights: &Arc<TrailWeights>, options: TrailOptions) -> Result<Arc<TrailWalk>> {
     let weights = Arc::clone(weights);
-    on_cpu(query, move |query| Ok(Arc::new(walk(query.reader.graph(), &query.evidence, &weights, &options)))).await
+    on_cpu(query, move |query| Ok(Arc::new(walk(query.reader.graph(), &query.evidence()?, &weights, &options)))).await
 }
 
 async fn candidates(
@@ -110,7 +159,7 @@ async fn candidates(
 ) -> Result<Vec<(u32, CandidateFeatures)>> {
     let (weights, walked) = (Arc::clone(weights), Arc::clone(walked));
     let (candidates, questions) = on_cpu(query, move |query| {
-        let candidates = Candidates::of(&setting(query)?, &weights, &options, &walked);
+        let candidates = Candidates::of(&setting(query, &query.evidence()?)?, &weights, &options, &walked);
         let questions = substitute::questions(query, &candidates)?;
         Ok((candidates, questions))
     })
@@ -120,17 +169,17 @@ async fn candidates(
         let substituted = substitute::compared(query, &candidates, questions, &vectors)?;
         let passages: Vec<u32> = candidates.passages().collect();
         let fits = text_fits(query, &passages)?;
-        let features = candidates.features(&setting(query)?, &fits, &substituted);
+        let features = candidates.features(&setting(query, &query.evidence()?)?, &fits, &substituted);
         Ok(passages.into_iter().zip(features).collect())
     })
     .await
 }
 
-fn setting(query: &Query) -> Result<Setting<'_>> {
+fn setting<'a>(query: &'a Query, evidence: &'a Evidence<'a>) -> Result<Setting<'a>> {
     Ok(Setting {
         graph: query.reader.graph(),
-        evidence: &query.evidence,
-        sentence_cosine: &query.sentence_cosine,
+        evidence,
+        sentence_cosine: query.sentence_cosine()?,
         passages: query.reader.vectors(VectorField::Passage)?,
         sentences: query.reader.vectors(VectorField::Sentence)?,
     })
@@ -153,30 +202,6 @@ fn boosted(
     }
     ranked.truncate(top_k);
     ranked
-}
-
-/// Returns the ranker that was asked for, or else trees where there are some.
-fn ranker(query: &Query, weights: &TrailWeights) -> Result<TrailRanker> {
-    match query.options.trail_ranker {
-        Some(TrailRanker::Boosted) if weights.trees.is_empty() => Err(Error::Option {
-            option: "trail-ranker",
-            value: "boosted".to_owned(),
-            reason: "these weights have no trees; `cairn eval fit` makes some".to_owned(),
-        }),
-        Some(ranker) => Ok(ranker),
-        None if weights.trees.is_empty() => Ok(TrailRanker::Linear),
-        None => Ok(TrailRanker::Boosted),
-    }
-}
-
-/// Returns the weights that were given or else those for the vectors of the index, and of these those for documents
-/// with titles where at least half of the documents have one.
-fn weights(query: &Query) -> Result<&TrailWeights> {
-    let set = match &query.options.weights {
-        Some(given) => given.as_ref(),
-        None => shipped_weights(query.reader.embedder())?,
-    };
-    Ok(set.of(query.reader.counts()))
 }
 
 fn path(query: &Query, walked: &TrailWalk, passage: u32) -> Vec<Step> {
@@ -226,7 +251,7 @@ fn ledger(
     walked: &TrailWalk,
     options: &TrailOptions,
     ranked: &[(u32, f32)],
-    said: &judged::Said,
+    judged: &judged::Judged,
 ) -> Ledger {
     let seeds = top::best_of(&walked.seeds, options.expanded);
     let rounds = walked.rounds.iter().zip(1..).map(|(round, number)| {
@@ -234,7 +259,7 @@ fn ledger(
             round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
         let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect();
-        let model = said.rounds.get(number as usize - 1).cloned();
+        let model = judged.rounds.get(number as usize - 1).cloned();
         HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model }
     });
     let reached = walked.rounds.last().map_or(0, |round| round.taken.len());

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Hopping, Visited, WIDTH, with};
+use super::{Hopping, Visited, WIDTH};
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::hop::{HopStep, WalkRound, Walking, best_exit, exits};
-use crate::query::asking::asked;
-use crate::query::caller::Caller;
 use crate::query::options::{Preset, Reasoning};
+use crate::query::session::Session;
+use crate::query::session::query::on_cpu;
 use crate::skill::{ChooseSkill, ChooseTask, JudgeSkill, JudgeTask, JudgedItem, STEPS_MAX, StepShown};
 
 /// Steps from a passage that are judged, as many as the public code looks at.
@@ -38,7 +38,7 @@ const NEEDED_WORTH: f32 = 0.25;
 
 /// What a model said in a walk.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Judged {
     /// What it did in each round, as long as it was asked.
     pub(super) rounds: Vec<RoundReasoning>,
     /// What it said of passages.
@@ -46,11 +46,11 @@ pub(super) struct Said {
 }
 
 /// What comes of one round.
-struct Round {
+struct Taken {
     /// What leaves each passage of the queue.
     exits: Vec<Vec<HopStep>>,
     steps: Vec<HopStep>,
-    said: RoundReasoning,
+    reasoning: RoundReasoning,
     /// Whether the model was of no use, though there was something to ask.
     is_useless: bool,
 }
@@ -63,40 +63,40 @@ struct Round {
 /// with.
 pub(super) async fn walked(
     hopping: &Arc<Hopping>,
-    caller: &Arc<Caller>,
+    session: &Session,
     mut walking: Walking,
-) -> Result<(Walking, Said)> {
-    let mut said = Said::default();
+) -> Result<(Walking, Judged)> {
+    let mut judgements = Judged::default();
     let mut is_asked = true;
     while !walking.queue().is_empty() {
-        let reasoning = if is_asked { hopping.query.options.reasoning } else { Reasoning::Similarity };
-        let asking = Asking { hopping, caller, round: said.rounds.len() as u32 };
-        let round = match reasoning {
-            Reasoning::Similarity => asking.by_similarity(walking.queue()).await?,
-            Reasoning::Choose => asking.chosen(walking.queue()).await?,
-            Reasoning::JudgeEdges => asking.judged_edges(walking.queue()).await?,
-            Reasoning::JudgeNodes => asking.judged_nodes(walking.queue(), &mut said.verdicts).await?,
+        let reasoning = if is_asked { hopping.settings.reasoning } else { Reasoning::Similarity };
+        let round = Round { hopping, session, number: judgements.rounds.len() as u32 };
+        let taken = match reasoning {
+            Reasoning::Similarity => round.by_similarity(walking.queue()).await?,
+            Reasoning::Choose => round.chosen(walking.queue()).await?,
+            Reasoning::JudgeEdges => round.judged_edges(walking.queue()).await?,
+            Reasoning::JudgeNodes => round.judged_nodes(walking.queue(), &mut judgements.verdicts).await?,
         };
-        let judged = round.exits.iter().map(Vec::len).sum::<usize>() as u32;
-        walking.advance(WalkRound { judged, steps: round.steps, ..WalkRound::default() });
+        let judged = taken.exits.iter().map(Vec::len).sum::<usize>() as u32;
+        walking.advance(WalkRound { judged, steps: taken.steps, ..WalkRound::default() });
         if is_asked {
-            is_asked = !round.is_useless;
-            said.rounds.push(round.said);
+            is_asked = !taken.is_useless;
+            judgements.rounds.push(taken.reasoning);
             walking.narrow(QUEUE_MAX, |passage| hopping.passage_similarity(passage));
         }
     }
-    Ok((walking, said))
+    Ok((walking, judgements))
 }
 
 /// One round of a walk.
-struct Asking<'a> {
+struct Round<'a> {
     hopping: &'a Arc<Hopping>,
-    caller: &'a Arc<Caller>,
+    session: &'a Session,
     /// From 0.
-    round: u32,
+    number: u32,
 }
 
-impl Asking<'_> {
+impl Round<'_> {
     /// Computes where it does not hold up other tasks, with what leaves each passage of `queue`.
     async fn with<T: Send + 'static>(
         &self,
@@ -104,23 +104,23 @@ impl Asking<'_> {
         compute: impl FnOnce(&Hopping, Vec<Vec<HopStep>>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (hopping, queue) = (Arc::clone(self.hopping), queue.to_vec());
-        with(&self.hopping.query, move |_| compute(&hopping, hopping.exits(&queue))).await
+        on_cpu(&self.hopping.query, move |_| compute(&hopping, hopping.exits(&queue))).await
     }
 
-    async fn by_similarity(&self, queue: &[u32]) -> Result<Round> {
+    async fn by_similarity(&self, queue: &[u32]) -> Result<Taken> {
         let exits = self.with(queue, |_, exits| Ok(exits)).await?;
         Ok(self.round(exits, |_, exits| Vec::from_iter(best_exit(exits, &self.hopping.options))))
     }
 
     /// Returns a round in which `steps` says which steps are taken from each passage, by its place in the queue.
-    fn round(&self, exits: Vec<Vec<HopStep>>, mut steps: impl FnMut(usize, &[HopStep]) -> Vec<HopStep>) -> Round {
+    fn round(&self, exits: Vec<Vec<HopStep>>, mut steps: impl FnMut(usize, &[HopStep]) -> Vec<HopStep>) -> Taken {
         let steps = exits.iter().enumerate().flat_map(|(place, exits)| steps(place, exits)).collect();
-        Round { exits, steps, said: RoundReasoning::default(), is_useless: false }
+        Taken { exits, steps, reasoning: RoundReasoning::default(), is_useless: false }
     }
 
-    async fn chosen(&self, queue: &[u32]) -> Result<Round> {
-        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+    async fn chosen(&self, queue: &[u32]) -> Result<Taken> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             query.prepare_shown(&own)?;
             let mut tasks = Vec::new();
@@ -130,10 +130,10 @@ impl Asking<'_> {
             }
             Ok((tasks, exits))
         });
-        let (tasks, exits) = told.await?;
-        let asked = asked::<ChooseSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let (tasks, exits) = prepared.await?;
+        let asked = self.session.perform_each::<ChooseSkill>(tasks).await?;
         let is_useless = asked.is_useless();
-        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
         let mut outputs = asked.outputs.into_iter();
         let taken = self.round(exits, |_, exits| {
             if exits.is_empty() {
@@ -144,21 +144,21 @@ impl Asking<'_> {
                     exits.get(place).map(|step| self.helpful(step, Verdict::Necessary)).into_iter().collect()
                 }
                 Some(None) => {
-                    said.declined += 1;
+                    reasoning.declined += 1;
                     Vec::new()
                 }
                 None => {
-                    said.degraded += 1;
+                    reasoning.degraded += 1;
                     Vec::from_iter(best_exit(exits, &self.hopping.options))
                 }
             }
         });
-        Ok(Round { said, is_useless, ..taken })
+        Ok(Taken { reasoning, is_useless, ..taken })
     }
 
-    async fn judged_edges(&self, queue: &[u32]) -> Result<Round> {
-        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+    async fn judged_edges(&self, queue: &[u32]) -> Result<Taken> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             let targets = exits.iter().flat_map(|exits| exits.iter().take(STEPS_JUDGED)).map(|step| step.to);
             query.prepare_shown(&targets.chain(own.iter().copied()).collect::<Vec<u32>>())?;
@@ -173,56 +173,58 @@ impl Asking<'_> {
             }
             Ok((tasks, exits))
         });
-        let (tasks, exits) = told.await?;
-        let asked = asked::<JudgeSkill>(self.caller, tasks, self.hopping.query.options.calls_after_strategy()).await?;
+        let (tasks, exits) = prepared.await?;
+        let asked = self.session.perform_each::<JudgeSkill>(tasks).await?;
         let is_useless = asked.is_useless();
-        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
         let mut outputs = asked.outputs.into_iter();
         let taken = self.round(exits, |_, exits| {
             if exits.is_empty() {
                 return Vec::new();
             }
             let Some(verdicts) = outputs.next().flatten() else {
-                said.degraded += 1;
+                reasoning.degraded += 1;
                 return Vec::from_iter(best_exit(exits, &self.hopping.options));
             };
             let judged = || exits.iter().zip(&verdicts);
-            said.verdicts.extend(judged().map(|(step, verdict)| self.judgement(Some(step.from), step.to, *verdict)));
+            reasoning
+                .verdicts
+                .extend(judged().map(|(step, verdict)| self.judgement(Some(step.from), step.to, *verdict)));
             let helpful = judged().filter(|it| *it.1 != Verdict::Irrelevant);
             let steps: Vec<HopStep> = helpful.map(|(step, verdict)| self.helpful(step, *verdict)).collect();
-            said.declined += u32::from(steps.is_empty());
+            reasoning.declined += u32::from(steps.is_empty());
             steps
         });
-        Ok(Round { said, is_useless, ..taken })
+        Ok(Taken { reasoning, is_useless, ..taken })
     }
 
-    async fn judged_nodes(&self, queue: &[u32], known: &mut FxHashMap<u32, Verdict>) -> Result<Round> {
-        let (question, round, own) = (self.hopping.query.question.text.clone(), self.round, queue.to_vec());
-        let told = self.with(queue, move |hopping, exits| {
+    async fn judged_nodes(&self, queue: &[u32], known: &mut FxHashMap<u32, Verdict>) -> Result<Taken> {
+        let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
+        let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             query.prepare_shown(&own)?;
             let item = |passage: &u32| Ok(JudgedItem::Passage(query.shown(*passage)?));
             let items = own.iter().map(item).collect::<Result<_>>()?;
             Ok((JudgeTask { question, round, items }, exits))
         });
-        let (task, exits) = told.await?;
-        let kept = self.hopping.query.options.calls_after_strategy();
-        let mut asked = asked::<JudgeSkill>(self.caller, vec![task], kept).await?;
+        let (task, exits) = prepared.await?;
+        let mut asked = self.session.perform_each::<JudgeSkill>(vec![task]).await?;
         let verdicts = asked.outputs.pop().flatten();
-        let mut said = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
+        let mut reasoning = RoundReasoning { asked: asked.asked, ..RoundReasoning::default() };
         let Some(verdicts) = verdicts else {
-            said.degraded = 1;
+            reasoning.degraded = 1;
             let taken = self.round(exits, |_, exits| Vec::from_iter(best_exit(exits, &self.hopping.options)));
-            return Ok(Round { said, is_useless: true, ..taken });
+            return Ok(Taken { reasoning, is_useless: true, ..taken });
         };
         known.extend(queue.iter().copied().zip(verdicts.iter().copied()));
-        said.verdicts = queue.iter().zip(&verdicts).map(|(it, verdict)| self.judgement(None, *it, *verdict)).collect();
-        said.declined = verdicts.iter().filter(|verdict| **verdict == Verdict::Irrelevant).count() as u32;
+        reasoning.verdicts =
+            queue.iter().zip(&verdicts).map(|(it, verdict)| self.judgement(None, *it, *verdict)).collect();
+        reasoning.declined = verdicts.iter().filter(|verdict| **verdict == Verdict::Irrelevant).count() as u32;
         let taken = self.round(exits, |place, exits| match verdicts[place] {
             Verdict::Irrelevant => Vec::new(),
             verdict => exits.iter().map(|step| self.helpful(step, verdict)).collect(),
         });
-        Ok(Round { said, ..taken })
+        Ok(Taken { reasoning, ..taken })
     }
 
     fn judgement(&self, from: Option<u32>, to: u32, verdict: Verdict) -> Judgement {
@@ -232,10 +234,10 @@ impl Asking<'_> {
 
     /// Returns a step that the model is for, with what it is worth then.
     fn helpful(&self, step: &HopStep, verdict: Verdict) -> HopStep {
-        if self.hopping.query.options.preset == Preset::Paper {
+        if self.hopping.settings.preset == Preset::Paper {
             return *step;
         }
-        let word = match (self.hopping.query.options.reasoning, verdict) {
+        let word = match (self.hopping.settings.reasoning, verdict) {
             (Reasoning::JudgeNodes, _) | (_, Verdict::Irrelevant) => 0.0,
             (Reasoning::Choose, _) => CHOSEN_WORTH,
             (_, Verdict::Related) => NEEDED_WORTH / 2.0,
@@ -261,7 +263,7 @@ impl Hopping {
     }
 }
 
-impl Said {
+impl Judged {
     /// Returns the passages of a walk, best first: those found needed, those that have to do with the question, the
     /// others, each as similarity has them; scores stay in order.
     pub(super) fn ranked(&self, kept: &[Visited], pruned: &[Visited]) -> Vec<Visited> {

@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Query, on_cpu, step};
+use super::step;
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::top;
 use crate::graph::trail::{Taken, TrailOffers, TrailOptions, TrailWalk, TrailWalking, TrailWeights};
-use crate::query::asking::asked;
-use crate::query::caller::Caller;
+use crate::query::session::Session;
+use crate::query::session::query::{Query, on_cpu};
 use crate::skill::{JudgeSkill, JudgeTask, JudgedItem};
 
 /// Steps of a round that are judged.
@@ -51,7 +51,7 @@ const SPREAD_RANK: usize = 10;
 
 /// What a model said in a walk.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
+pub(super) struct Judged {
     /// What it did in each round.
     pub(super) rounds: Vec<RoundReasoning>,
     /// What it said of each step, by its two ends.
@@ -66,7 +66,7 @@ struct Word {
     share: f32,
 }
 
-impl Said {
+impl Judged {
     /// Returns what the gain of a step is multiplied by.
     fn factor(&self, taken: &Taken) -> f32 {
         match self.verdicts.get(&(taken.from, taken.edge.to)) {
@@ -116,36 +116,36 @@ impl Said {
 /// [`Error::Chat`](crate::Error::Chat) if something about the model has to be corrected, and whatever the store fails
 /// with.
 pub(super) async fn walked(
+    session: &Session,
     query: &Arc<Query>,
-    caller: &Arc<Caller>,
     weights: &Arc<TrailWeights>,
     options: TrailOptions,
-) -> Result<(Arc<TrailWalk>, Said)> {
+) -> Result<(Arc<TrailWalk>, Judged)> {
     let own = Arc::clone(weights);
-    let mut walking = on_cpu(query, move |query| Ok(TrailWalking::begin(&query.evidence, &own, &options))).await?;
-    let mut said = Said::default();
+    let mut walking = on_cpu(query, move |query| Ok(TrailWalking::begin(&query.evidence()?, &own, &options))).await?;
+    let mut judged = Judged::default();
     let mut is_asked = true;
     loop {
         let own = Arc::clone(weights);
         let offered = on_cpu(query, move |query| {
-            let offers = walking.offers(query.reader.graph(), &query.evidence, &own);
+            let offers = walking.offers(query.reader.graph(), &query.evidence()?, &own);
             Ok((walking, offers))
         });
         let (going, offers) = offered.await?;
         walking = going;
         let Some(offers) = offers else { break };
-        let steps = if is_asked { said.unjudged(&offers) } else { Vec::new() };
+        let steps = if is_asked { judged.unjudged(&offers) } else { Vec::new() };
         if is_asked {
-            is_asked = said.add(query, caller, steps).await?;
+            is_asked = judged.add(session, query, steps).await?;
         }
-        walking.advance(offers, |taken| said.factor(taken));
+        walking.advance(offers, |taken| judged.factor(taken));
     }
-    Ok((Arc::new(walking.finish()), said))
+    Ok((Arc::new(walking.finish()), judged))
 }
 
-impl Said {
+impl Judged {
     /// Lets the model judge the steps of a round; returns whether it is asked again.
-    async fn add(&mut self, query: &Arc<Query>, caller: &Arc<Caller>, steps: Vec<Taken>) -> Result<bool> {
+    async fn add(&mut self, session: &Session, query: &Arc<Query>, steps: Vec<Taken>) -> Result<bool> {
         let mut round = RoundReasoning::default();
         let number = self.rounds.len() as u32;
         if steps.is_empty() {
@@ -162,7 +162,7 @@ impl Said {
             shown.iter().map(item).collect::<Result<Vec<JudgedItem>>>()
         });
         let task = JudgeTask { question: query.question.text.clone(), round: number, items: items.await? };
-        let mut asked = asked::<JudgeSkill>(caller, vec![task], query.options.calls_after_strategy()).await?;
+        let mut asked = session.perform_each::<JudgeSkill>(vec![task]).await?;
         round.asked = asked.asked;
         let verdicts = asked.outputs.pop().flatten();
         round.degraded = u32::from(verdicts.is_none());
@@ -208,7 +208,7 @@ mod tests {
         let order = |words: &[((u32, u32), Verdict, f32)]| {
             let verdicts =
                 words.iter().map(|(step, verdict, share)| (*step, Word { verdict: *verdict, share: *share }));
-            Said { verdicts: verdicts.collect(), ..Said::default() }.ranked(ranked.clone(), 3)
+            Judged { verdicts: verdicts.collect(), ..Judged::default() }.ranked(ranked.clone(), 3)
         };
         assert_eq!(order(&[]), ranked);
         assert_eq!(order(&[((7, 9), Verdict::Irrelevant, 1.0), ((7, 8), Verdict::Related, 1.0)]), ranked);

@@ -1,15 +1,16 @@
 //! Passages that were found, as they are shown.
 
-use super::strategies::{Found, Query};
 use crate::domain::Hit;
 use crate::error::Result;
+use crate::query::session::query::Ranking;
 
 /// Returns the passages that were found, in their order, with their documents and the steps that led to them.
 ///
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn hits(query: &Query, found: &Found) -> Result<Vec<Hit>> {
+pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
+    let query = &found.query;
     let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
     query.reader.prepare(&passages)?;
     let graph = query.reader.graph();

@@ -13,11 +13,11 @@ mod rules;
 
 use std::ops::Range;
 
-use super::question::AskedQuestion;
-use super::strategies::{Found, Query};
 use crate::domain::Guess;
 use crate::error::Result;
 use crate::graph::packed::{PassageGraph, row};
+use crate::query::evidence::question::AskedQuestion;
+use crate::query::session::query::{Query, Ranking};
 use crate::text::{strip_parenthesis, words};
 use prose::Prose;
 use relations::Relation;
@@ -30,7 +30,8 @@ const PASSAGES_READ: usize = 3;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn guess(query: &Query, found: &Found) -> Result<Option<Guess>> {
+pub(in crate::query) fn guess(found: &Ranking) -> Result<Option<Guess>> {
+    let query = found.query.as_ref();
     let asked = Asked { query, found, graph: query.reader.graph(), question: &query.question };
     let guess = match asked.pair() {
         Some(pair) => asked.compared(&pair)?,
@@ -55,7 +56,7 @@ struct End {
 
 struct Asked<'a> {
     query: &'a Query,
-    found: &'a Found,
+    found: &'a Ranking,
     graph: PassageGraph<'a>,
     question: &'a AskedQuestion,
 }

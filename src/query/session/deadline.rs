@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 
 /// What is done for a question, known to the one who waits for it.
 #[derive(Default)]
-pub(super) struct Stage(Mutex<&'static str>);
+pub(in crate::query) struct Stage(Mutex<&'static str>);
 
 impl Stage {
     /// Says what is done from now on.
-    pub(super) fn enter(&self, action: &'static str) {
+    pub(in crate::query) fn enter(&self, action: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = action;
     }
 
     /// Returns what `work` returns, or [`Error::Deadline`] where that takes longer than it may.
-    pub(super) async fn within<T>(
+    pub(in crate::query) async fn within<T>(
         &self,
         deadline: Option<Duration>,
         work: impl Future<Output = Result<T>>,

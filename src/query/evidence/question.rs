@@ -6,6 +6,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::packed::{PassageGraph, entity_flag, name_kind, row};
 use crate::graph::vectors::QuantizedVectors;
+use crate::query::evidence::lexical::distinct;
 use crate::text::{
     NameLookup, NameMatch, NameRule, Run, capitalized_runs, find_names, is_stop_word, stem, terms, tokens,
 };
@@ -22,6 +23,9 @@ pub struct AskedQuestion {
     pub text: String,
     /// Its terms, in order, with repetitions.
     pub terms: Vec<String>,
+    /// Its distinct terms, in order of appearance, each with how often it stands there: at most
+    /// [`TERMS_MAX`](crate::graph::trail::TERMS_MAX).
+    pub distinct: Vec<(String, f32)>,
     /// Its folded words, in order, stop words among them.
     pub words: Vec<String>,
     /// Names in it that documents of the index bear.
@@ -29,7 +33,7 @@ pub struct AskedQuestion {
     /// Folded names of what it capitalizes, whether or not the index knows it.
     pub capitalized: Vec<String>,
     /// Folded names in it that a language model gave, if one was asked.
-    pub told: Vec<String>,
+    pub model_names: Vec<String>,
     /// Its vector, one row; none without an embedder.
     pub vector: QuantizedVectors,
 }
@@ -50,7 +54,7 @@ pub struct NamedEntity {
 /// # Errors
 ///
 /// [`Error::Question`] if it has no word, or more than [`QUESTION_CHARS_MAX`] characters.
-pub(super) fn checked(question: &str) -> Result<&str> {
+pub(in crate::query) fn checked(question: &str) -> Result<&str> {
     let question = question.trim();
     if tokens(question).is_empty() {
         return Err(Error::Question { reason: "a question needs at least one word".to_owned() });
@@ -82,12 +86,14 @@ impl AskedQuestion {
                 vector.push(embedding.values());
             }
         }
+        let terms = terms(&text);
         Ok(Self {
-            terms: terms(&text),
+            distinct: distinct(&terms),
+            terms,
             words: tokens(&text),
             names: Vec::new(),
             capitalized,
-            told: Vec::new(),
+            model_names: Vec::new(),
             vector,
             text,
         })
@@ -98,8 +104,8 @@ impl AskedQuestion {
     pub fn put_to(self, graph: PassageGraph<'_>) -> Self {
         let runs = capitalized_runs(&self.text, &|_| false);
         let mut names = known_names(&self.text, &runs, graph);
-        for name in &self.told {
-            names.extend(self.told_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
+        for name in &self.model_names {
+            names.extend(self.model_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
         }
         Self { names, ..self }
     }
@@ -107,14 +113,14 @@ impl AskedQuestion {
     /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of
     /// documents where the index knows them as such.
     #[must_use]
-    pub(super) fn with_told(mut self, names: Vec<String>) -> Self {
+    pub(in crate::query) fn with_model_names(mut self, names: Vec<String>) -> Self {
         self.capitalized
             .extend(names.iter().filter(|name| !self.capitalized.contains(name)).cloned().collect::<Vec<_>>());
-        Self { told: names, ..self }
+        Self { model_names: names, ..self }
     }
 
     /// Returns a name that a language model gave where documents of the index bear it.
-    fn told_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
+    fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
         let entity = graph.entity(name).filter(|entity| !row(graph.entity_bearers, *entity).is_empty())?;
         let words: Vec<&str> = name.split(' ').collect();
         let start = self.words.windows(words.len()).position(|window| window == words)?;
@@ -183,7 +189,7 @@ fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEn
 /// 1/√(documents that bear the name), × 0.6 for a name cut at its comma or found by its capitals, × its share of a
 /// longer run; names of more than `bearers_max` documents say nothing.
 #[must_use]
-pub(super) fn named_passages(
+pub(in crate::query) fn named_passages(
     question: &AskedQuestion,
     graph: PassageGraph<'_>,
     bearers_max: usize,

@@ -6,12 +6,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::lexical;
-use super::strategies::Query;
 use crate::error::Result;
 use crate::graph::packed::row;
 use crate::graph::trail::{Candidates, Leap, Substituted};
 use crate::graph::vectors::QuantizedVectors;
+use crate::query::session::query::Query;
 use crate::store::VectorField;
 use crate::text::{is_stop_word, stem, terms};
 
@@ -21,7 +20,7 @@ const QUESTIONS: usize = 10;
 const INTERROGATIVES: [&str; 6] = ["who", "when", "where", "what", "which", "how"];
 
 /// A question in which what a leap begins with is replaced by what it leads to.
-pub(super) struct Question {
+pub(in crate::query) struct Question {
     leap: Leap,
     text: String,
 }
@@ -31,23 +30,22 @@ pub(super) struct Question {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn questions(query: &Query, candidates: &Candidates) -> Result<Vec<Question>> {
+pub(in crate::query) fn questions(query: &Query, candidates: &Candidates) -> Result<Vec<Question>> {
     if query.embedder.dimension() == 0 {
         return Ok(Vec::new());
     }
-    let distinct = lexical::distinct(&query.question.terms);
     let leaps = candidates.leaps(QUESTIONS).into_iter();
-    leaps.map(|leap| Ok(Question { leap, text: text(query, &distinct, &leap)? })).collect()
+    leaps.map(|leap| Ok(Question { leap, text: text(query, &leap)? })).collect()
 }
 
-fn text(query: &Query, distinct: &[(String, f32)], leap: &Leap) -> Result<String> {
+fn text(query: &Query, leap: &Leap) -> Result<String> {
     let graph = query.reader.graph();
     let document = query.reader.document(graph.passage_document[leap.from as usize])?;
     let known: FxHashSet<String> = terms(document.title.as_deref().unwrap_or_default()).into_iter().collect();
     let entity = graph.entity_name(leap.entity);
     let is_open = |word: &&String| {
         let stem = stem(word);
-        let bit = distinct.iter().position(|(term, _)| *term == stem);
+        let bit = query.question.distinct.iter().position(|(term, _)| *term == stem);
         let is_answered = known.contains(&stem) || bit.is_some_and(|bit| leap.terms >> bit & 1 == 1);
         let is_idle = is_stop_word(word) && !INTERROGATIVES.contains(&word.as_str());
         !is_answered && !is_idle && !entity.split(' ').any(|own| own == word.as_str())
@@ -65,7 +63,7 @@ fn text(query: &Query, distinct: &[(String, f32)], leap: &Leap) -> Result<String
 /// # Cancel safety
 ///
 /// Dropping the future loses the vectors and nothing else.
-pub(super) async fn embedded(query: &Query, questions: &[Question]) -> Result<QuantizedVectors> {
+pub(in crate::query) async fn embedded(query: &Query, questions: &[Question]) -> Result<QuantizedVectors> {
     let mut vectors = QuantizedVectors::new(query.embedder.dimension());
     if questions.is_empty() {
         return Ok(vectors);
@@ -80,7 +78,7 @@ pub(super) async fn embedded(query: &Query, questions: &[Question]) -> Result<Qu
 /// Returns how close the best passages are to questions.
 ///
 /// Complexity: questions · sentences of the candidates' pool.
-pub(super) fn compared(
+pub(in crate::query) fn compared(
     query: &Query,
     candidates: &Candidates,
     questions: Vec<Question>,

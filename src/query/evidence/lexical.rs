@@ -12,7 +12,7 @@ const B: f32 = 0.75;
 
 /// What the terms of a question say about the texts of one field, by ordinal.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FieldScores {
+pub(in crate::query) struct FieldScores {
     /// BM25.
     pub bm25: Vec<f32>,
     /// Which terms each text has, one bit a term.
@@ -23,7 +23,7 @@ pub(super) struct FieldScores {
 
 /// Returns the distinct terms of a question, in order of appearance, at most [`TERMS_MAX`].
 #[must_use]
-pub(super) fn distinct(terms: &[String]) -> Vec<(String, f32)> {
+pub(in crate::query) fn distinct(terms: &[String]) -> Vec<(String, f32)> {
     let mut distinct: Vec<(String, f32)> = Vec::new();
     for term in terms {
         if let Some((_, count)) = distinct.iter_mut().find(|(text, _)| text == term) {
@@ -37,7 +37,7 @@ pub(super) fn distinct(terms: &[String]) -> Vec<(String, f32)> {
 
 /// Returns ln(1 + (N − df + ½)/(df + ½)).
 #[must_use]
-pub(super) fn idf(texts: usize, frequency: usize) -> f32 {
+pub(in crate::query) fn idf(texts: usize, frequency: usize) -> f32 {
     let (texts, frequency) = (texts as f32, frequency as f32);
     (1.0 + (texts - frequency + 0.5) / (frequency + 0.5)).ln()
 }
@@ -47,7 +47,11 @@ pub(super) fn idf(texts: usize, frequency: usize) -> f32 {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String, f32)]) -> Result<FieldScores> {
+pub(in crate::query) fn score(
+    reader: &dyn GraphReader,
+    field: TextField,
+    terms: &[(String, f32)],
+) -> Result<FieldScores> {
     let lengths = lengths(reader.graph(), field);
     let average = reader.mean_length(field);
     let texts = count(reader, field);
@@ -75,7 +79,7 @@ pub(super) fn score(reader: &dyn GraphReader, field: TextField, terms: &[(String
 }
 
 /// Returns how many texts of a field the version has.
-pub(super) fn count(reader: &dyn GraphReader, field: TextField) -> usize {
+pub(in crate::query) fn count(reader: &dyn GraphReader, field: TextField) -> usize {
     let counts = reader.counts();
     let count = match field {
         TextField::Passage => counts.passages,
@@ -92,7 +96,7 @@ fn lengths(graph: PassageGraph<'_>, field: TextField) -> &[u32] {
 }
 
 /// Divides by the largest, so that the best is 1.
-pub(super) fn normalize(scores: &mut [f32]) {
+pub(in crate::query) fn normalize(scores: &mut [f32]) {
     let best = scores.iter().copied().fold(0.0, f32::max) + 1e-9;
     for score in scores {
         *score /= best;

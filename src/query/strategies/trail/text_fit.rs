@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::lexical;
-use super::strategies::Query;
 use crate::error::Result;
 use crate::graph::trail::TextFit;
+use crate::query::evidence::lexical;
+use crate::query::session::query::Query;
 use crate::store::TextField;
 use crate::text::{lead_name, terms};
 
@@ -17,8 +17,8 @@ const NAME_SHARE: f32 = 0.4;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
-    let asked = Asked::of(query);
+pub(in crate::query) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
+    let asked = Asked::of(query)?;
     query.reader.prepare(passages)?;
     let mut names = Names { query, worth: asked.worth.clone() };
     passages.iter().map(|passage| fit(query, &asked, &mut names, *passage)).collect()
@@ -42,14 +42,14 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(query: &Query) -> Self {
-        let distinct = lexical::distinct(&query.question.terms).into_iter().map(|(term, _)| term);
-        let worth: FxHashMap<String, f32> = distinct.zip(query.evidence.idf.iter().copied()).collect();
+    fn of(query: &Query) -> Result<Self> {
+        let distinct = query.question.distinct.iter().map(|(term, _)| term.clone());
+        let worth: FxHashMap<String, f32> = distinct.zip(query.passage_words()?.idf.iter().copied()).collect();
         let pairs = query.question.terms.windows(2).filter_map(|pair| match pair {
             [first, second] => Some((first.clone(), second.clone())),
             _ => None,
         });
-        Self { whole: worth.values().sum(), pairs: pairs.collect(), worth }
+        Ok(Self { whole: worth.values().sum(), pairs: pairs.collect(), worth })
     }
 
     /// Returns the share of the question's pairs that stand in one of `lists`, by idf.

@@ -4,10 +4,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::AskOptions;
 use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Hit, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
+use crate::query::AskOptions;
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
     ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_aloud,
@@ -18,7 +18,7 @@ pub const UNCHECKED: &str = "citations were checked by rule";
 /// What is said when a model finds no answer in what it was shown.
 const ABSTAINED: &str = "The passages that were found do not answer the question.";
 
-/// Is told each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
+/// Receives each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
 /// of the answer is known only when that is there: what a model breaks off, or cannot be used as a whole, is not.
 #[derive(Clone)]
 pub struct SentenceSink(Arc<dyn Fn(&WrittenSentence) + Send + Sync>);
@@ -59,7 +59,7 @@ impl fmt::Debug for SentenceSink {
 
 /// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
 /// with the reason, where the model gives nothing that can be used.
-pub(super) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
+pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }

@@ -7,11 +7,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::lexical;
-use super::strategies::{Found, Query};
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
 use crate::graph::packed::row;
+use crate::query::evidence::PassageWords;
+use crate::query::session::query::{Query, Ranking};
 use crate::text::{terms, tokens};
 
 /// Passages whose sentences are looked at.
@@ -47,10 +47,17 @@ const FIRST: f32 = 0.1;
 const AGAIN: f32 = 0.25;
 
 /// An answer before it is put together with what was found.
-pub(super) struct Extracted {
-    pub(super) kind: AnswerKind,
-    pub(super) text: String,
-    pub(super) citations: Vec<Citation>,
+pub(in crate::query) struct Extracted {
+    pub(in crate::query) kind: AnswerKind,
+    pub(in crate::query) text: String,
+    pub(in crate::query) citations: Vec<Citation>,
+}
+
+impl Extracted {
+    /// Returns what is said when there is nothing.
+    fn nothing() -> Self {
+        Self { kind: AnswerKind::Nothing, text: NOTHING.to_owned(), citations: Vec::new() }
+    }
 }
 
 /// Quotes the `citations_max` sentences that answer best together, those at the end of a way first.
@@ -58,11 +65,11 @@ pub(super) struct Extracted {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
-    if !is_relevant(query, found) {
-        return Ok(Extracted { kind: AnswerKind::Nothing, text: NOTHING.to_owned(), citations: Vec::new() });
+pub(in crate::query) fn answer(found: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
+    if !is_relevant(found)? {
+        return Ok(Extracted::nothing());
     }
-    sentences(query, found, hits, citations_max)
+    sentences(found, hits, citations_max)
 }
 
 /// Does the same whatever they have to do with the question.
@@ -70,8 +77,8 @@ pub(super) fn answer(query: &Query, found: &Found, hits: &[Hit], citations_max: 
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn sentences(query: &Query, found: &Found, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
-    let mut chosen = choose(query, candidates(query, found, hits)?, citations_max);
+pub(in crate::query) fn sentences(found: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
+    let mut chosen = choose(found.query.passage_words()?, candidates(found, hits)?, citations_max);
     chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
     let citations: Vec<Citation> = chosen.iter().map(|(it, score)| it.hit.citation(it.span, *score)).collect();
     let text = citations.iter().map(|citation| citation.quote.as_str()).collect::<Vec<_>>().join("\n");
@@ -80,25 +87,23 @@ pub(super) fn sentences(query: &Query, found: &Found, hits: &[Hit], citations_ma
 
 /// Returns whether the passages found have anything to do with the question: a name of it that the index knows, or else
 /// enough of its words and of its meaning.
-fn is_relevant(query: &Query, found: &Found) -> bool {
-    let evidence = &query.evidence;
-    let whole = whole(query);
-    let best = |score: &dyn Fn(usize) -> f32| {
-        found.ranked.iter().take(PASSAGES_MAX).map(|it| score(it.0 as usize)).fold(0.0, f32::max)
-    };
-    let covered = best(&|passage| evidence.weight(evidence.passage_terms[passage]) / whole);
-    if !evidence.entities.is_empty() && covered >= COVERED_MIN {
-        return true;
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn is_relevant(found: &Ranking) -> Result<bool> {
+    let query = &found.query;
+    let words = query.passage_words()?;
+    let read = || found.ranked.iter().take(PASSAGES_MAX).map(|it| it.0);
+    let covered = read().map(|passage| words.weight(words.terms[passage as usize]) / words.whole()).fold(0.0, f32::max);
+    if !query.entities().is_empty() && covered >= COVERED_MIN {
+        return Ok(true);
     }
-    if evidence.best_sentence_cosine.is_empty() {
-        return covered >= COVERED_ALONE_MIN;
-    }
-    covered + best(&|passage| evidence.best_sentence_cosine[passage]) >= FIT_MIN
-}
-
-/// Returns the idf of the whole question.
-fn whole(query: &Query) -> f32 {
-    query.evidence.weight(query.evidence.all_terms()).max(1e-9)
+    let cosines = read().map(|passage| query.best_sentence_cosine_of(passage)).collect::<Result<Vec<_>>>()?;
+    Ok(match cosines.into_iter().collect::<Option<Vec<f32>>>() {
+        None => covered >= COVERED_ALONE_MIN,
+        Some(cosines) => covered + cosines.into_iter().fold(0.0, f32::max) >= FIT_MIN,
+    })
 }
 
 /// A sentence that may be quoted.
@@ -113,8 +118,10 @@ struct Candidate<'a> {
 }
 
 /// Returns the sentences of the best passages, passage by passage; headings are none.
-fn candidates<'a>(query: &Query, found: &Found, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>> {
-    let reading = Reading::of(query, hits);
+fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>> {
+    let query = &found.query;
+    let reading = Reading::of(query, hits)?;
+    let sentence_terms = &query.sentence_words()?.terms;
     let mut candidates = Vec::new();
     for (&(passage, score), hit) in found.ranked.iter().zip(hits).take(PASSAGES_MAX) {
         let spans = query.reader.passage(passage)?.sentences;
@@ -124,14 +131,14 @@ fn candidates<'a>(query: &Query, found: &Found, hits: &'a [Hit]) -> Result<Vec<C
         for (i, (span, number)) in sentences.enumerate() {
             let first = if i == 0 { FIRST } else { 0.0 };
             let worth = passage_worth + first + reading.worth(span.of(&hit.text), passage, number, hit.passage);
-            candidates.push(Candidate { hit, span, terms: query.evidence.sentence_terms[number], worth });
+            candidates.push(Candidate { hit, span, terms: sentence_terms[number], worth });
         }
     }
     Ok(candidates)
 }
 
 /// Returns where a score lies between the worst (0) and the best (1) of what was found.
-fn share(found: &Found, score: f32) -> f32 {
+fn share(found: &Ranking, score: f32) -> f32 {
     let best = found.ranked.first().map_or(score, |it| it.1);
     let worst = found.ranked.last().map_or(score, |it| it.1);
     if best > worst { (score - worst) / (best - worst) } else { 1.0 }
@@ -140,25 +147,24 @@ fn share(found: &Found, score: f32) -> f32 {
 /// What sentences are read for.
 struct Reading<'a> {
     query: &'a Query,
-    /// The question's terms, by bit.
-    terms: Vec<String>,
+    words: &'a PassageWords,
     asks_number: bool,
     /// Names along which ways leave passages.
     links: FxHashSet<(PassageId, String)>,
 }
 
 impl<'a> Reading<'a> {
-    fn of(query: &'a Query, hits: &[Hit]) -> Self {
+    fn of(query: &'a Query, hits: &[Hit]) -> Result<Self> {
         let steps = hits.iter().flat_map(|hit| &hit.path);
         let links = steps.filter_map(|step| Some((step.from, tokens(step.entity.as_deref()?).join(" ")))).collect();
-        let terms = lexical::distinct(&query.question.terms).into_iter().map(|(term, _)| term).collect();
-        Self { query, terms, asks_number: asks_number(&query.question.words), links }
+        Ok(Self { query, words: query.passage_words()?, asks_number: asks_number(&query.question.words), links })
     }
 
     /// Returns what a sentence is worth for what it says itself.
     fn worth(&self, sentence: &str, passage: u32, number: usize, id: PassageId) -> f32 {
-        let (graph, evidence) = (self.query.reader.graph(), &self.query.evidence);
-        let own = terms(sentence).into_iter().filter_map(|term| self.terms.iter().position(|it| *it == term));
+        let (graph, named) = (self.query.reader.graph(), self.query.entities());
+        let asked = &self.query.question.distinct;
+        let own = terms(sentence).into_iter().filter_map(|term| asked.iter().position(|it| it.0 == term));
         let own = own.fold(0, |bits, term| bits | 1 << term);
         let mentions = row(graph.passage_mentions, passage);
         let mentions = mentions.filter(|mention| graph.mention_sentence[*mention] as usize == number);
@@ -167,10 +173,10 @@ impl<'a> Reading<'a> {
         let (has_asked, asked) = if self.asks_number {
             (sentence.bytes().any(|byte| byte.is_ascii_digit()), NUMBER)
         } else {
-            (entities.iter().any(|entity| !evidence.entities.contains(entity)), NAME)
+            (entities.iter().any(|entity| !named.contains(entity)), NAME)
         };
         let flag = |is: bool, worth: f32| if is { worth } else { 0.0 };
-        COVERED * evidence.weight(own) / whole(self.query)
+        COVERED * self.words.weight(own) / self.words.whole()
             + flag(has_asked, asked)
             + flag(entities.iter().any(leads_on), LINK)
     }
@@ -194,8 +200,8 @@ fn asks_number(words: &[String]) -> bool {
 }
 
 /// Chooses `count` sentences, each the best beside those chosen before it; ties go to the better passage.
-fn choose<'a>(query: &Query, mut candidates: Vec<Candidate<'a>>, count: usize) -> Vec<(Candidate<'a>, f32)> {
-    let (evidence, whole) = (&query.evidence, whole(query));
+fn choose<'a>(words: &PassageWords, mut candidates: Vec<Candidate<'a>>, count: usize) -> Vec<(Candidate<'a>, f32)> {
+    let whole = words.whole();
     let mut chosen: Vec<(Candidate<'a>, f32)> = Vec::new();
     let mut covered = 0;
     while chosen.len() < count {
@@ -203,7 +209,7 @@ fn choose<'a>(query: &Query, mut candidates: Vec<Candidate<'a>>, count: usize) -
         let mut best: Option<(usize, f32)> = None;
         for (i, candidate) in candidates.iter().enumerate() {
             let times = quoted(candidate.hit);
-            let new = UNCOVERED * evidence.weight(candidate.terms & !covered) / whole;
+            let new = UNCOVERED * words.weight(candidate.terms & !covered) / whole;
             let score = candidate.worth + new - AGAIN * times as f32;
             if times < SENTENCES_MAX && best.is_none_or(|(_, most)| score > most) {
                 best = Some((i, score));

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::RwLock;
 use tokio::time::{Instant, timeout_at};
 
-use super::options::SearchOptions;
 use crate::domain::{BudgetKind, ChatError, ModelWork, StopReason};
 use crate::error::Result;
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Replying};
+use crate::query::options::SearchOptions;
 use crate::skill::{Degradation, Performed, Skill, perform};
 
 /// Calls that may fail in a row before it is asked nothing more.
 const FAILURES_MAX: u32 = 3;
 
 /// See the top of this file.
-pub struct Caller {
+pub(in crate::query) struct Caller {
     model: Arc<dyn ChatModel>,
     calls_max: Option<u32>,
     from: Instant,
@@ -38,20 +38,20 @@ struct State {
 }
 
 /// Returns when a share of the time that there is for a question is over; none where it has no end.
-pub(super) fn until(options: &SearchOptions, share: f64) -> Option<Instant> {
+pub(in crate::query) fn until(options: &SearchOptions, share: f64) -> Option<Instant> {
     Instant::now().checked_add(options.deadline?.mul_f64(share))
 }
 
 impl Caller {
     /// Holds `model` to `calls_max` calls, repairs among them, that end by `until`.
-    pub(super) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
+    pub(in crate::query) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
         let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
         let state = Mutex::new(State { work, ..State::default() });
         Self { model, calls_max, from: Instant::now(), until, state, alone: RwLock::default() }
     }
 
     /// Holds `model` to what another left of `calls_max` calls, however that ended, and to another time.
-    pub(super) fn after(
+    pub(in crate::query) fn after(
         other: Option<&Self>,
         model: Arc<dyn ChatModel>,
         calls_max: Option<u32>,
@@ -63,7 +63,7 @@ impl Caller {
     }
 
     /// Waits for something no longer than for the model; none where that is too long, and then it is asked no more.
-    pub(super) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    pub(in crate::query) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(until) = self.until else { return Some(work.await) };
         let done = timeout_at(until, work).await.ok();
         if done.is_none() {
@@ -73,7 +73,7 @@ impl Caller {
     }
 
     /// Returns the model within these bounds.
-    pub(super) fn bounded(&self) -> impl ChatModel + '_ {
+    pub(in crate::query) fn bounded(&self) -> impl ChatModel + '_ {
         Keeping { caller: self, kept: 0 }
     }
 
@@ -87,13 +87,18 @@ impl Caller {
     }
 
     /// Returns what it was asked so far, and what that came to.
-    pub(super) fn work(&self) -> ModelWork {
+    pub(in crate::query) fn work(&self) -> ModelWork {
         let state = self.state();
         let mut work = state.work.clone();
         if state.is_short && work.stop == StopReason::Finished {
             work.stop = StopReason::Calls;
         }
         work
+    }
+
+    /// Returns whether its calls are counted.
+    pub(in crate::query) fn has_limit(&self) -> bool {
+        self.calls_max.is_some()
     }
 
     /// Returns how many calls are left; none once it is asked nothing more.

@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::caller::Caller;
 use crate::domain::{Hit, PassageId, Pick, StopReason};
 use crate::error::Result;
+use crate::query::session::Session;
 use crate::skill::{FoundPassage, PickSkill, PickTask, StepTaken};
 
 /// Passages that a model is shown at most.
@@ -14,7 +14,7 @@ pub const PICK_MAX: usize = 50;
 pub const PICK_DEFAULT: usize = 20;
 
 /// Lets a model pick among the first `shown` of `hits`, and returns all of them with what it picked in front. Where the
-/// model gives nothing that can be used, or picks none, the order stays as it was.
+/// model gives nothing that can be used, or picks none, the order stays as it was; nothing is picked without a model.
 ///
 /// # Errors
 ///
@@ -23,28 +23,33 @@ pub const PICK_DEFAULT: usize = 20;
 /// # Cancel safety
 ///
 /// Dropping the future loses a reply in flight, which may have been paid for.
-pub(super) async fn pick(caller: &Caller, question: &str, hits: Vec<Hit>, shown: usize) -> Result<(Vec<Hit>, Pick)> {
+pub(in crate::query) async fn pick(
+    session: &Session,
+    hits: Vec<Hit>,
+    shown: usize,
+) -> Result<(Vec<Hit>, Option<Pick>)> {
+    let Some(caller) = session.caller() else { return Ok((hits, None)) };
     let passages = found_passages(&hits, shown.min(PICK_MAX));
-    let task = PickTask { question: question.to_owned(), passages };
+    let task = PickTask { question: session.question().to_owned(), passages };
     let mut pick = Pick { model: caller.name().to_owned(), shown: task.passages.len() as u32, ..Pick::default() };
     if task.passages.is_empty() {
-        return Ok((hits, pick));
+        return Ok((hits, Some(pick)));
     }
-    match caller.perform::<PickSkill>(&task, 0).await? {
+    match caller.perform::<PickSkill>(&task, session.calls_kept()).await? {
         Ok(places) => {
             pick.picked = places.iter().filter_map(|place| hits.get(*place)).map(|hit| hit.passage).collect();
-            Ok((in_front(hits, &places), pick))
+            Ok((in_front(hits, &places), Some(pick)))
         }
         Err(why) => {
             let stop = caller.work().stop;
             pick.degraded = Some(if stop == StopReason::Finished { why.to_string() } else { stop.to_string() });
-            Ok((hits, pick))
+            Ok((hits, Some(pick)))
         }
     }
 }
 
 /// Returns the first `count` of `hits` as a model is shown them.
-pub(super) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundPassage> {
+pub(in crate::query) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundPassage> {
     let names: FxHashMap<PassageId, &str> = hits.iter().map(|hit| (hit.passage, hit.name.as_str())).collect();
     let shown = hits.iter().take(count).map(|hit| FoundPassage {
         passage: hit.passage,

@@ -3,82 +3,93 @@
 
 use std::sync::Arc;
 
-use super::asking::asked;
-use super::caller::Caller;
-use super::options::{RerankedBy, SearchOptions};
-use super::strategies::{Found, Query, on_cpu};
 use crate::domain::Verdict;
 use crate::embed::{Reranker, Titled, passage_text};
 use crate::error::{Error, Result};
 use crate::graph::top;
+use crate::query::options::RerankedBy;
+use crate::query::session::Session;
+use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::skill::{JUDGED_MAX, JudgeSkill, JudgeTask, JudgedItem};
 
+/// How what was found is judged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rerank {
+    /// Passages that are judged.
+    pub count: usize,
+    /// Who judges.
+    pub by: RerankedBy,
+}
+
 /// Who judges.
-pub(super) enum Reranking<'a> {
+pub(in crate::query) enum Reranking {
     /// A model that scores.
-    Reranker(&'a dyn Reranker),
+    Reranker(Arc<dyn Reranker>),
     /// The language model, the first passages of so many.
-    Model(Arc<Caller>, usize),
+    Model(usize),
 }
 
-/// Returns who judges if the search asks for that.
-///
-/// # Errors
-///
-/// [`Error::Option`] if there is none.
-pub(super) fn requested<'a>(
-    reranker: Option<&'a dyn Reranker>,
-    caller: Option<&Arc<Caller>>,
-    options: &SearchOptions,
-) -> Result<Option<Reranking<'a>>> {
-    match (options.rerank, options.reranked_by, reranker, caller) {
-        (None, ..) => Ok(None),
-        (Some(_), RerankedBy::Reranker, Some(reranker), _) => Ok(Some(Reranking::Reranker(reranker))),
-        (Some(count), RerankedBy::Model, _, Some(caller)) => Ok(Some(Reranking::Model(Arc::clone(caller), count))),
-        (Some(count), ..) => Err(Error::Option {
-            option: "number of passages to rerank",
-            value: count.to_string(),
-            reason: "there is no reranker".to_owned(),
-        }),
+impl Reranking {
+    /// Returns who judges in a session.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if there is none.
+    pub(in crate::query) fn requested(session: &Session, Rerank { count, by }: Rerank) -> Result<Self> {
+        match (by, session.reranker()) {
+            (RerankedBy::Reranker, Some(reranker)) => Ok(Self::Reranker(Arc::clone(reranker))),
+            (RerankedBy::Model, _) if session.has_model() => Ok(Self::Model(count)),
+            _ => Err(Error::Option {
+                option: "number of passages to rerank",
+                value: count.to_string(),
+                reason: "there is no reranker".to_owned(),
+            }),
+        }
     }
-}
 
-/// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it.
-///
-/// # Errors
-///
-/// If the store cannot be read, the reranker fails, or something about the language model has to be corrected.
-pub(super) async fn apply(reranking: Reranking<'_>, query: &Arc<Query>, found: &mut Found, top_k: usize) -> Result<()> {
-    match reranking {
-        Reranking::Reranker(reranker) => scored(reranker, query, found, top_k).await,
-        Reranking::Model(caller, count) => judged(&caller, query, found, count, top_k).await,
+    /// Returns whether it is the language model.
+    pub(in crate::query) fn asks_model(&self) -> bool {
+        matches!(self, Self::Model(_))
+    }
+
+    /// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, the reranker fails, or something about the language model has to be corrected.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses what was found, and a reply in flight, which may have been paid for.
+    pub(in crate::query) async fn apply(self, session: &Session, found: Ranking, top_k: usize) -> Result<Ranking> {
+        match self {
+            Self::Reranker(reranker) => scored(reranker.as_ref(), found, top_k).await,
+            Self::Model(count) => judged(session, found, count, top_k).await,
+        }
     }
 }
 
 /// Orders the first `count` passages by verdicts of the language model: those that the answer needs, those that have to
 /// do with the question, the others, each in the order of the search. All stays as it is where the model gives no
 /// verdict.
-async fn judged(caller: &Arc<Caller>, query: &Arc<Query>, found: &mut Found, count: usize, top_k: usize) -> Result<()> {
+async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usize) -> Result<Ranking> {
     let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).take(count.min(JUDGED_MAX)).collect();
-    let items = on_cpu(query, move |query| {
+    let items = on_cpu(&found.query, move |query| {
         query.prepare_shown(&passages)?;
         passages.iter().map(|passage| Ok(JudgedItem::Passage(query.shown(*passage)?))).collect::<Result<Vec<_>>>()
     });
-    let task = JudgeTask { question: query.question.text.clone(), round: 0, items: items.await? };
+    let task = JudgeTask { question: session.question().to_owned(), round: 0, items: items.await? };
     let tasks = if task.items.is_empty() { Vec::new() } else { vec![task] };
-    let verdicts = asked::<JudgeSkill>(caller, tasks, query.options.calls_after()).await?.outputs.pop().flatten();
-    if let Some(verdicts) = verdicts {
+    if let Some(verdicts) = session.perform_each::<JudgeSkill>(tasks).await?.outputs.pop().flatten() {
         let count = |verdict| verdicts.iter().filter(|it| **it == verdict).count();
         let (necessary, related) = (count(Verdict::Necessary), count(Verdict::Related));
         let all = verdicts.len();
-        found
-            .ledger
-            .notes
-            .push(format!("{all} passages were judged by the language model: {necessary} needed, {related} related"));
+        let note = format!("{all} passages were judged by the language model: {necessary} needed, {related} related");
+        found.ledger.notes.push(note);
         order(&mut found.ranked, &verdicts);
     }
     found.ranked.truncate(top_k);
-    Ok(())
+    Ok(found)
 }
 
 /// Orders the first passages by verdicts on them. Scores stay in order: each is one of a whole number for the verdict
@@ -101,14 +112,14 @@ fn order(ranked: &mut [(u32, f32)], verdicts: &[Verdict]) {
 /// # Errors
 ///
 /// If the store cannot be read or the reranker fails.
-async fn scored(reranker: &dyn Reranker, query: &Arc<Query>, found: &mut Found, top_k: usize) -> Result<()> {
+async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
     let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
-    let texts = on_cpu(query, move |query| {
+    let texts = on_cpu(&found.query, move |query| {
         query.reader.prepare(&passages)?;
         passages.iter().map(|passage| text(query, *passage)).collect::<Result<Vec<String>>>()
     });
     let texts = texts.await?;
-    let scores = reranker.score(&query.question.text, &texts).await?;
+    let scores = reranker.score(&found.query.question.text, &texts).await?;
     if scores.len() != texts.len() {
         let (name, actual, due) = (reranker.name(), scores.len(), texts.len());
         return Err(Error::Internal(format!("the reranker `{name}` returned {actual} scores for {due} passages")));
@@ -116,7 +127,7 @@ async fn scored(reranker: &dyn Reranker, query: &Arc<Query>, found: &mut Found, 
     found.ledger.notes.push(format!("{} passages were judged by the reranker {}", texts.len(), reranker.name()));
     let judged = found.ranked.iter().zip(scores).map(|((passage, _), score)| (*passage, score));
     found.ranked = top::best(judged, top_k);
-    Ok(())
+    Ok(found)
 }
 
 fn text(query: &Query, passage: u32) -> Result<String> {

@@ -32,7 +32,7 @@ impl Filter {
         }
     }
 
-    pub(super) fn admits(&self, document: &DocumentText) -> bool {
+    pub(in crate::query) fn admits(&self, document: &DocumentText) -> bool {
         let known = match self.key.as_str() {
             "id" => Some(document.source_id.as_str()),
             "uri" => Some(document.uri.as_str()),
@@ -50,7 +50,7 @@ impl Filter {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(super) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
+pub(in crate::query) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
     let graph = reader.graph();
     let at_hand = reader.excerpt().map(|passages| {
         let mut at_hand = vec![false; graph.passage_count()];

@@ -24,29 +24,29 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::Preset;
 use crate::domain::{Hit, PassageId};
+use crate::query::options::Preset;
 
 /// What was found for one form of a part of a question.
-pub(super) struct PartList {
+pub(in crate::query) struct PartList {
     /// How likely its answers are: 0 for the likeliest.
-    pub(super) form: i32,
+    pub(in crate::query) form: i32,
     /// Whether a rule guesses answers, or guessed those in it where a model could not read them.
-    pub(super) is_guessed: bool,
+    pub(in crate::query) is_guessed: bool,
     /// What was put to the index.
-    pub(super) question: String,
+    pub(in crate::query) question: String,
     /// The passages, best first.
-    pub(super) hits: Vec<Hit>,
+    pub(in crate::query) hits: Vec<Hit>,
 }
 
 /// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
 /// parts take turns, and that of the whole question is none of them.
-pub(super) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Vec<Hit> {
+pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Vec<Hit> {
     if parts.iter().all(|part| part.hits.is_empty()) {
         return whole;
     }
     let mut hits = match preset {
-        Preset::Paper => in_turn(parts),
+        Preset::Paper => round_robin(parts),
         Preset::Measured => scored(whole, parts),
     };
     for (hit, rank) in hits.iter_mut().zip(1..) {
@@ -85,7 +85,7 @@ fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
 }
 
 /// The best of each part, the second of each, and so on.
-fn in_turn(parts: Vec<PartList>) -> Vec<Hit> {
+fn round_robin(parts: Vec<PartList>) -> Vec<Hit> {
     let mut lists: Vec<_> = parts.into_iter().map(|list| list.hits.into_iter()).collect();
     let mut seen: FxHashSet<PassageId> = FxHashSet::default();
     let mut all = Vec::new();

@@ -1,12 +1,12 @@
 //! The shortest paths between two nodes of the graph, over the structure in memory.
 
+mod ends;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tracing::Instrument as _;
 
-use super::engine::{ATTEMPTS_MAX, PAUSE, QueryEngine, Source};
-use super::path_ends::resolve;
 use crate::domain::{
     DatabaseError, Direction, DocumentId, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep,
     PathsFound,
@@ -14,8 +14,11 @@ use crate::domain::{
 use crate::error::{Error, Result};
 use crate::graph::network::{Edge, Network, Node, Walked};
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
+use crate::query::engine::{QueryEngine, Source};
+use crate::query::session::{ATTEMPTS_MAX, PAUSE};
 use crate::store::{DocumentText, Follow, GraphReader, Spoken, Wanted};
 use crate::telemetry;
+use ends::resolve;
 
 impl QueryEngine {
     /// Returns the shortest paths between two passages, entities or documents: see [`paths`].

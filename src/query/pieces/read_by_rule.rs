@@ -10,10 +10,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::strategies::{Found, Query, shown_name};
 use crate::domain::{AnsweredBy, PartAnswer};
+use crate::error::Result;
 use crate::graph::top;
 use crate::graph::trail::{TrailOptions, edge_candidates};
+use crate::query::session::query::Ranking;
+use crate::query::strategies::trail::shown_name;
 use crate::skill::PART_ANSWERS_MAX;
 
 /// Passages that are looked at.
@@ -23,11 +25,16 @@ const RARITY: f32 = 0.5;
 const CUE: f32 = 0.5;
 
 /// Returns guesses, the likeliest first.
-pub(super) fn by_rule(query: &Query, found: &Found) -> Vec<PartAnswer> {
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<PartAnswer>> {
+    let query = &found.query;
     let best = &found.ranked[..found.ranked.len().min(PASSAGES)];
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
     let sources: Vec<u32> = best.iter().map(|it| it.0).collect();
-    let lists = edge_candidates(query.reader.graph(), &query.evidence, &sources, &TrailOptions::default());
+    let lists = edge_candidates(query.reader.graph(), &query.evidence()?, &sources, &TrailOptions::default());
     // The best that is said of each entity, and where.
     let mut worth: FxHashMap<u32, (f32, u32)> = FxHashMap::default();
     for (edges, (passage, score)) in lists.into_iter().zip(best) {
@@ -46,5 +53,5 @@ pub(super) fn by_rule(query: &Query, found: &Found) -> Vec<PartAnswer> {
         by: AnsweredBy::Rule,
         passage: query.reader.passage_id(worth[&entity].1),
     };
-    top::best(said, PART_ANSWERS_MAX).into_iter().map(answer).collect()
+    Ok(top::best(said, PART_ANSWERS_MAX).into_iter().map(answer).collect())
 }

@@ -1,0 +1,94 @@
+//! Answers from what was found: sentences that are quoted, and a guess at a short answer; `write` lets a language model
+//! answer.
+
+pub(super) mod extract;
+pub(super) mod hits;
+mod short;
+pub(super) mod write;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::retrievers::Needs;
+use super::session::Session;
+use super::session::query::Ranking;
+use super::strategies::Found;
+use crate::domain::{AnswerKind, Guess, Hit, Ledger, PassageId};
+use crate::error::Result;
+use extract::Extracted;
+
+/// What a ledger says where sentences could not be quoted anew.
+const UNQUOTED: &str = "quoted is what the search found by itself";
+
+/// What is quoted.
+pub(super) struct Quoted {
+    pub(super) sentences: Extracted,
+    pub(super) guess: Option<Guess>,
+}
+
+/// Returns quotes of what was found, at most `citations_max` sentences, with what a reader should know of them. Where a
+/// strategy put passages in an order of its own and they cannot be read in that, what was retrieved is quoted.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the quotes and nothing else.
+pub(super) async fn quoted(session: &Session, found: &Found, citations_max: usize) -> Result<(Quoted, Option<String>)> {
+    session.enter("quoting what was found");
+    let hits = found.hits.clone();
+    let ranking = match &found.ranking {
+        Some(ranking) => Arc::clone(ranking),
+        None => Arc::new(unranked(session).await?),
+    };
+    if found.is_rearranged {
+        return ranking.on_cpu(move |ranking| rearranged(ranking, &hits, citations_max)).await;
+    }
+    ranking.on_cpu(move |ranking| Ok((as_ranked(ranking, &hits, citations_max)?, None))).await
+}
+
+/// Returns no passages for the question, for a strategy that asked nothing but sub-questions.
+async fn unranked(session: &Session) -> Result<Ranking> {
+    let query = session.open(Needs::default(), session.top_k()).await?;
+    Ok(Ranking { query, ranked: Vec::new(), paths: FxHashMap::default(), ledger: Ledger::default() })
+}
+
+/// Quotes hits that are those of `ranking` in its order.
+fn as_ranked(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
+    let sentences = extract::answer(ranking, hits, citations_max)?;
+    let guess = if sentences.kind == AnswerKind::Nothing { None } else { short::guess(ranking)? };
+    Ok(Quoted { sentences, guess })
+}
+
+/// Quotes hits in another order than that of `ranking`; what was retrieved, where that cannot be done, and why.
+fn rearranged(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<(Quoted, Option<String>)> {
+    let note = match in_order(ranking, hits, citations_max) {
+        Ok(quoted) if !quoted.sentences.citations.is_empty() => return Ok((quoted, None)),
+        Ok(_) => None,
+        Err(error) => Some(format!("{UNQUOTED}: {error}")),
+    };
+    Ok((as_ranked(ranking, &hits::hits(ranking)?, citations_max)?, note))
+}
+
+/// Quotes hits in their own order, as far as the graph of the query has them.
+fn in_order(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
+    let query = &ranking.query;
+    let places: FxHashMap<PassageId, usize> = hits.iter().map(|hit| hit.passage).zip(0..).collect();
+    let all = 0..query.reader.graph().passage_count() as u32;
+    let known = all.filter_map(|it| Some((*places.get(&query.reader.passage_id(it))?, it)));
+    let mut known: Vec<(usize, u32)> = known.collect();
+    known.sort_unstable();
+    let passages: Vec<u32> = known.iter().map(|(_, passage)| *passage).collect();
+    query.reader.prepare(&passages)?;
+    // Scores of a fused or a picked list are on no scale that sentences are weighed by: the first has the first one's.
+    let last = ranking.ranked.last().map_or(0.0, |it| it.1);
+    let scores = ranking.ranked.iter().map(|it| it.1).chain(std::iter::repeat(last));
+    let ranked = passages.into_iter().zip(scores).collect();
+    let hits: Vec<Hit> = known.iter().map(|(place, _)| hits[*place].clone()).collect();
+    let ordered = Ranking { query: Arc::clone(query), ranked, paths: ranking.paths.clone(), ledger: Ledger::default() };
+    let sentences = extract::sentences(&ordered, &hits, citations_max)?;
+    Ok(Quoted { sentences, guess: short::guess(&ordered)? })
+}

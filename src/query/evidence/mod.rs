@@ -1,0 +1,261 @@
+//! What a question says about every passage: the evidence that retrievers and strategies start from. Each field is
+//! computed when somebody first asks for it, and kept: who ranks by words alone does not pay for what a walk needs.
+
+pub(super) mod filter;
+pub(super) mod lexical;
+pub(super) mod question;
+
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::Result;
+use crate::graph::packed::{PassageGraph, row};
+use crate::graph::trail::{Evidence, all_terms, weight};
+use crate::query::session::query::Query;
+use crate::store::{TextField, VectorField};
+use crate::text::{cue, cue_of_stem, related, stem};
+use lexical::FieldScores;
+use question::{AskedQuestion, named_passages};
+
+/// Documents that may bear a name of the question for it to say anything.
+pub(super) const NAMED_BEARERS_MAX: usize = 30;
+/// Worth of a word that is related to one of the question, beside the word itself.
+const RELATED_WORTH: f32 = 0.8;
+/// Passages whose best sentences one thread finds at a time.
+const PASSAGES_PER_TASK: usize = 8_192;
+
+/// The fields that were computed so far.
+#[derive(Default)]
+pub(super) struct Fields {
+    passage_words: OnceLock<Arc<PassageWords>>,
+    sentence_words: OnceLock<FieldScores>,
+    passage_covered: OnceLock<Vec<u64>>,
+    sentence_covered: OnceLock<Vec<u64>>,
+    best_sentence: OnceLock<Vec<f32>>,
+    cosine: OnceLock<Vec<f32>>,
+    sentence_cosine: OnceLock<Vec<f32>>,
+    best_sentence_cosine: OnceLock<Vec<f32>>,
+    named: OnceLock<(FxHashMap<u32, f32>, FxHashMap<u32, f32>)>,
+    entities: OnceLock<FxHashSet<u32>>,
+    cues: OnceLock<FxHashMap<u32, f32>>,
+}
+
+/// What the words of a question say about passages, by ordinal.
+pub(super) struct PassageWords {
+    /// idf of the question's distinct terms.
+    pub(super) idf: Vec<f32>,
+    /// BM25 of each passage over the best.
+    pub(super) bm25: Vec<f32>,
+    /// Which of the terms each passage has, one bit a term.
+    pub(super) terms: Vec<u64>,
+}
+
+impl PassageWords {
+    /// Returns the idf of all terms in `terms`.
+    pub(super) fn weight(&self, terms: u64) -> f32 {
+        weight(&self.idf, terms)
+    }
+
+    /// Returns the bits of all terms.
+    pub(super) fn all_terms(&self) -> u64 {
+        all_terms(&self.idf)
+    }
+
+    /// Returns the idf of the whole question, more than nothing.
+    pub(super) fn whole(&self) -> f32 {
+        self.weight(self.all_terms()).max(1e-9)
+    }
+}
+
+/// Returns what `field` holds, computed now where it holds nothing yet.
+fn kept<T>(field: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(known) = field.get() {
+        return Ok(known);
+    }
+    let computed = compute()?;
+    Ok(field.get_or_init(|| computed))
+}
+
+impl Query {
+    /// Returns all of it, as `trail` starts from it.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub fn evidence(&self) -> Result<Evidence<'_>> {
+        let words = || {
+            let (passages, sentences) = rayon::join(|| self.passage_covered(), || self.best_sentence());
+            passages.and(sentences)
+        };
+        let cosines = || rayon::join(|| self.cosine(), || self.best_sentence_cosine());
+        let (words, (cosine, best_sentence_cosine)) = rayon::join(words, cosines);
+        let (best_sentence, cosine, best_sentence_cosine) = (words?, cosine?, best_sentence_cosine?);
+        let passages = self.passage_words()?;
+        let (named, named_lead) = self.named();
+        Ok(Evidence {
+            idf: &passages.idf,
+            passage_covered: self.passage_covered()?,
+            sentence_covered: self.sentence_covered()?,
+            bm25: &passages.bm25,
+            best_sentence,
+            cosine,
+            best_sentence_cosine,
+            named,
+            named_lead,
+            entities: self.entities(),
+            cues: self.cues()?,
+            documents: self.reader.counts().documents as f32,
+            allowed: self.allowed.as_deref(),
+        })
+    }
+
+    /// Returns what its words say about passages.
+    pub(super) fn passage_words(&self) -> Result<&Arc<PassageWords>> {
+        kept(&self.fields.passage_words, || {
+            let reader = self.reader.as_ref();
+            let FieldScores { mut bm25, terms, frequencies } =
+                lexical::score(reader, TextField::Passage, &self.question.distinct)?;
+            lexical::normalize(&mut bm25);
+            let texts = lexical::count(reader, TextField::Passage);
+            let idf = frequencies.iter().map(|count| lexical::idf(texts, (*count).max(1))).collect();
+            Ok(Arc::new(PassageWords { idf, bm25, terms }))
+        })
+    }
+
+    /// Returns what its words say about sentences.
+    pub(super) fn sentence_words(&self) -> Result<&FieldScores> {
+        let score = || lexical::score(self.reader.as_ref(), TextField::Sentence, &self.question.distinct);
+        kept(&self.fields.sentence_words, score)
+    }
+
+    fn passage_covered(&self) -> Result<&[u64]> {
+        let terms = &self.passage_words()?.terms;
+        kept(&self.fields.passage_covered, || self.covered(TextField::Passage, terms)).map(Vec::as_slice)
+    }
+
+    fn sentence_covered(&self) -> Result<&[u64]> {
+        let terms = &self.sentence_words()?.terms;
+        kept(&self.fields.sentence_covered, || self.covered(TextField::Sentence, terms)).map(Vec::as_slice)
+    }
+
+    /// BM25 of each passage's best sentence over the best.
+    fn best_sentence(&self) -> Result<&[f32]> {
+        self.sentence_covered()?;
+        let best = || {
+            let mut best = best_of_sentences(self.reader.graph(), &self.sentence_words()?.bm25, 0.0);
+            lexical::normalize(&mut best);
+            Ok(best)
+        };
+        kept(&self.fields.best_sentence, best).map(Vec::as_slice)
+    }
+
+    /// Returns the cosine of each passage; empty without an embedder.
+    pub(super) fn cosine(&self) -> Result<&[f32]> {
+        kept(&self.fields.cosine, || self.cosines(VectorField::Passage)).map(Vec::as_slice)
+    }
+
+    /// Returns the cosine of each sentence; empty without an embedder.
+    pub(super) fn sentence_cosine(&self) -> Result<&[f32]> {
+        kept(&self.fields.sentence_cosine, || self.cosines(VectorField::Sentence)).map(Vec::as_slice)
+    }
+
+    /// Returns the cosine of everything in a field; empty without an embedder.
+    pub(super) fn cosines(&self, field: VectorField) -> Result<Vec<f32>> {
+        let asked = self.question.vector.view();
+        // Vectors that nothing is compared with are neither read nor checked.
+        if asked.is_empty() { Ok(Vec::new()) } else { Ok(self.reader.vectors(field)?.cosines(&asked)) }
+    }
+
+    fn best_sentence_cosine(&self) -> Result<&[f32]> {
+        let cosines = self.sentence_cosine()?;
+        let best = || match cosines {
+            [] => Ok(Vec::new()),
+            cosines => Ok(best_of_sentences(self.reader.graph(), cosines, -1.0)),
+        };
+        kept(&self.fields.best_sentence_cosine, best).map(Vec::as_slice)
+    }
+
+    /// Returns the cosine of the best sentence of one passage, without a look at all others; none without an embedder.
+    pub(super) fn best_sentence_cosine_of(&self, passage: u32) -> Result<Option<f32>> {
+        if let Some(known) = self.fields.best_sentence_cosine.get() {
+            return Ok(known.get(passage as usize).copied());
+        }
+        let asked = self.question.vector.view();
+        if asked.is_empty() {
+            return Ok(None);
+        }
+        let sentences = self.reader.vectors(VectorField::Sentence)?;
+        if sentences.is_empty() {
+            return Ok(None);
+        }
+        let own = row(self.reader.graph().passage_sentences, passage);
+        Ok(Some(own.map(|sentence| sentences.cosine(sentence as u32, &asked, 0)).fold(-1.0, f32::max)))
+    }
+
+    fn named(&self) -> &(FxHashMap<u32, f32>, FxHashMap<u32, f32>) {
+        self.fields.named.get_or_init(|| named_passages(&self.question, self.reader.graph(), NAMED_BEARERS_MAX))
+    }
+
+    /// Returns the entities that it names, known to bear a document or not.
+    pub(super) fn entities(&self) -> &FxHashSet<u32> {
+        self.fields.entities.get_or_init(|| entities(&self.question, self.reader.graph()))
+    }
+
+    fn cues(&self) -> Result<&FxHashMap<u32, f32>> {
+        let idf = &self.passage_words()?.idf;
+        let idf_of = |word: &str| {
+            let stem = stem(word);
+            self.question.distinct.iter().position(|(term, _)| *term == stem).map_or(0.0, |term| idf[term])
+        };
+        Ok(self.fields.cues.get_or_init(|| cues(&self.question, self.reader.graph(), &idf_of)))
+    }
+
+    /// Returns which terms each text covers: those that it has, and those that it has a related one of.
+    fn covered(&self, field: TextField, had: &[u64]) -> Result<Vec<u64>> {
+        let mut covered = had.to_vec();
+        for (number, (term, _)) in self.question.distinct.iter().enumerate() {
+            for other in related(term) {
+                self.reader.postings(field, other, &mut |text, _| covered[text as usize] |= 1 << number)?;
+            }
+        }
+        Ok(covered)
+    }
+
+    /// Returns whether a passage may be shown.
+    pub(super) fn is_allowed(&self, passage: u32) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed[passage as usize])
+    }
+}
+
+/// Returns the best of each passage's sentences, `least` where it has none.
+fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec<f32> {
+    let sentences = graph.passage_sentences.par_windows(2).with_min_len(PASSAGES_PER_TASK);
+    let best_of = |row: &[u32]| scores[row[0] as usize..row[1] as usize].iter().copied().fold(least, f32::max);
+    sentences.map(best_of).collect()
+}
+
+fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<u32> {
+    let capitalized = question.capitalized.iter().filter_map(|name| graph.entity(name));
+    question.names.iter().map(|name| name.entity).chain(capitalized).collect()
+}
+
+/// Returns what the question's words outside its names are worth around a mention, related words among them; the rarest
+/// word is worth 1.
+fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) -> f32) -> FxHashMap<u32, f32> {
+    let mut worth: FxHashMap<String, f32> = FxHashMap::default();
+    let mut offer = |cue: String, value: f32| {
+        let best = worth.entry(cue).or_insert(0.0);
+        *best = best.max(value);
+    };
+    for word in question.residual_words() {
+        let value = idf(word);
+        offer(cue(word), value);
+        for other in related(&stem(word)) {
+            offer(cue_of_stem(other.clone()), RELATED_WORTH * value);
+        }
+    }
+    let most = worth.values().copied().fold(0.0, f32::max).max(1e-9);
+    worth.into_iter().filter_map(|(text, value)| Some((graph.cue(&text)?, value / most))).collect()
+}

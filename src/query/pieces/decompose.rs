@@ -1,0 +1,209 @@
+//! Taking a question apart: a language model says the parts, each is asked as a sub-question as soon as the answers
+//! that it needs are there, and a model or a rule reads what later parts need.
+
+use std::sync::Arc;
+
+use super::fuse::PartList;
+use super::pick::found_passages;
+use super::read_by_rule::guesses;
+use crate::domain::{AnsweredBy, Hit, PartAnswer, PassageId, QuestionPart};
+use crate::error::Result;
+use crate::query::evidence::question::checked;
+use crate::query::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
+use crate::query::retrievers::retriever;
+use crate::query::session::Session;
+use crate::query::strategies::Strategy;
+use crate::query::strategies::pipeline::Pipeline;
+use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
+use crate::text::{one_line, tokens};
+
+/// Passages that are found for a part.
+const PART_PASSAGES: usize = 20;
+/// Passages of a part that its answer is read in.
+const READ_PASSAGES: usize = 5;
+/// Passages of a part that a ledger names.
+const PART_PASSAGES_SHOWN: usize = 5;
+
+/// How a question is taken apart.
+#[derive(Clone)]
+pub struct Decompose {
+    /// Who answers parts that later ones need.
+    pub reading: Reading,
+    /// With the settings of the paper nothing is answered, and the lists of parts take turns.
+    pub preset: Preset,
+    /// What finds passages for a part.
+    pub strategy: Arc<dyn Strategy>,
+}
+
+impl Decompose {
+    /// Returns how `options` have it: parts are found as the question is, but `trail` goes by what passages say
+    /// themselves, since steps are what the parts are.
+    #[must_use]
+    pub fn of(reading: Reading, options: &SearchOptions) -> Self {
+        let by_seeds = matches!(options.strategy, StrategyKind::Auto | StrategyKind::Trail);
+        let kind = if options.strategy == StrategyKind::Hop { StrategyKind::Hybrid } else { options.strategy };
+        let own = SearchOptions {
+            preset: options.preset,
+            n_hop: if by_seeds { Some(0) } else { options.n_hop },
+            trail_ranker: if by_seeds { Some(TrailRanker::Linear) } else { options.trail_ranker },
+            weights: options.weights.clone(),
+            ..SearchOptions::default()
+        };
+        Self { reading, preset: options.preset, strategy: Arc::new(Pipeline::plain(retriever(kind, &own))) }
+    }
+}
+
+/// What came of all parts.
+#[derive(Default)]
+pub(in crate::query) struct Decomposed {
+    pub(in crate::query) parts: Vec<QuestionPart>,
+    pub(in crate::query) lists: Vec<PartList>,
+    /// What could not be looked for, and why.
+    pub(in crate::query) notes: Vec<String>,
+}
+
+/// What came of one part.
+struct Done {
+    part: QuestionPart,
+    lists: Vec<PartList>,
+    notes: Vec<String>,
+}
+
+/// Takes the question of a session apart, and finds passages for each part. There are no parts where the model gives
+/// none that can be used, or one, which is the question.
+///
+/// # Errors
+///
+/// [`Error::Chat`](crate::Error::Chat) if something about the model has to be corrected.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses replies in flight, which may have been paid for.
+pub(in crate::query) async fn decomposed(session: &Session, how: &Decompose) -> Result<Decomposed> {
+    let task = DecomposeTask { question: session.question().to_owned() };
+    let parts = session.perform::<DecomposeSkill>(&task).await?.unwrap_or_default();
+    if parts.len() < 2 {
+        return Ok(Decomposed::default());
+    }
+    let at_once = session.at_once(parts.len());
+    let mut done: Vec<Option<Done>> = parts.iter().map(|_| None).collect();
+    while done.iter().any(Option::is_none) {
+        let is_ready = |part: &usize| done[*part].is_none() && parts[*part].needs.iter().all(|it| done[*it].is_some());
+        let ready: Vec<usize> = (0..parts.len()).filter(is_ready).take(at_once).collect();
+        let ready_parts = ready.iter().map(|number| ReadyPart::of(*number, &parts, &done, how)).collect();
+        let found = session.each(ready_parts, at_once, |session, part| part.done(session)).await?;
+        for (number, found) in ready.into_iter().zip(found) {
+            done[number] = Some(found);
+        }
+    }
+    let mut all = Decomposed::default();
+    for Done { part, lists, notes } in done.into_iter().flatten() {
+        all.parts.push(part);
+        all.lists.extend(lists);
+        all.notes.extend(notes);
+    }
+    Ok(all)
+}
+
+/// Returns the texts that a part is asked as: one for each likely answer that it needs; none where there is no answer.
+/// With the settings of the paper nothing is answered, and the places of answers are left empty.
+fn forms(part: &Part, done: &[Option<Done>], preset: Preset) -> Vec<String> {
+    if preset == Preset::Paper {
+        let text = part.filled(|_| Some("")).map(|text| one_line(&text));
+        return text.filter(|text| !tokens(text).is_empty()).into_iter().collect();
+    }
+    let answer = |place: usize, rank: usize| {
+        let answers = &done.get(place)?.as_ref()?.part.answers;
+        // A second guess at one answer goes with the best of another.
+        answers.get(rank).or(answers.first()).map(|answer| answer.text.as_str())
+    };
+    let mut forms: Vec<String> = Vec::new();
+    for rank in 0..PART_ANSWERS_MAX {
+        let form = part.filled(|place| answer(place, rank));
+        // One that says its answer over and over may be too long to be asked.
+        forms.extend(form.filter(|form| !forms.contains(form) && checked(form).is_ok()));
+    }
+    forms
+}
+
+/// A part that is ready to be asked.
+struct ReadyPart {
+    number: usize,
+    text: String,
+    forms: Vec<String>,
+    strategy: Arc<dyn Strategy>,
+    /// Who answers it, where a later part needs that.
+    reading: Option<Reading>,
+    /// Whether a rule guesses answers, or guessed one that it needs.
+    is_guessed: bool,
+}
+
+impl ReadyPart {
+    fn of(number: usize, parts: &[Part], done: &[Option<Done>], how: &Decompose) -> Self {
+        let part = &parts[number];
+        let is_needed = how.preset == Preset::Measured && parts.iter().any(|other| other.needs.contains(&number));
+        let needed = part.needs.iter().filter_map(|it| done[*it].as_ref()).flat_map(|it| &it.part.answers);
+        let needs_guess = needed.into_iter().any(|answer| answer.by == AnsweredBy::Rule);
+        Self {
+            number,
+            text: part.text.clone(),
+            forms: forms(part, done, how.preset),
+            strategy: Arc::clone(&how.strategy),
+            reading: is_needed.then_some(how.reading),
+            is_guessed: how.reading == Reading::Rule || needs_guess,
+        }
+    }
+
+    async fn done(self, session: Session) -> Result<Done> {
+        let searching = session.without_model().with_top_k(PART_PASSAGES);
+        let (mut lists, mut guessed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for (form, place) in self.forms.iter().zip(0..) {
+            match session.in_time(self.search(&searching, form)).await {
+                Some(Ok((hits, answers))) => {
+                    guessed.extend(answers);
+                    lists.push(PartList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
+                }
+                // What was found for the whole question stands.
+                Some(Err(error)) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
+                None => {
+                    notes.push(format!("part {} could not be looked for in time", self.number + 1));
+                    break;
+                }
+            }
+        }
+        let found: Vec<PassageId> =
+            lists.iter().flat_map(|list| &list.hits).map(|hit| hit.passage).take(PART_PASSAGES_SHOWN).collect();
+        let answers = match self.reading {
+            None => Vec::new(),
+            Some(Reading::Rule) => guessed,
+            Some(Reading::Model) => self.read(&session, &lists).await?.unwrap_or(guessed),
+        };
+        let mut distinct: Vec<PartAnswer> = Vec::new();
+        for answer in answers {
+            if !distinct.iter().any(|it| it.text == answer.text) {
+                distinct.push(answer);
+            }
+        }
+        distinct.truncate(PART_ANSWERS_MAX);
+        Ok(Done { part: QuestionPart { text: self.text, asked: self.forms, answers: distinct, found }, lists, notes })
+    }
+
+    /// Returns what is found for one form, and what a rule guesses of it where an answer is needed.
+    async fn search(&self, session: &Session, form: &str) -> Result<(Vec<Hit>, Vec<PartAnswer>)> {
+        let found = session.ask(form, self.strategy.as_ref()).await?;
+        let guessed = match &found.ranking {
+            Some(ranking) if self.reading.is_some() => ranking.on_cpu(guesses).await?,
+            _ => Vec::new(),
+        };
+        Ok((found.hits, guessed))
+    }
+
+    /// Lets the model answer the likeliest form; nothing where it cannot.
+    async fn read(&self, session: &Session, lists: &[PartList]) -> Result<Option<Vec<PartAnswer>>> {
+        let list = lists.first().filter(|list| !list.hits.is_empty() && session.may_call());
+        let Some(list) = list else { return Ok(None) };
+        let passages = found_passages(&list.hits, READ_PASSAGES);
+        let task = ReadTask { question: list.question.clone(), part: self.number as u32, passages };
+        Ok(session.perform::<ReadSkill>(&task).await?.filter(|answers| !answers.is_empty()))
+    }
+}

@@ -1,0 +1,8 @@
+//! What strategies are put together from: each takes a session and what was found so far, and returns it changed.
+
+pub(super) mod decompose;
+pub(super) mod entities;
+pub(super) mod fuse;
+pub(super) mod pick;
+pub(super) mod read_by_rule;
+pub(super) mod rerank;

@@ -1,0 +1,83 @@
+//! Retrievers: each ranks the passages of one version for one question. Those here follow no edge; `hop` and `trail`,
+//! which walk, are retrievers too.
+
+pub(super) mod flat;
+pub(super) mod questions;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::options::{SearchOptions, StrategyKind};
+use super::session::Session;
+use super::session::query::{Query, Ranking};
+use super::strategies::hop::Hop;
+use super::strategies::trail::Trail;
+use crate::domain::Ledger;
+use crate::error::Result;
+use crate::graph::top;
+use crate::store::Follow;
+use flat::{Dense, Hybrid, Lexical};
+
+/// What a retriever needs of a store that has to be asked, and of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Along what it walks.
+    pub follow: Follow,
+    /// Whether it enters by question edges.
+    pub by_edges: bool,
+    /// Whether it compares vectors.
+    pub vectors: bool,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self { follow: Follow::Nothing, by_edges: false, vectors: true }
+    }
+}
+
+/// What a retriever returns.
+pub type Retrieving<'a> = Pin<Box<dyn Future<Output = Result<Ranking>> + Send + 'a>>;
+
+/// Ranks passages for a question.
+pub trait Retriever: Send + Sync {
+    /// Returns its name.
+    fn name(&self) -> &'static str;
+
+    /// Returns what it needs.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Ranks the best `count` passages for a question, or as many as there are. What a language model has a part in, it
+    /// asks for through `session`.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or the index lacks what the retriever needs.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the search and nothing else.
+    fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a>;
+}
+
+/// Returns the retriever of a name, with its part of the options; `auto` is `trail`.
+#[must_use]
+pub fn retriever(kind: StrategyKind, options: &SearchOptions) -> Arc<dyn Retriever> {
+    match kind {
+        StrategyKind::Lexical => Arc::new(Lexical),
+        StrategyKind::Dense => Arc::new(Dense),
+        StrategyKind::Hybrid => Arc::new(Hybrid),
+        StrategyKind::Hop => Arc::new(Hop::of(options)),
+        StrategyKind::Trail | StrategyKind::Auto => Arc::new(Trail::of(options)),
+    }
+}
+
+/// Ranks the passages that may be shown by scores, one a passage; none that is not finite.
+fn ranking(query: &Arc<Query>, scores: impl Iterator<Item = f32>, count: usize, by: &str) -> Ranking {
+    let shown = (0..).zip(scores).filter(|(passage, score)| score.is_finite() && query.is_allowed(*passage));
+    let ranked = top::best(shown, count);
+    let ledger = Ledger { entry: query.entry(&ranked, by), ..query.new_ledger() };
+    Ranking { query: Arc::clone(query), ranked, paths: rustc_hash::FxHashMap::default(), ledger }
+}

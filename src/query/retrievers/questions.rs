@@ -1,0 +1,66 @@
+//! `questions`: passages by the in-coming question that is nearest to what is asked.
+
+use std::sync::Arc;
+
+use super::{Needs, Retriever, Retrieving, ranking};
+use crate::error::Result;
+use crate::graph::matching::jaccard;
+use crate::graph::packed::row;
+use crate::query::session::Session;
+use crate::query::session::query::{Query, on_cpu};
+use crate::store::VectorField;
+
+/// SIM (Eq. 1 of `HopRAG`) of the question and the best of each passage's in-coming questions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Questions;
+
+impl Retriever for Questions {
+    fn name(&self) -> &'static str {
+        "questions"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { by_edges: true, ..Needs::default() }
+    }
+
+    fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        let own = Arc::clone(query);
+        Box::pin(on_cpu(query, move |query| {
+            let graph = query.reader.graph();
+            let matches = QuestionMatches::of(query)?;
+            let mut best = vec![f32::NEG_INFINITY; graph.passage_count()];
+            for (question, passage) in (0..).zip(graph.incoming_passage) {
+                let best = &mut best[*passage as usize];
+                *best = best.max(matches.similarity(query, question));
+            }
+            let scores = best.into_iter().map(|score| if score > 0.0 { score } else { f32::NEG_INFINITY });
+            Ok(ranking(&own, scores, count, "question"))
+        }))
+    }
+}
+
+/// What the question is compared with in-coming questions by.
+pub(in crate::query) struct QuestionMatches {
+    /// Its keywords as the index numbers them.
+    pub(in crate::query) keywords: Vec<u32>,
+    /// Cosine of each in-coming question; empty without an embedder.
+    cosine: Vec<f32>,
+}
+
+impl QuestionMatches {
+    pub(in crate::query) fn of(query: &Query) -> Result<Self> {
+        let cosine = query.cosines(VectorField::Incoming)?;
+        Ok(Self { keywords: query.question.keywords(query.reader.graph()), cosine })
+    }
+
+    /// Returns SIM of the question and keywords beside an in-coming question.
+    pub(in crate::query) fn with_keywords(&self, keywords: &[u32], question: u32) -> f32 {
+        f32::midpoint(jaccard(&self.keywords, keywords), self.cosine.get(question as usize).copied().unwrap_or(0.0))
+    }
+
+    /// Returns SIM of the question and an in-coming question.
+    pub(in crate::query) fn similarity(&self, query: &Query, question: u32) -> f32 {
+        let graph = query.reader.graph();
+        self.with_keywords(&graph.incoming_keyword[row(graph.incoming_keywords, question)], question)
+    }
+}

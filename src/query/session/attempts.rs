@@ -1,0 +1,56 @@
+//! One version an answer: what was read while another version was published is read again.
+
+use std::time::Duration;
+
+use super::{Session, VERSION};
+use crate::domain::DatabaseError;
+use crate::error::{Error, Result};
+
+/// How often a question is asked again because another version was published meanwhile.
+pub(in crate::query) const ATTEMPTS_MAX: u32 = 4;
+/// How long to wait before that, for the first time.
+pub(in crate::query) const PAUSE: Duration = Duration::from_millis(50);
+
+/// Attempts at one answer.
+#[derive(Default)]
+pub(in crate::query) struct Attempts(u32);
+
+impl Attempts {
+    /// Returns what came of an attempt by `session`, where all of it is of one version that is current; none where it
+    /// has to be made again, now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the attempt, and that versions change too often.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the attempt and nothing else.
+    pub(in crate::query) async fn settled<T>(&mut self, session: &Session, done: Result<T>) -> Result<Option<T>> {
+        self.0 += 1;
+        session.enter(VERSION);
+        let server = match done {
+            Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
+            // It may have been read while it was about to be taken away.
+            Err(Error::Database { server, source: DatabaseError::Damaged { .. } }) if self.0 < ATTEMPTS_MAX => server,
+            // A model is not asked again: what was read is of one version, which was current when it was asked.
+            Ok(_) if session.caller.is_none() && !session.is_current().await? => "the server".to_owned(),
+            done => return done.map(Some),
+        };
+        if self.0 == ATTEMPTS_MAX {
+            return Err(Error::Database { server, source: DatabaseError::Changing { attempts: self.0 } });
+        }
+        tokio::time::sleep(PAUSE * self.0).await;
+        Ok(None)
+    }
+}
+
+impl Session {
+    /// Returns whether what was read is of the version that is current now.
+    async fn is_current(&self) -> Result<bool> {
+        match self.version.get() {
+            Some(version) => Ok(self.engine.source.current().await?.version() == *version),
+            None => Ok(true),
+        }
+    }
+}

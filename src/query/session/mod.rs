@@ -1,0 +1,410 @@
+//! A session: one question on its way to an answer, and all that a strategy may do for it. It retrieves passages by any
+//! retriever, asks sub-questions, and performs skills of a language model within the calls and time of the question.
+//! All that it reads is of one version of the index.
+
+mod attempts;
+mod batch;
+pub(super) mod caller;
+pub(super) mod deadline;
+pub(super) mod query;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+
+use super::engine::{QueryEngine, Source, check_embedder};
+use super::evidence::filter::allowed;
+use super::evidence::question::{AskedQuestion, checked, named_passages};
+use super::evidence::{Fields, NAMED_BEARERS_MAX};
+use super::options::SearchOptions;
+use super::retrievers::{Needs, Retriever};
+use super::strategies::{Found, Strategy};
+use crate::domain::{DatabaseError, IndexVersion, ModelWork};
+use crate::embed::{Embedder, NoEmbedder, Reranker};
+use crate::error::{Error, Result};
+use crate::graph::packed::PassageGraph;
+use crate::graph::trail::TERMS_MAX;
+use crate::skill::Skill;
+use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted};
+use crate::text::is_stop_word;
+pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
+pub use batch::Batch;
+use caller::Caller;
+use deadline::Stage;
+use query::{Query, Ranking};
+
+/// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
+/// turn, first come first served.
+const AT_ONCE_MAX: usize = 32;
+/// How deep sub-questions of sub-questions go.
+pub const DEPTH_MAX: usize = 3;
+/// What is said of a question that waits for the answer which version is current.
+const VERSION: &str = "reading which version is current";
+
+/// How many questions are worked on at one time. Whoever holds a permit waits only for those of deeper sub-questions,
+/// so that there is no deadlock.
+pub(super) struct Permits {
+    /// Of questions that no model is asked about: they compute, and end.
+    computing: Arc<Semaphore>,
+    /// Of those that one is asked about, by depth: they take long, and hold up no other.
+    reasoning: [Arc<Semaphore>; DEPTH_MAX + 1],
+}
+
+impl Default for Permits {
+    fn default() -> Self {
+        let permits = || Arc::new(Semaphore::new(AT_ONCE_MAX));
+        Self { computing: permits(), reasoning: std::array::from_fn(|_| permits()) }
+    }
+}
+
+/// The question as it was put to the version, and what for.
+struct Opened {
+    needs: Needs,
+    count: usize,
+    query: Arc<Query>,
+}
+
+/// See the top of this file. Clones are of the same question, and share its permit and its version.
+#[derive(Clone)]
+pub struct Session {
+    engine: QueryEngine,
+    question: Arc<str>,
+    /// Folded names in the question that a language model gave.
+    names: Arc<[String]>,
+    options: Arc<SearchOptions>,
+    top_k: usize,
+    /// Whether sentences will be quoted of what is found.
+    is_answer: bool,
+    caller: Option<Arc<Caller>>,
+    /// Calls to the model that are kept for later.
+    calls_kept: u32,
+    depth: usize,
+    stage: Arc<Stage>,
+    version: Arc<OnceLock<IndexVersion>>,
+    permit: Arc<OnceCell<OwnedSemaphorePermit>>,
+    opened: Arc<Mutex<Option<Opened>>>,
+}
+
+impl Session {
+    /// Begins with a question that somebody asks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Question`] for one without a word or of too many characters, [`Error::Option`] for an option out of
+    /// bounds.
+    pub(super) fn begin(
+        engine: &QueryEngine,
+        question: &str,
+        options: &SearchOptions,
+        caller: Option<Arc<Caller>>,
+    ) -> Result<Self> {
+        let question = checked(question)?.into();
+        options.check()?;
+        Ok(Self {
+            engine: engine.clone(),
+            question,
+            names: Arc::default(),
+            top_k: options.top_k,
+            options: Arc::new(options.clone()),
+            is_answer: false,
+            caller,
+            calls_kept: 0,
+            depth: 0,
+            stage: Arc::default(),
+            version: Arc::default(),
+            permit: Arc::default(),
+            opened: Arc::default(),
+        })
+    }
+
+    /// Returns the same session before anything was read.
+    pub(super) fn afresh(&self) -> Self {
+        Self { version: Arc::default(), permit: Arc::default(), opened: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns it for a question whose answer quotes what is found.
+    pub(super) fn of_answer(self) -> Self {
+        Self { is_answer: true, ..self }
+    }
+
+    /// Returns the question, without white space around it.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// Returns how many passages are asked for.
+    #[must_use]
+    pub fn top_k(&self) -> usize {
+        self.top_k
+    }
+
+    /// Returns it with another number of passages that are asked for.
+    #[must_use]
+    pub fn with_top_k(&self, top_k: usize) -> Self {
+        Self { top_k, ..self.clone() }
+    }
+
+    /// Returns it with names that the question has, beside those that rules find.
+    #[must_use]
+    pub fn with_names(&self, names: Vec<String>) -> Self {
+        Self { names: names.into(), opened: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns one that leaves so many calls to the language model for later, beside those that this one leaves.
+    #[must_use]
+    pub fn keeping(&self, calls: u32) -> Self {
+        Self { calls_kept: self.calls_kept + calls, ..self.clone() }
+    }
+
+    /// Returns one that asks no language model, for sub-questions that only retrieve.
+    #[must_use]
+    pub fn without_model(&self) -> Self {
+        Self { caller: None, ..self.clone() }
+    }
+
+    /// Returns whether there is a language model to ask, with calls left or without.
+    #[must_use]
+    pub fn has_model(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// Returns whether the language model may be asked once more, with the calls kept that are kept for later.
+    #[must_use]
+    pub fn may_call(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.may_call(self.calls_kept))
+    }
+
+    /// Returns how many of `wanted` tasks that may call the model are done at one time: one after the other where calls
+    /// are counted, so that it is the first that have them, whoever is faster.
+    #[must_use]
+    pub fn at_once(&self, wanted: usize) -> usize {
+        let is_counted = self.caller.as_ref().is_some_and(|caller| caller.has_limit());
+        if is_counted { 1 } else { wanted.max(1) }
+    }
+
+    /// Returns what the language model was asked so far, and why it is asked nothing more; none without a model.
+    #[must_use]
+    pub fn work(&self) -> Option<ModelWork> {
+        self.caller.as_ref().map(|caller| caller.work())
+    }
+
+    /// Waits for `work` no longer than for the language model; none where that is too long, and then the model is asked
+    /// no more.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of `work`.
+    pub async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        match &self.caller {
+            Some(caller) => caller.in_time(work).await,
+            None => Some(work.await),
+        }
+    }
+
+    /// Says what is done from now on, which is what an error says when the time is over.
+    pub fn enter(&self, action: &'static str) {
+        self.stage.enter(action);
+    }
+
+    /// Performs a skill; nothing where there is no model, it may not be asked, or gives nothing that can be used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Chat`] for what somebody has to correct.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses a reply in flight, which may have been paid for.
+    pub async fn perform<S: Skill>(&self, input: &S::Input) -> Result<Option<S::Output>> {
+        let Some(caller) = &self.caller else { return Ok(None) };
+        Ok(caller.perform::<S>(input, self.calls_kept).await?.ok())
+    }
+
+    /// Retrieves `count` passages for the question.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read or has gone on to another version, the embedder fails, the index lacks what the
+    /// retriever needs, or something about the language model has to be corrected.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the search and nothing else.
+    pub async fn retrieve(&self, retriever: &dyn Retriever, count: usize) -> Result<Ranking> {
+        self.acquire_permit().await?;
+        let query = self.open(retriever.needs(), count).await?;
+        self.enter("finding passages");
+        let ranking = retriever.retrieve(self, &query, count).await?;
+        tracing::info!(strategy = retriever.name(), passages = ranking.ranked.len(), "found");
+        Ok(ranking)
+    }
+
+    /// Lets a strategy find passages for a sub-question, within the calls and the time of this one and of the same
+    /// version. Several may be asked at one time: see [`Self::each`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Question`] for a sub-question without a word or of too many characters, [`Error::Option`] for one that
+    /// lies deeper than [`DEPTH_MAX`], and whatever the strategy fails with.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of the strategy.
+    pub async fn ask(&self, question: &str, strategy: &dyn Strategy) -> Result<Found> {
+        let question = checked(question)?.into();
+        if self.depth == DEPTH_MAX {
+            let reason = format!("sub-questions are asked {DEPTH_MAX} deep at most");
+            return Err(Error::Option { option: "sub-question", value: self.question.to_string(), reason });
+        }
+        let session = Self {
+            question,
+            names: Arc::default(),
+            is_answer: false,
+            depth: self.depth + 1,
+            stage: Arc::default(),
+            permit: Arc::default(),
+            opened: Arc::default(),
+            ..self.clone()
+        };
+        strategy.find(&session).await
+    }
+
+    pub(super) fn calls_kept(&self) -> u32 {
+        self.calls_kept
+    }
+
+    pub(super) fn caller(&self) -> Option<&Arc<Caller>> {
+        self.caller.as_ref()
+    }
+
+    pub(super) fn reranker(&self) -> Option<&Arc<dyn Reranker>> {
+        self.engine.reranker.as_ref()
+    }
+
+    pub(super) fn is_answer(&self) -> bool {
+        self.is_answer
+    }
+
+    pub(super) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// Returns the version that was read; the last one that is known where nothing was.
+    pub(super) fn version(&self) -> IndexVersion {
+        self.version.get().copied().unwrap_or_else(|| self.engine.version())
+    }
+
+    async fn acquire_permit(&self) -> Result<()> {
+        self.enter("waiting for its turn");
+        let Permits { computing, reasoning } = self.engine.permits.as_ref();
+        let permits = if self.has_model() { &reasoning[self.depth] } else { computing };
+        let permit = self.permit.get_or_try_init(|| Arc::clone(permits).acquire_owned()).await;
+        permit.map(|_| ()).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// Puts the question to the version that the answer is of: the current one, where nothing was read yet.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read or has gone on to another version, or the embedder fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the work and nothing else.
+    pub(super) async fn open(&self, needs: Needs, count: usize) -> Result<Arc<Query>> {
+        if let Some(query) = self.opened(needs, count) {
+            return Ok(query);
+        }
+        let QueryEngine { source, embedder, .. } = &self.engine;
+        let version = if let Some(version) = self.version.get() {
+            *version
+        } else {
+            self.enter(VERSION);
+            let current = source.current().await?;
+            // A later version may be of another embedder.
+            check_embedder(current.as_ref(), embedder.as_ref())?;
+            current.version()
+        };
+        self.enter("embedding the question");
+        let asked = AskedQuestion::parse(&self.question, asked_embedder(embedder.as_ref(), needs)).await?;
+        let asked = asked.with_model_names(self.names.to_vec());
+        self.enter("fetching what the question needs");
+        let reader = match source {
+            Source::Whole(reader) => Arc::clone(reader),
+            Source::Asked(source) => self.excerpt(source.as_ref(), version, &asked, needs, count).await?,
+        };
+        if *self.version.get_or_init(|| version) != version {
+            return Err(Error::Database {
+                server: "the server".to_owned(),
+                source: DatabaseError::Changing { attempts: 1 },
+            });
+        }
+        self.enter("comparing it with every passage");
+        let (options, embedder) = (Arc::clone(&self.options), Arc::clone(embedder));
+        let opening = move || {
+            let question = asked.put_to(reader.graph());
+            let allowed = allowed(reader.as_ref(), &options.filters)?;
+            Ok(Query { reader, question, embedder, allowed, fields: Fields::default() })
+        };
+        let query: Result<Query> =
+            tokio::task::spawn_blocking(opening).await.map_err(|error| Error::Internal(error.to_string()))?;
+        let query = Arc::new(query?);
+        let opened = Opened { needs, count, query: Arc::clone(&query) };
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(opened);
+        Ok(query)
+    }
+
+    /// Returns the question as it was put to the version before, where that has all that is needed now.
+    fn opened(&self, needs: Needs, count: usize) -> Option<Arc<Query>> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = opened.as_ref()?;
+        let is_enough = match &self.engine.source {
+            Source::Whole(_) => known.needs.vectors || !needs.vectors,
+            Source::Asked(_) => known.needs == needs && known.count >= count,
+        };
+        is_enough.then(|| Arc::clone(&known.query))
+    }
+
+    /// Returns the part of a store that the question needs.
+    async fn excerpt(
+        &self,
+        source: &dyn GraphSource,
+        version: IndexVersion,
+        asked: &AskedQuestion,
+        needs: Needs,
+        count: usize,
+    ) -> Result<Arc<dyn GraphReader>> {
+        let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        words.sort_unstable();
+        words.dedup();
+        words.truncate(TERMS_MAX);
+        let spoken = |graph: PassageGraph<'_>| {
+            let asked = asked.clone().put_to(graph);
+            let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
+            Spoken {
+                keywords: asked.keyword_texts(graph),
+                named: by_title.into_keys().chain(by_lead.into_keys()).collect(),
+            }
+        };
+        let filters = &self.options.filters;
+        let admits = |document: &DocumentText| filters.iter().all(|filter| filter.admits(document));
+        let wanted = Wanted {
+            words: &words,
+            vector: &asked.vector.values(0),
+            names: &asked.possible_names(),
+            spoken: &spoken,
+            filter: if filters.is_empty() { None } else { Some(&admits) },
+            by_edges: needs.by_edges,
+            follow: needs.follow,
+            top_k: count,
+        };
+        source.excerpt(version, wanted).await
+    }
+}
+
+/// Returns who embeds a question: nobody where no vectors are compared and one would cost something, so that words are
+/// found while the server of a model is away.
+fn asked_embedder(embedder: &dyn Embedder, needs: Needs) -> &dyn Embedder {
+    if needs.vectors || !embedder.is_costly() { embedder } else { &NoEmbedder }
+}

@@ -1,0 +1,123 @@
+//! A question to one version of an index, and passages of that version ranked for it, both by number.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::domain::{EntryVertex, Hit, Ledger, Pruned, Step};
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::query::answer::hits::hits;
+use crate::query::evidence::Fields;
+use crate::query::evidence::question::AskedQuestion;
+use crate::skill::FoundPassage;
+use crate::store::{GraphReader, PassageText};
+
+/// A question to one version of an index, with what it says about the version's passages.
+pub struct Query {
+    /// The version that is read from start to end.
+    pub reader: Arc<dyn GraphReader>,
+    /// The question.
+    pub question: AskedQuestion,
+    /// What turns texts into vectors like those of the version.
+    pub embedder: Arc<dyn Embedder>,
+    /// Passages that may be shown, where not all may.
+    pub(in crate::query) allowed: Option<Vec<bool>>,
+    pub(in crate::query) fields: Fields,
+}
+
+/// Passages that were retrieved for a question.
+#[derive(Clone)]
+pub struct Ranking {
+    /// The question, and the version that the passages are of.
+    pub query: Arc<Query>,
+    /// Passages by ordinal, best first, with scores on the retriever's own scale.
+    pub ranked: Vec<(u32, f32)>,
+    /// The steps that led to a passage, where it was not found by itself.
+    pub paths: FxHashMap<u32, Vec<Step>>,
+    /// What was asked, entered, walked and dropped.
+    pub ledger: Ledger,
+}
+
+impl Ranking {
+    /// Returns the passages as they are shown, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the passages and nothing else.
+    pub async fn hits(self: &Arc<Self>) -> Result<Vec<Hit>> {
+        self.on_cpu(hits).await
+    }
+
+    /// Runs what only computes where it does not hold up other tasks.
+    pub(in crate::query) async fn on_cpu<T: Send + 'static>(
+        self: &Arc<Self>,
+        compute: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let ranking = Arc::clone(self);
+        on_cpu(&self.query, move |_| compute(&ranking)).await
+    }
+}
+
+/// Runs what only computes where it does not hold up other tasks.
+pub(in crate::query) async fn on_cpu<T: Send + 'static>(
+    query: &Arc<Query>,
+    compute: impl FnOnce(&Query) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let query = Arc::clone(query);
+    let task = tokio::task::spawn_blocking(move || compute(&query));
+    task.await.map_err(|error| Error::Internal(error.to_string()))?
+}
+
+/// Pruned passages that a ledger names; the others are counted.
+const PRUNED_SHOWN_MAX: usize = 20;
+/// Entry vertices that a ledger names.
+pub(in crate::query) const ENTRY_SHOWN_MAX: usize = 20;
+
+impl Query {
+    pub(in crate::query) fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
+        let vertex = |(passage, score): &(u32, f32)| EntryVertex {
+            passage: self.reader.passage_id(*passage),
+            score: *score,
+            by: by.to_owned(),
+            matched: None,
+        };
+        ranked.iter().take(ENTRY_SHOWN_MAX).map(vertex).collect()
+    }
+
+    pub(in crate::query) fn pruned(&self, ranked: impl Iterator<Item = (u32, f32)>) -> Vec<Pruned> {
+        let pruned = |(passage, score)| Pruned { passage: self.reader.passage_id(passage), score };
+        ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
+    }
+
+    /// Makes ready what a language model is shown of passages.
+    pub(in crate::query) fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
+        let mut passages = passages.to_vec();
+        passages.sort_unstable();
+        passages.dedup();
+        self.reader.prepare(&passages)
+    }
+
+    /// Returns what the document of a passage is called.
+    pub(in crate::query) fn shown_name(&self, passage: u32) -> Result<String> {
+        let document = self.reader.document(self.reader.graph().passage_document[passage as usize])?;
+        Ok(document.caption().to_owned())
+    }
+
+    /// Returns a passage as a language model is shown it, once it was made ready.
+    pub(in crate::query) fn shown(&self, passage: u32) -> Result<FoundPassage> {
+        let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
+        Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
+    }
+
+    pub(in crate::query) fn new_ledger(&self) -> Ledger {
+        let names = self.question.model_names.join(", ");
+        let notes = if names.is_empty() { None } else { Some(format!("names by the language model: {names}")) };
+        let notes = notes.into_iter().collect();
+        Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
+    }
+}

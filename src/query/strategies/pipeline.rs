@@ -1,0 +1,144 @@
+//! What a search does by its options: a retriever, once, and around it what a language model or a reranker adds. Where
+//! that gives nothing that can be used, what was retrieved stands.
+
+use std::sync::Arc;
+
+use super::{Finding, Found, Strategy};
+use crate::error::{Error, Result};
+use crate::query::answer::extract::is_relevant;
+use crate::query::options::{Reading, SearchOptions, StrategyKind};
+use crate::query::pieces::decompose::{Decompose, Decomposed, decomposed};
+use crate::query::pieces::entities::with_entities;
+use crate::query::pieces::fuse::fused;
+use crate::query::pieces::pick::{PICK_DEFAULT, pick};
+use crate::query::pieces::rerank::{Rerank, Reranking};
+use crate::query::retrievers::{Retriever, retriever};
+use crate::query::session::Session;
+
+/// Calls from which on `auto` takes a question apart before it lets the model pick.
+const CALLS_TO_DECOMPOSE: u32 = 3;
+/// Passages of the whole question that those of its parts are put together with, at least.
+const FUSED_MIN: usize = 40;
+
+/// A retriever with what comes before and after it.
+#[derive(Clone)]
+pub struct Pipeline {
+    /// What finds passages.
+    pub retriever: Arc<dyn Retriever>,
+    /// Whether a language model says first what the question names.
+    pub entities: bool,
+    /// Who orders what was found, where anybody does.
+    pub rerank: Option<Rerank>,
+    /// How the question is taken apart, where it is.
+    pub decompose: Option<Decompose>,
+    /// Passages that a language model is shown to pick from, last of all; none where it does not.
+    pub pick: Option<usize>,
+}
+
+impl Pipeline {
+    /// Returns a retriever alone.
+    #[must_use]
+    pub fn plain(retriever: Arc<dyn Retriever>) -> Self {
+        Self { retriever, entities: false, rerank: None, decompose: None, pick: None }
+    }
+
+    /// Returns what `options` ask for.
+    #[must_use]
+    pub fn of(options: &SearchOptions) -> Self {
+        Self {
+            retriever: retriever(options.strategy, options),
+            entities: options.entities,
+            rerank: options.rerank.map(|count| Rerank { count, by: options.reranked_by }),
+            decompose: options.decompose.map(|reading| Decompose::of(reading, options)),
+            pick: options.pick,
+        }
+    }
+
+    /// Returns how many passages are kept for what a language model does with them, where `top_k` are asked for.
+    fn kept_count(&self, top_k: usize) -> usize {
+        let fused = if self.decompose.is_some() { FUSED_MIN } else { 0 };
+        top_k.max(self.pick.unwrap_or(0)).max(fused)
+    }
+
+    async fn found(&self, session: &Session) -> Result<Found> {
+        let reranking = self.rerank.map(|rerank| Reranking::requested(session, rerank)).transpose()?;
+        let kept_count = self.kept_count(session.top_k());
+        let picking = u32::from(self.pick.is_some());
+        let arranging = picking + u32::from(self.decompose.is_some());
+        let judging = u32::from(reranking.as_ref().is_some_and(Reranking::asks_model));
+        let retrieving = session.keeping(arranging + judging);
+        let retrieving = if self.entities { with_entities(retrieving).await? } else { retrieving };
+        let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
+        let mut ranking = retrieving.retrieve(self.retriever.as_ref(), count).await?;
+        if let Some(reranking) = reranking {
+            session.enter("judging passages again");
+            ranking = reranking.apply(&session.keeping(arranging), ranking, kept_count).await?;
+        }
+        let found = Found::of(ranking).await?;
+        if arranging == 0 || !is_promising(session, &found).await? {
+            return Ok(found);
+        }
+        let Found { mut hits, mut ledger, ranking, .. } = found;
+        if let Some(decompose) = &self.decompose {
+            session.enter("taking the question apart");
+            let Decomposed { parts, lists, notes } = decomposed(&session.keeping(picking), decompose).await?;
+            ledger.notes.extend(notes);
+            ledger.asked.extend(parts.iter().flat_map(|part| part.asked.iter().cloned()));
+            ledger.parts = parts;
+            hits = fused(hits, lists, decompose.preset);
+        }
+        if let Some(shown) = self.pick {
+            session.enter("waiting for the language model to pick");
+            let (ordered, by) = pick(session, hits, shown).await?;
+            hits = ordered;
+            ledger.pick = by;
+        }
+        hits.truncate(session.top_k());
+        Ok(Found { hits, ledger, ranking, is_rearranged: true })
+    }
+}
+
+impl Strategy for Pipeline {
+    fn name(&self) -> &str {
+        self.retriever.name()
+    }
+
+    fn find<'a>(&'a self, session: &'a Session) -> Finding<'a> {
+        Box::pin(self.found(session))
+    }
+}
+
+/// Returns whether a language model is to be asked about what was found: always for a search, and for an answer where
+/// it has anything to do with the question.
+async fn is_promising(session: &Session, found: &Found) -> Result<bool> {
+    match &found.ranking {
+        Some(ranking) if session.is_answer() => ranking.on_cpu(is_relevant).await,
+        _ => Ok(true),
+    }
+}
+
+impl SearchOptions {
+    /// Returns options with what `auto` stands for, and with `kept` calls left for later: without a number of calls it
+    /// asks for none, with one or two it lets the model pick, with more it takes the question apart as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for options that need a language model, where there is none.
+    pub(in crate::query) fn planned(&self, kept: u32, has_model: bool) -> Result<Self> {
+        let calls_max = self.calls_max.map(|calls| calls.saturating_sub(kept));
+        let mut planned = Self { calls_max, ..self.clone() };
+        let is_free = self.strategy == StrategyKind::Auto && !self.asks_model();
+        if let Some(calls) = calls_max.filter(|calls| *calls > 0 && is_free && has_model) {
+            planned.pick = Some(PICK_DEFAULT);
+            planned.decompose = (calls >= CALLS_TO_DECOMPOSE).then_some(Reading::Model);
+        }
+        if planned.asks_model() && !has_model {
+            return Err(Error::Option {
+                option: "choice here",
+                value: planned.asked_of_model().to_owned(),
+                reason: "there is no language model".to_owned(),
+            });
+        }
+        Ok(planned)
+    }
+}
