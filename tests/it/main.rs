@@ -13,7 +13,6 @@ mod eval;
 mod flags;
 mod folders;
 mod formats;
-mod formats;
 mod guesses;
 mod incremental;
 mod matching;

@@ -168,7 +168,7 @@ impl GraphReader for Counting {
         self.inner.graph()
     }
 
-    fn vectors(&self, field: VectorField) -> Vectors<'_> {
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
         self.vectors.fetch_add(1, Ordering::SeqCst);
         self.inner.vectors(field)
     }

@@ -49,7 +49,7 @@ fn vector_kind(embedder: &str) -> VectorKind {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::File;
 
     use super::*;
 
