@@ -57,7 +57,7 @@ async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings
 fn say(report: &IndexReport, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     for warning in &report.warnings {
-        screen.note(format!("warning: {}", warning));
+        screen.note(format!("warning: {warning}"));
     }
     if report.is_new_version {
         screen.note(format!("version {} made of the records", report.version));

@@ -522,13 +522,15 @@ impl Run {
         let cancellation = if bytes <= FINISHED_BYTES_MAX { &patient } else { &self.options.cancellation };
         let fingerprint = self.fingerprint();
         let (embedder, chunk) = (self.embedder.as_ref(), &self.options.chunk);
-        let make = |found| unit(found, fingerprint.clone(), embedder, chunk, cancellation);
-        let made: Vec<Result<MadeUnit>> = found.into_par_iter().map(make).collect();
+        let unit_of = |found| unit(found, fingerprint.clone(), embedder, chunk, cancellation);
+        let made: Vec<Result<MadeUnit>> = found.into_par_iter().map(unit_of).collect();
         let (mut units, mut stopped) = (Vec::with_capacity(made.len()), None);
         for made in made {
             match made {
                 Ok(MadeUnit { unit, cut }) => {
-                    cut.into_iter().for_each(|what| self.shortened.note(&unit.document.uri, &what));
+                    if let Some(what) = cut {
+                        self.shortened.note(&unit.document.uri, &what);
+                    }
                     units.push(unit);
                 }
                 Err(error) => stopped = Some(error),

@@ -18,7 +18,11 @@ pub const VALUE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of all metadata of a document at most.
 pub const METADATA_BYTES_MAX: usize = 4 << 20;
 
-/// Brings a document within the limits; returns what was left out, or why it cannot be taken at all.
+/// Brings a document within the limits; returns what was left out.
+///
+/// # Errors
+///
+/// Why the document cannot be taken at all.
 pub fn bound(document: &mut Document) -> Result<Option<String>, String> {
     for (what, bytes, bytes_max) in
         [("id", document.source_id.len(), ID_BYTES_MAX), ("address", document.uri.len(), URI_BYTES_MAX)]

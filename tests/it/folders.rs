@@ -96,7 +96,7 @@ fn a_deadline_covers_opening() {
         assert!(said.stderr.contains("when it was opening the index"), "{said:#?}");
     }
     drop(holder);
-    run_within(&cli, Duration::from_secs(60), &["search", "--deadline", "30", "mill"]).succeeded();
+    run_within(&cli, Duration::from_mins(1), &["search", "--deadline", "30", "mill"]).succeeded();
 }
 
 #[test]
@@ -201,9 +201,9 @@ mod unix {
 
     #[test]
     fn what_lies_in_the_place_of_a_file_is_named_at_once_and_left() {
+        type Put<'a> = &'a dyn Fn(&Path);
         let cli = indexed();
         let thesis = cli.write("elsewhere/thesis.txt", "years of work");
-        type Put<'a> = &'a dyn Fn(&Path);
         let kinds: [(&str, Put<'_>); 3] = [
             ("a named pipe", &fifo),
             ("a folder", &|path| fs::create_dir(path).unwrap()),

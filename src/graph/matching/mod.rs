@@ -102,10 +102,10 @@ pub fn match_questions(
     }
     let room = || Room { last: vec![u32::MAX; incoming.passage.len()], ..Room::default() };
     let groups = order.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
-    let matches = |room: &mut Room, group: &[u32]| {
+    let of_group = |room: &mut Room, group: &[u32]| {
         if cancellation.is_cancelled() { Vec::new() } else { matching.matches(group, room) }
     };
-    let mut matched: Vec<Matched> = groups.map_init(room, matches).flatten_iter().collect();
+    let mut matched: Vec<Matched> = groups.map_init(room, of_group).flatten_iter().collect();
     cancellation.check()?;
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);

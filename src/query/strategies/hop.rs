@@ -165,7 +165,7 @@ impl Hopping {
             ),
         };
         let terms = query.question.distinct.iter().zip(0..).map(|((term, _), bit)| (term.clone(), 1 << bit)).collect();
-        Ok(Self { words, matches, passage_scores, terms, options, settings, count, query })
+        Ok(Self { query, settings, words, matches, passage_scores, terms, options, count })
     }
 
     fn graph(&self) -> PassageGraph<'_> {

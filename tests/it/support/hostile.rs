@@ -205,7 +205,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("numbers", "txt", |bytes| numbered(bytes, |text, number| put(text, format_args!("{number} ")))),
     shape("dates", "txt", |bytes| {
         numbered(bytes, |text, number| {
-            put(text, format_args!("On {} May {} it came. ", number % 28 + 1, 1000 + number % 999))
+            put(text, format_args!("On {} May {} it came. ", number % 28 + 1, 1000 + number % 999));
         })
     }),
     shape("marks-of-direction", "txt", |bytes| repeated("\u{202e}a\u{200f} ", bytes)),
@@ -235,13 +235,13 @@ pub(crate) const SHAPES: &[Shape] = &[
     }),
     shape("addresses", "txt", |bytes| {
         numbered(bytes, |text, number| {
-            put_line(text, format_args!("https://example.org/{}/{number}?q=a&b=c#d", word(number)))
+            put_line(text, format_args!("https://example.org/{}/{number}?q=a&b=c#d", word(number)));
         })
     }),
     shape("base64", "txt", base64),
     shape("hex", "txt", |bytes| {
         numbered(bytes, |text, number| {
-            put_line(text, format_args!("{:08x}: {:08x} {:08x}", number * 16, number * 77, number * 99))
+            put_line(text, format_args!("{:08x}: {:08x} {:08x}", number * 16, number * 77, number * 99));
         })
     }),
     shape("json-deep", "json", json_deep),
@@ -255,7 +255,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("jsonl-one-line", "jsonl", jsonl_line),
     shape("jsonl-tiny-lines", "jsonl", |bytes| {
         numbered(bytes.saturating_sub(40), |text, number| {
-            put_line(text, format_args!(r#"{{"id":{number},"text":"a"}}"#))
+            put_line(text, format_args!(r#"{{"id":{number},"text":"a"}}"#));
         })
     }),
     shape("mixed", "md", mixed),
