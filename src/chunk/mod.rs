@@ -48,6 +48,8 @@ impl Default for ChunkOptions {
 /// Passages that a document is divided into by its structure at most. What follows is divided by size alone: no heading
 /// and no sentence begins a passage of its own there.
 pub const PASSAGES_MAX: usize = 131_072;
+/// Word pieces of a passage at least, as it may be asked for: fewer would cut sentences to pieces.
+pub const PASSAGE_TOKENS_MIN: usize = 16;
 /// Word pieces of a passage at least, where passages are divided by size alone.
 const COARSE_PIECES_MIN: usize = 256;
 /// Sentences of a document that are told apart at most: each passage has an even share of them.

@@ -27,12 +27,14 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
     let engine = timed.open(place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
     if args.place.json {
+        timed.over(surroundings);
         return surroundings.print_json(&result);
     }
+    let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
+    timed.over(surroundings);
     if result.hits.is_empty() {
         surroundings.screen.note("nothing found");
     }
-    let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
     show::hits(&surroundings.screen, &result.hits, &names)?;
     show::work(&surroundings.screen, &result.ledger);
     Ok(())
@@ -58,10 +60,12 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let options = AskOptions { search, citation_check, sentences, ..AskOptions::default() };
     let answer = timed.ended(engine.ask(&args.question, &options).await)?;
     if args.place.json {
+        timed.over(surroundings);
         return surroundings.print_json(&answer);
     }
     let ledger = if args.explain { answer.ledger.clone() } else { Ledger::default() };
     let names = Names::of(&engine, &answer.hits, &ledger).await?;
+    timed.over(surroundings);
     show::rest_of_answer(screen, &answer, &names, streamed.ended(&answer, screen)?)?;
     if args.explain {
         screen.line("")?;

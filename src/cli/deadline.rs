@@ -14,6 +14,9 @@ pub(super) fn deadline(asked: Option<&str>, surroundings: &Surroundings) -> Resu
     asked.or(surroundings.settings.deadline.as_deref()).map(parse_deadline).transpose()
 }
 
+/// How much longer than the deadline an answer may take to come: what was found by then is put together, and said.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// A command that may have to end in time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timed {
@@ -27,8 +30,8 @@ impl Timed {
         Self { began: Instant::now(), deadline }
     }
 
-    /// Opens an index, and leaves `options` the rest of the time. Where that takes too long, whatever it waits for, the
-    /// alarm ends the command.
+    /// Opens an index, and leaves `options` the rest of the time. Where that takes too long, or answering after it,
+    /// whatever it waits for, the alarm ends the command.
     pub(super) async fn open(
         &self,
         place: SearchPlace<'_>,
@@ -36,13 +39,17 @@ impl Timed {
         options: &mut SearchOptions,
     ) -> Result<QueryEngine> {
         let Some(deadline) = self.deadline else { return open_to_search(place, surroundings, options).await };
-        surroundings.alarm.set(self.began, deadline);
-        let opened = open_to_search(place, surroundings, options).await;
-        surroundings.alarm.clear();
-        let engine = opened?;
+        surroundings.alarm.set(Ringing { action: OPENING, began: self.began, deadline, grace: Duration::ZERO });
+        let engine = open_to_search(place, surroundings, options).await?;
         let left = deadline.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero());
-        options.deadline = Some(left.ok_or_else(|| late(self.began, deadline))?);
+        options.deadline = Some(left.ok_or_else(|| late(OPENING, self.began, deadline))?);
+        surroundings.alarm.set(Ringing { action: ANSWERING, began: self.began, deadline, grace: GRACE });
         Ok(engine)
+    }
+
+    /// Ends the time: all that is printed is at hand. Whoever reads it may take as long as they like.
+    pub(super) fn over(&self, surroundings: &Surroundings) {
+        surroundings.alarm.clear();
     }
 
     /// Returns what came of a question, with the time of the whole command where it took too long.
@@ -56,14 +63,27 @@ impl Timed {
     }
 }
 
-fn late(began: Instant, deadline: Duration) -> Error {
-    Error::Deadline { action: "opening the index", deadline, elapsed: began.elapsed() }
+const OPENING: &str = "opening the index";
+const ANSWERING: &str = "answering";
+
+fn late(action: &'static str, began: Instant, deadline: Duration) -> Error {
+    Error::Deadline { action, deadline, elapsed: began.elapsed() }
 }
 
-/// Rings where opening takes too long. Opening waits for disks, for other processes and for libraries, in ways that
-/// cannot be broken off; who listens for the alarm does so on another thread, and ends the program.
+/// When an alarm rings, and what it says.
+#[derive(Debug, Clone, Copy)]
+struct Ringing {
+    action: &'static str,
+    began: Instant,
+    deadline: Duration,
+    /// After the deadline.
+    grace: Duration,
+}
+
+/// Rings where opening or answering takes too long. Both wait for disks, for other processes and for libraries, in ways
+/// that cannot be broken off; who listens for the alarm does so on another thread, and ends the program.
 #[derive(Debug)]
-pub(super) struct Alarm(watch::Sender<Option<(Instant, Duration)>>);
+pub(super) struct Alarm(watch::Sender<Option<Ringing>>);
 
 impl Default for Alarm {
     fn default() -> Self {
@@ -72,8 +92,8 @@ impl Default for Alarm {
 }
 
 impl Alarm {
-    fn set(&self, began: Instant, deadline: Duration) {
-        self.0.send_replace(Some((began, deadline)));
+    fn set(&self, ringing: Ringing) {
+        self.0.send_replace(Some(ringing));
     }
 
     fn clear(&self) {
@@ -87,9 +107,9 @@ impl Alarm {
             let until = *set.borrow_and_update();
             let passed = async {
                 match until {
-                    Some((began, deadline)) => {
-                        tokio::time::sleep_until((began + deadline).into()).await;
-                        late(began, deadline)
+                    Some(Ringing { action, began, deadline, grace }) => {
+                        tokio::time::sleep_until((began + deadline + grace).into()).await;
+                        late(action, began, deadline)
                     }
                     None => pending().await,
                 }
@@ -112,11 +132,17 @@ mod tests {
         let alarm = Alarm::default();
         let listen = |time| tokio::time::timeout(Duration::from_millis(time), alarm.rang());
         assert!(listen(20).await.is_err());
-        alarm.set(Instant::now(), Duration::from_millis(1));
+        let ringing = |action, grace| {
+            let (deadline, grace) = (Duration::from_millis(1), Duration::from_secs(grace));
+            Ringing { action, began: Instant::now(), deadline, grace }
+        };
+        alarm.set(ringing(OPENING, 0));
         alarm.clear();
         assert!(listen(20).await.is_err());
-        alarm.set(Instant::now(), Duration::from_millis(1));
+        alarm.set(ringing(ANSWERING, 60));
+        assert!(listen(20).await.is_err());
+        alarm.set(ringing(OPENING, 0));
         let error = listen(5_000).await.expect("it rings");
-        assert!(matches!(error, Error::Deadline { action: "opening the index", .. }), "{error}");
+        assert!(matches!(error, Error::Deadline { action: OPENING, .. }), "{error}");
     }
 }

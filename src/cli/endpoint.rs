@@ -1,5 +1,6 @@
 //! Servers of models, as what was typed and what is set name them: address, key, limits.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -99,6 +100,16 @@ fn is_set(endpoint: &Endpoint, settings: &LanguageModel) -> Result<bool> {
     let urls = [settings.url.as_deref(), settings.embedder_url.as_deref(), server.map(Preset::url)];
     let mut urls = urls.into_iter().flatten().peekable();
     Ok(urls.peek().is_none() || urls.any(|url| url.trim_end_matches('/') == endpoint.url))
+}
+
+/// Returns the settings of calls to an endpoint that an index names: what is secret is left out where no set address
+/// is that of the endpoint. Confirming a server says that it may be asked, not that it may have a key.
+pub(super) fn for_named_by_index(endpoint: &Endpoint, settings: &LanguageModel) -> Result<LanguageModel> {
+    let is_any_set = settings.url.is_some() || settings.embedder_url.is_some() || settings.server.is_some();
+    if is_any_set && is_set(endpoint, settings)? {
+        return Ok(settings.clone());
+    }
+    Ok(LanguageModel { key: None, key_file: None, organization: None, headers: BTreeMap::new(), ..settings.clone() })
 }
 
 fn first_line(path: &Path) -> Result<Secret> {

@@ -6,8 +6,10 @@ use super::args::IndexArgs;
 use super::calls::{CallLog, Calls};
 use super::publish::{self, publish_from};
 use super::{Done, Surroundings, endpoint, index_model, models, pinned, progress, writer};
+use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
+use crate::graph::matching::EDGES_MAX;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{
     FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
@@ -17,10 +19,6 @@ use crate::neo4j::{OtherVectors, PublishOptions};
 use crate::skill::{Performers, QuestionCalls};
 use crate::workspace::{Workspace, WorkspaceOptions};
 
-/// Word pieces of a passage at least: fewer would cut sentences to pieces.
-const PASSAGE_TOKENS_MIN: usize = 16;
-/// Edges of a question at most.
-const EDGES_MAX: usize = 64;
 /// Skipped sources that are named on a terminal; `cairn status` names all.
 const SKIPS_SHOWN_MAX: usize = 10;
 

@@ -11,6 +11,7 @@ use super::args::ModelArgs;
 use super::calls::Calls;
 use super::endpoint;
 use super::models::{Opening, Values, performers, runtime, server_model};
+use crate::config::LanguageModel;
 use crate::embed::{
     Confirmed, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, StaticTable, WithheldEmbedder,
 };
@@ -127,7 +128,7 @@ fn server(
     let settings = &surroundings.settings.model;
     let Remembered { place, dimension, calls, purpose } = remembered;
     let values = dimension.map_or(Values::Asked, Values::Known);
-    let ask = |endpoint: Endpoint| {
+    let ask = |endpoint: Endpoint, settings: &LanguageModel| {
         let endpoint = calls.log.with_key(endpoint, settings)?;
         server_model(endpoint, &Opening { values, calls }, surroundings).map(Some)
     };
@@ -135,7 +136,7 @@ fn server(
     if let Some(Ok(endpoint)) = set
         && endpoint.name() == pinned
     {
-        return ask(endpoint);
+        return ask(endpoint, settings);
     }
     let endpoint = match place {
         Some(EmbedderPlace::Server(place)) if place.name() == pinned => place.unchecked(),
@@ -146,8 +147,11 @@ fn server(
     };
     match confirmed(args, surroundings).check(&endpoint) {
         // A replay asks nobody.
-        Err(_) if calls.log.is_replayed() => ask(endpoint),
-        Ok(()) => ask(endpoint::with_settings(endpoint, settings)?),
+        Err(_) if calls.log.is_replayed() => ask(endpoint, settings),
+        Ok(()) => {
+            let settings = endpoint::for_named_by_index(&endpoint, settings)?;
+            ask(endpoint::with_settings(endpoint, &settings)?, &settings)
+        }
         Err(unconfirmed) if *purpose == Purpose::Fill => Err(unconfirmed),
         Err(_) => {
             let embedder = WithheldEmbedder::new(&endpoint, dimension.unwrap_or(0));

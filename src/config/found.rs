@@ -54,7 +54,8 @@ struct File {
 
 /// Reads a file; paths in it are meant from its folder.
 pub(super) fn read(path: &Path) -> Result<Found> {
-    if !path.is_file() {
+    // What a link leads to may be anything of the user's, and errors show a line of it.
+    if path.is_symlink() || !path.is_file() {
         return Err(Error::Settings { path: path.to_owned(), reason: "it is no regular file".to_owned() });
     }
     let text = own::text(path)?;
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn it_says_how_to_index_and_search() {
-        let text = "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nweights = \"w.json\"\ndeadline = 2.5\nno_mmap = true\n[model]\n";
+        let text = "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nweights = \"w.json\"\n\
+                    deadline = 2.5\nno_mmap = true\n[model]\n";
         let expected = Found {
             index: Some(PathBuf::from("kept/notes.cairn")),
             embedder: Some("none".to_owned()),

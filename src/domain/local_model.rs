@@ -57,12 +57,6 @@ pub enum ModelError {
         /// Name of the file.
         name: String,
     },
-    /// Something else has the name of a file that every model needs: a folder, a pipe, a device.
-    #[error("`{name}` is no regular file")]
-    NotAFile {
-        /// Its name.
-        name: String,
-    },
     /// A file is larger than any model has it.
     #[error("`{name}` has more than {limit} bytes")]
     TooLarge {

@@ -96,12 +96,25 @@ impl LocalPlace {
     }
 }
 
+/// Returns an address without the user and password that somebody may have put into it. No server is asked there; a
+/// recording may be replayed.
+fn without_credentials(url: &str) -> String {
+    match reqwest::Url::parse(url) {
+        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            // An address without a host has no place for either.
+            let _gone = parsed.set_password(None).and_then(|()| parsed.set_username(""));
+            parsed.to_string()
+        }
+        _ => url.to_owned(),
+    }
+}
+
 impl ServerPlace {
     /// Returns where an endpoint is.
     #[must_use]
     pub fn of(endpoint: &Endpoint) -> Self {
         let server = endpoint.preset.map(|preset| preset.name().to_owned());
-        Self { server, url: endpoint.url.clone(), model: endpoint.model.clone() }
+        Self { server, url: without_credentials(&endpoint.url), model: endpoint.model.clone() }
     }
 
     /// Returns the name that an index is pinned to whose embedder is there.
@@ -134,6 +147,18 @@ mod tests {
 
     fn read(text: &str) -> EmbedderPlace {
         serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_not_remembered() {
+        for (url, expect) in [
+            ("http://ada:hush@host:8000/v1", "http://host:8000/v1"),
+            ("http://ada@host/v1", "http://host/v1"),
+            ("http://host/v1", "http://host/v1"),
+            ("no address", "no address"),
+        ] {
+            assert_eq!(ServerPlace::of(&Endpoint::at(url, "m")).url, expect);
+        }
     }
 
     #[test]

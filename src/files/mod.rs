@@ -85,6 +85,15 @@ pub(crate) fn open_own(path: &Path) -> Result<Option<File>> {
     }
 }
 
+/// Returns how many bytes a file of ours has; 0 where there is none.
+pub(crate) fn bytes_of_own(path: &Path) -> Result<u64> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(Error::io("open", path)(error)),
+    }
+}
+
 /// Reads a file of ours; nothing where there is none.
 pub(crate) fn read_own(path: &Path) -> Result<Option<Vec<u8>>> {
     let Some(mut file) = open_own(path)? else { return Ok(None) };

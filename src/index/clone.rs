@@ -12,7 +12,7 @@ use super::version;
 use crate::domain::IndexVersion;
 use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
-use crate::graph::matching::{EdgeQuota, MatchOptions};
+use crate::graph::matching::{EDGES_MAX, EdgeQuota, MatchOptions};
 use crate::graph::vectors::QuantizedVectors;
 use crate::neo4j::{Download, Session, download};
 use crate::skill::Performers;
@@ -88,7 +88,9 @@ pub(super) fn quota(settings: &str) -> EdgeQuota {
         after.trim_start().split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
     };
     match (number("within:"), number("across:")) {
-        (Some(within), Some(across)) => EdgeQuota::Split { within, across },
+        (Some(within), Some(across)) => {
+            EdgeQuota::Split { within: EDGES_MAX.min(within), across: EDGES_MAX.min(across) }
+        }
         _ => EdgeQuota::Best,
     }
 }

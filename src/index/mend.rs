@@ -1,10 +1,15 @@
 //! Records that are damaged, made good from the sources: what cannot be made anew is named, and nothing else is
 //! touched.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::clone;
 use super::options::Sources;
-use super::run::Run;
+use super::run::{Run, unit_name};
+use crate::chunk::{PASSAGE_TOKENS_MIN, PassageUnit as PassageUnitKind};
 use crate::domain::DocumentId;
 use crate::error::{Error, Result};
 use crate::ingest::{SourceDocument, SourceItem};
@@ -61,13 +66,46 @@ impl Run {
                 None => mended.left.push(damaged.name),
             }
         }
-        if remade.is_empty() && survey.strays.is_empty() {
+        // What belongs to nothing may be of a document that is left: it stays with that.
+        let has_strays = mended.left.is_empty() && !survey.strays.is_empty();
+        if remade.is_empty() && !has_strays {
             return Ok(Some(mended));
         }
         mended.is_changed = true;
         self.writer.records().remove_damaged(&remade)?;
+        if has_strays || (mended.left.is_empty() && !remade.is_empty()) {
+            self.writer.records().remove_strays()?;
+        }
         self.make(batch)?;
         Ok(Some(mended))
+    }
+
+    /// Returns what the documents of the index came from, as far as it is there.
+    pub(super) fn remembered_sources(&mut self) -> Result<Vec<Sources>> {
+        let roots: BTreeSet<String> = self.writer.records().documents()?.into_iter().map(|it| it.root).collect();
+        let is_there = |root: &String| !root.is_empty() && Path::new(root).exists();
+        Ok(roots.into_iter().filter(is_there).map(|root| Sources::Paths(vec![root.into()])).collect())
+    }
+
+    /// Takes over the options that the index was made with.
+    pub(super) fn keep_settings(&mut self) -> Result<()> {
+        let settings = self.writer.records().manifest()?.chunking.unwrap_or_default();
+        self.options.matching.quota = clone::quota(&settings);
+        if let Some((unit, pieces)) = chunking(&settings) {
+            (self.options.chunk.unit, self.options.chunk.passage_pieces_max) = (unit, pieces);
+        }
+        Ok(())
+    }
+
+    /// Returns the error of records whose database is damaged itself.
+    pub(super) fn beyond_repair(&mut self) -> Error {
+        let faults = self.writer.records().database_faults();
+        let reason = faults.into_iter().next().unwrap_or_else(|| "it cannot be written".to_owned());
+        Error::Corrupt { path: self.writer.records_path(), reason }
+    }
+
+    pub(super) fn left(&self, mended: &Mended) -> Option<Error> {
+        left(mended, self.writer.records_path())
     }
 
     /// Returns what the sources have of documents that are damaged.
@@ -89,9 +127,8 @@ impl Run {
                     return Err(Error::Cancelled);
                 }
                 let SourceItem::Document(source) = item else { return Ok(()) };
-                // Of one that is lost nobody knows what it said.
-                let is_it =
-                    |known: &Option<[u8; 32]>| trust == Trust::AsItIs || known.is_none_or(|it| it == source.content);
+                // Of one that is lost nobody knows what it said; an index that somebody made may name any file as one.
+                let is_it = |known: &Option<[u8; 32]>| trust == Trust::AsItIs || *known == Some(source.content);
                 if wanted.get(&source.document.id).is_some_and(is_it) {
                     // The first of an id counts, as in every run.
                     found.entry(source.document.id).or_insert(source);
@@ -103,6 +140,13 @@ impl Run {
     }
 }
 
+/// Returns what passages are cut by, as a fingerprint says it.
+fn chunking(settings: &str) -> Option<(PassageUnitKind, usize)> {
+    let (unit, pieces) = settings.split(", ").nth(1)?.split_once(' ')?;
+    let unit = [PassageUnitKind::Structure, PassageUnitKind::Sentence].into_iter().find(|it| unit_name(*it) == unit)?;
+    Some((unit, pieces.parse().ok().map(|pieces: usize| pieces.max(PASSAGE_TOKENS_MIN))?))
+}
+
 /// Says which documents were damaged and are made anew.
 pub(super) fn warning(mended: &Mended) -> Option<String> {
     let documents = listed(&mended.made)?;
@@ -110,7 +154,7 @@ pub(super) fn warning(mended: &Mended) -> Option<String> {
 }
 
 /// Returns the error of documents that are damaged and that no source at hand has.
-pub(super) fn left(mended: &Mended, path: std::path::PathBuf) -> Option<Error> {
+fn left(mended: &Mended, path: PathBuf) -> Option<Error> {
     let documents = listed(&mended.left)?;
     let reason = format!("{documents} damaged, and no source that was read has what it was made from");
     Some(Error::Corrupt { path, reason })

@@ -9,9 +9,6 @@ use super::options::{DocumentCounts, MostGone};
 use crate::domain::DocumentId;
 use crate::workspace::StoredDocument;
 
-/// Documents of a root that may be gone without a question, as long as some are left; beyond, half of them.
-pub(super) const GONE_FEW_MAX: u64 = 9;
-
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -145,9 +142,9 @@ pub(super) struct Missing {
 
 impl Missing {
     /// Returns whether that is so much that it may be no one's wish: all of it, where nothing else is there, or more
-    /// than half and more than a few.
+    /// than half.
     fn is_most(self, has_documents: bool) -> bool {
-        !has_documents || (self.gone > GONE_FEW_MAX && 2 * self.gone > self.held)
+        !has_documents || 2 * self.gone > self.held
     }
 }
 
@@ -206,14 +203,13 @@ mod tests {
             // An empty root has lost all, however few.
             (1, 0, false, (0, 1)),
             (2, 0, false, (0, 2)),
-            // Few documents come and go.
-            (1, 0, true, (1, 0)),
+            (1, 0, true, (0, 1)),
+            // Up to half of them come and go.
             (2, 1, false, (1, 0)),
-            (3, 1, false, (2, 0)),
-            (10, 1, false, (9, 0)),
-            // Many do not.
-            (11, 1, false, (0, 10)),
             (20, 10, false, (10, 0)),
+            // More do not.
+            (3, 1, false, (0, 2)),
+            (11, 1, false, (0, 10)),
             (20, 9, false, (0, 11)),
             (20, 0, true, (0, 20)),
         ] {

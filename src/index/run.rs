@@ -1,7 +1,5 @@
 //! A run: read, plan, commit units, make a version.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,7 +13,7 @@ use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, Oth
 use super::plan::{Plan, Verdict};
 use super::shortened::Shortened;
 use super::vectors::{self, Earlier, WhenSpent};
-use super::{clone, generate, mend, version, warnings};
+use super::{generate, mend, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Passage, Progress, Skip};
 use crate::embed::Embedder;
@@ -232,34 +230,6 @@ impl Run {
             .extend(mended.notes.iter().map(|it| format!("{it} was damaged in the records, and is forgotten")));
         let (documents, version, counts, cut) = done?;
         Ok(self.report(version, documents, counts, cut))
-    }
-
-    /// Returns what the documents of the index came from, as far as it is there.
-    fn remembered_sources(&mut self) -> Result<Vec<Sources>> {
-        let roots: BTreeSet<String> = self.writer.records().documents()?.into_iter().map(|it| it.root).collect();
-        let is_there = |root: &String| !root.is_empty() && Path::new(root).exists();
-        Ok(roots.into_iter().filter(is_there).map(|root| Sources::Paths(vec![root.into()])).collect())
-    }
-
-    /// Takes over the options that the index was made with.
-    fn keep_settings(&mut self) -> Result<()> {
-        let settings = self.writer.records().manifest()?.chunking.unwrap_or_default();
-        self.options.matching.quota = clone::quota(&settings);
-        if let Some((unit, pieces)) = chunking(&settings) {
-            (self.options.chunk.unit, self.options.chunk.passage_pieces_max) = (unit, pieces);
-        }
-        Ok(())
-    }
-
-    /// Returns the error of records whose database is damaged itself.
-    fn beyond_repair(&mut self) -> Error {
-        let faults = self.writer.records().database_faults();
-        let reason = faults.into_iter().next().unwrap_or_else(|| "it cannot be written".to_owned());
-        Error::Corrupt { path: self.writer.records_path(), reason }
-    }
-
-    fn left(&self, mended: &Mended) -> Option<Error> {
-        mend::left(mended, self.writer.records_path())
     }
 
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
@@ -560,14 +530,7 @@ pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> Stri
     format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
 }
 
-/// Returns what passages are cut by, as a fingerprint says it.
-fn chunking(settings: &str) -> Option<(PassageUnitKind, usize)> {
-    let (unit, pieces) = settings.split(", ").nth(1)?.split_once(' ')?;
-    let unit = [PassageUnitKind::Structure, PassageUnitKind::Sentence].into_iter().find(|it| unit_name(*it) == unit)?;
-    Some((unit, pieces.parse().ok()?))
-}
-
-const fn unit_name(unit: PassageUnitKind) -> &'static str {
+pub(super) const fn unit_name(unit: PassageUnitKind) -> &'static str {
     match unit {
         PassageUnitKind::Structure => "structure",
         PassageUnitKind::Sentence => "sentence",

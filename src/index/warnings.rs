@@ -53,8 +53,8 @@ pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
 pub(super) fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
         format!(
-            "{gone} of the {held} documents that the index holds of `{root}` are not there any more; they are kept, for \
-             a folder that is not mounted looks the same; `--remove` removes them"
+            "{gone} of the {held} documents that the index holds of `{root}` are not there any more; they are kept, \
+             for a folder that is not mounted looks the same; `--remove` removes them"
         )
     };
     unseen.missing.iter().map(warn).collect()

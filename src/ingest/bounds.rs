@@ -1,4 +1,5 @@
-//! How much a source may say of a document beside its text. What goes beyond is left out and told of; the text is whole.
+//! How much a source may say of a document beside its text. What goes beyond is left out and told of; the text is
+//! whole.
 
 use crate::domain::{Document, Metadata};
 use crate::text::shortened;

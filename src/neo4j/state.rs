@@ -57,6 +57,9 @@ pub(super) struct IndexState {
     pub(super) terms: [u64; 2],
 }
 
+/// Values of a vector at most: what is to be read is sized by it.
+const DIMENSION_MAX: usize = 1 << 16;
+
 impl IndexState {
     /// Reads it; none where nothing was published yet in this format. Refuses a newer format.
     pub(super) async fn read(session: &Session) -> Result<Option<Self>> {
@@ -86,7 +89,10 @@ impl IndexState {
             collection,
             source: text("source")?,
             embedder: text("embedder")?,
-            dimension: integer("dimension")?.cast_unsigned() as usize,
+            dimension: usize::try_from(integer("dimension")?)
+                .ok()
+                .filter(|it| *it <= DIMENSION_MAX)
+                .ok_or_else(|| session.damaged("its `:Index` node has a `dimension` that no vector has"))?,
             settings: text("settings")?,
             phase: Phase::of(&text("state")?),
             counts: Counts {

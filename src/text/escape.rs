@@ -48,15 +48,16 @@ fn escaped(text: &str, keeps_lines: bool) -> Cow<'_, str> {
         }
         rest = &rest[c.len_utf8()..];
         let after = rest.chars().next();
-        match c {
+        let shown = match c {
             '\r' if keeps_lines && after == Some('\n') => continue,
             '\u{ad}' => continue,
-            '\n' | '\t' if keeps_lines => escaped.push(c),
-            '\n' | '\t' => escaped.push(REPLACEMENT),
-            c if is_suspect(c) && !belongs(before, c, after) => escaped.push(REPLACEMENT),
-            c => escaped.push(c),
-        }
-        before = Some(c);
+            '\n' | '\t' if keeps_lines => c,
+            '\n' | '\t' => REPLACEMENT,
+            c if is_suspect(c) && !belongs(before, c, after) => REPLACEMENT,
+            c => c,
+        };
+        escaped.push(shown);
+        before = Some(shown);
     }
     Cow::Owned(escaped)
 }
@@ -125,7 +126,7 @@ fn is_suspect(c: char) -> bool {
 
 /// Returns whether a character that hides elsewhere makes what stands before it look as it should.
 fn belongs(before: Option<char>, c: char, after: Option<char>) -> bool {
-    let Some(before) = before else { return false };
+    let Some(before) = before.filter(|it| *it != REPLACEMENT) else { return false };
     match c {
         ZERO_WIDTH_JOINER if is_pictograph(before) || is_style(before) => after.is_some_and(is_pictograph),
         ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => is_of_joining_script(before),

@@ -137,7 +137,7 @@ impl Workspace {
         if !is_whole {
             return Ok(());
         }
-        match Snapshot::open(&folder, row, self.access) {
+        match Snapshot::open(&folder, row, self.access).and_then(|it| it.check_as_read().map(|()| it)) {
             Ok(snapshot) => {
                 report.push("structure", Vec::new());
                 report.push("counts", counts(&snapshot));

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files;
 
 /// What `SQLite` adds to the name of a database for the files beside it; the database itself goes last, so that one
@@ -18,9 +18,15 @@ pub(super) fn is_file_of(name: &str, database: &str) -> bool {
     rest.is_some_and(|rest| COMPANIONS.contains(&rest))
 }
 
-/// Checks that what lies where the database and its companions are kept are files, and no links.
+/// Checks that what lies where the database and its companions are kept are files, and no links; and that there is no
+/// journal beside it. Our databases have a log, and make no journal. One that lies there was put there, or is of a copy
+/// that was taken apart: `SQLite` would play it back at once, cut and fill the database by it, and remove what it
+/// names.
 pub(super) fn expect_files(database: &Path) -> Result<()> {
-    companions(database).try_for_each(|path| files::expect_file(&path).map(drop))
+    companions(database).try_for_each(|path| files::expect_file(&path).map(drop))?;
+    let journal = with_suffix(database, "-journal");
+    let bytes = files::bytes_of_own(&journal)?;
+    if bytes == 0 { Ok(()) } else { Err(Error::Foreign { path: journal }) }
 }
 
 /// Removes a database with its companions.
@@ -79,5 +85,17 @@ mod tests {
         let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
         left.sort_unstable();
         assert_eq!(left, ["cairn.db", "cairn.db-new.txt", "cairn.db-wal"]);
+    }
+
+    #[test]
+    fn a_database_with_a_journal_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("cairn.db");
+        let journal = folder.path().join("cairn.db-journal");
+        // An empty one is none.
+        std::fs::write(&journal, "").unwrap();
+        assert!(expect_files(&database).is_ok());
+        std::fs::write(&journal, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7").unwrap();
+        assert!(matches!(expect_files(&database), Err(Error::Foreign { path }) if path == journal));
     }
 }

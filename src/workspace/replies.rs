@@ -227,7 +227,18 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
     hardening::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    if number("page_count")? > 0 && number("application_id")? != i64::from(APPLICATION_ID) {
+        // Something else: it is refused, and stays as it is.
+        return Ok(connection);
+    }
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        // The switch itself leaves no journal behind, whatever ends the program.
+        for mode in ["MEMORY", "WAL"] {
+            connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))?;
+        }
+    }
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let found = hardening::schema(&transaction)?;

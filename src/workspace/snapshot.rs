@@ -71,7 +71,18 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`] if a file is not what was written.
     pub fn check(&self) -> Result<()> {
-        self.files.check()
+        self.files.check()?;
+        [VectorField::Passage, VectorField::Sentence, VectorField::Incoming]
+            .into_iter()
+            .try_for_each(|field| self.vectors.vectors(field).map(drop))?;
+        self.vectors.outgoing().map(drop)
+    }
+
+    /// Does so, and reads all that a search would read of the words too.
+    pub(super) fn check_as_read(&self) -> Result<()> {
+        self.check()?;
+        self.passage_terms.check()?;
+        self.sentence_terms.check()
     }
 
     /// Returns a hash of all that the version holds: equal where two are, as far as they were made alike.

@@ -89,6 +89,8 @@ pub(super) struct TextIndex {
     path: PathBuf,
     field: Field,
     terms: Arc<InvertedIndexReader>,
+    /// How many texts there are.
+    count: usize,
 }
 
 impl TextIndex {
@@ -109,7 +111,7 @@ impl TextIndex {
             return Err(corrupt("it holds another number of texts than its version"));
         }
         let terms = reader.inverted_index(field).map_err(wrong())?;
-        Ok(Self { path: folder.to_owned(), field, terms })
+        Ok(Self { path: folder.to_owned(), field, terms, count })
     }
 
     /// Calls `visit` with the ordinal of every text that has `term`, and how often it has it, by ascending ordinal.
@@ -121,10 +123,22 @@ impl TextIndex {
         };
         let mut ordinal = postings.doc();
         while ordinal != TERMINATED {
+            // Whoever visits counts on it.
+            if ordinal as usize >= self.count {
+                let reason = format!("it names text {ordinal} of {}", self.count);
+                return Err(Error::Corrupt { path: self.path.clone(), reason });
+            }
             visit(ordinal, postings.term_freq());
             ordinal = postings.advance();
         }
         Ok(())
+    }
+
+    /// Reads all of it, as searches would.
+    pub(super) fn check(&self) -> Result<()> {
+        let mut terms = Vec::new();
+        self.each_term(&mut |term, _| terms.push(term.to_owned()))?;
+        terms.iter().try_for_each(|term| self.postings(term, &mut |_, _| {}))
     }
 
     /// Calls `visit` with every term and how many texts have it, in the order of the terms' bytes.

@@ -175,6 +175,27 @@ mod unix {
         cli.json(&["search", "mill"]);
     }
 
+    /// `SQLite` plays a journal back at once: it cuts and fills the database by it, and removes what it names.
+    #[test]
+    fn a_journal_that_somebody_put_beside_the_records_is_not_played() {
+        let cli = indexed();
+        let index = cli.folder().join(".cairn");
+        let before = fs::read(index.join("cairn.db")).unwrap();
+        // Of a database that had one page of 4,096 bytes: it would be cut to that.
+        let mut journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7".to_vec();
+        for number in [0_u32, 7, 1, 512, 4_096] {
+            journal.extend(number.to_be_bytes());
+        }
+        journal.resize(512, 0);
+        fs::write(index.join("cairn.db-journal"), &journal).unwrap();
+        for args in [&["search", "mill"][..], &["status"], &["check"], &["index", "notes"]] {
+            cli.refuses(args, "input", &["cairn.db-journal` is not part of an index", "move it elsewhere"]);
+        }
+        assert_eq!(fs::read(index.join("cairn.db")).unwrap(), before);
+        fs::remove_file(index.join("cairn.db-journal")).unwrap();
+        cli.json(&["search", "mill"]);
+    }
+
     /// That the folder itself is a link is its user's choice.
     #[test]
     fn the_folder_of_an_index_may_be_a_link() {

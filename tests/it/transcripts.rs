@@ -25,13 +25,14 @@ fn transcripts(page: &str) -> Vec<Transcript> {
     found
 }
 
-/// Returns text without what differs from run to run and from terminal to file: line breaks, times, dates, sizes.
+/// Returns text without what differs from run to run and from terminal to file: line breaks, times, dates, sizes, ids.
 fn steady(text: &str) -> String {
     let word = |word: &str| {
         let digits = word.trim_end_matches([',', ';', ')']);
         let is_measured = digits.contains('.') && digits.chars().all(|char| char.is_ascii_digit() || char == '.');
         let is_time = word.len() == 20 && word.ends_with('Z') && word.contains('T');
-        if is_measured || is_time { "#".to_owned() } else { word.to_owned() }
+        let is_id = word.len() == 32 && word.bytes().all(|it| it.is_ascii_hexdigit());
+        if is_measured || is_time || is_id { "#".to_owned() } else { word.to_owned() }
     };
     text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
@@ -61,7 +62,8 @@ fn run(cli: &Cli, command: &str, redirected: &str) -> String {
     );
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{{ {command}\n}} {redirected}")]).current_dir(cli.folder()).env_clear();
-    Said::of(shell.env("HOME", cli.folder()).env("PATH", path.unwrap()).output().unwrap()).stdout
+    let said = Said::of(shell.env("HOME", cli.folder()).env("PATH", path.unwrap()).output().unwrap());
+    said.stdout.replace(cli.folder().to_str().unwrap(), "~")
 }
 
 #[test]
@@ -76,6 +78,8 @@ fn what_is_shown_is_compared_word_for_word_but_for_what_is_measured() {
         ("took 0.1 s", "took 12.7 s", true),
         ("took 0.1 s", "took 12.7 m", false),
         ("of 2026-11-23T02:26:46Z", "of 2020-01-01T00:00:00Z", true),
+        ("id 2e38898bdac22b1ca4f46795538037f1", "id 00112233445566778899aabbccddeeff", true),
+        ("id 2e38898bdac22b1ca4f46795538037f1", "id 2e38", false),
     ] {
         assert_eq!(is_shown(text, shown), expect, "{text}: {shown}");
     }

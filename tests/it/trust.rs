@@ -11,6 +11,7 @@ use cairn::{Error, Workspace};
 use serde_json::json;
 
 use crate::support::chat::{ChatServer, Play};
+use crate::support::forged::seal_manifest;
 use crate::support::{Cli, Said, left_out};
 
 const LIBRARY: &str = "libonnxruntime.so";
@@ -73,6 +74,7 @@ fn pin(cli: &Cli, embedder: &str, place: &serde_json::Value) {
     let place = place.to_string();
     let changed = records.execute("UPDATE manifest SET embedder = ?1, place = ?2", [embedder, &place]).unwrap();
     assert_eq!(changed, 1);
+    seal_manifest(&records);
 }
 
 fn run_with(cli: &Cli, args: &[&str], variables: &[(&str, &str)]) -> Said {
@@ -243,6 +245,24 @@ fn a_server_is_confirmed_by_the_environment_or_the_own_configuration() {
         cli.configure(&settings);
         assert_eq!(asks(&[]), expect, "{settings}");
     }
+}
+
+#[test]
+fn a_server_that_is_confirmed_is_asked_and_gets_a_key_only_where_its_address_is_set() {
+    let (cli, server) = of_server();
+    let search = ["search", "Who built Harl Mill?", "--strategy", "dense"];
+    let key = ("CAIRN_MODEL_KEY", "sk-canary-5c10");
+    let heads = |variables: &[(&str, &str)]| {
+        let before = server.asked().len();
+        run_with(&cli, &search, &[&[key], variables].concat()).succeeded();
+        let asked = server.asked();
+        assert!(asked.len() > before);
+        asked[before..].iter().map(|it| it.head.clone()).collect::<String>()
+    };
+    cli.configure(format!("[model]\nconfirmed = [\"{}\"]\nheaders = {{ x-team = \"canary-team\" }}", server.url));
+    assert!(!heads(&[]).contains("canary"));
+    let paid = heads(&[("CAIRN_EMBEDDER_URL", &server.url)]);
+    assert!(paid.contains("sk-canary-5c10") && paid.contains("canary-team"), "{paid}");
 }
 
 /// An index that somebody else made may name a server by the name that it has for everybody, whose key is at hand.

@@ -105,7 +105,8 @@ fn replies(run: &Run, template: &Template, cases: u64) -> Tally {
             let body = String::from_utf8_lossy(&input).into_owned();
             server.play([Play::Responds([200, 200, 200, 400, 500][random.below(5)], "", body)]);
             fs::write(folder.path().join("cairn.toml"), settings(&server.url)).unwrap();
-            let args = ["ask", "Who designed Heron Bridge?", "--model", "played", "--deadline", "10"];
+            let ask = ["ask", "Who designed Heron Bridge?", "--model", "played", "--deadline", "10"];
+            let args = [&ask[..], &["--config", "cairn.toml"]].concat();
             judge("replies", number, &input, &watch(cairn(folder.path(), &args)), tally);
         });
     })
@@ -119,7 +120,7 @@ fn made(template: &Template) -> Cli {
         let name = path.file_name().unwrap().to_str().unwrap();
         made.write(&format!("notes/{name}"), fs::read(&path).unwrap());
     }
-    made.write("cairn.toml", settings(&server.url));
+    made.configure(settings(&server.url));
     let question = |id: usize| {
         json!({ "id": id, "question": "Who designed Heron Bridge?", "supporting": ["notes/heron-bridge.md"],
             "answers": ["Agnes Tollamy"], "type": "bridge", "hops": 2 })
@@ -147,7 +148,13 @@ fn kinds(template: &Template) -> Vec<Kind> {
     let records = r#"{"id": 1, "title": "Toll Tower", "text": "Toll Tower stands.", "year": 1911, "tags": ["a"]}"#;
     let text = b"Toll Tower\n\nToll Tower stands by the river. It was built in 1911.\n".to_vec();
     vec![
-        Kind { name: "settings", file: "cairn.toml", args: &["search", "bridge"], seeds: all_settings() },
+        Kind {
+            name: "settings",
+            file: "own.toml",
+            args: &["search", "bridge", "--config", "own.toml"],
+            seeds: all_settings(),
+        },
+        Kind { name: "found settings", file: "cairn.toml", args: &["search", "bridge"], seeds: found_settings() },
         Kind {
             name: "files of questions",
             file: "questions.jsonl",
@@ -197,6 +204,12 @@ fn kinds(template: &Template) -> Vec<Kind> {
 
 fn document(name: &'static str, file: &'static str, args: &'static [&'static str], seeds: Vec<Vec<u8>>) -> Kind {
     Kind { name, file, args, seeds }
+}
+
+fn found_settings() -> Vec<Vec<u8>> {
+    let whole = "index = \".cairn\"\nembedder = \"builtin\"\ndeadline = 2.5\nno_mmap = true\n";
+    let refused = "index = \".cairn\"\n[model]\nurl = \"http://127.0.0.1:1/v1\"\n";
+    vec![whole.into(), refused.into(), b"weights = \"weights.json\"\n".to_vec()]
 }
 
 fn all_settings() -> Vec<Vec<u8>> {

@@ -201,7 +201,8 @@ mod tests {
         assert!(matches!(error_of(folder.path()), ModelError::Unusable { .. }));
         write(MODEL, "");
         std::fs::create_dir(folder.path().join(TOKENIZER)).unwrap();
-        assert_eq!(error_of(folder.path()), ModelError::NotAFile { name: TOKENIZER.to_owned() });
+        let error = ModelFiles::read(folder.path()).map(|files| files.name).unwrap_err();
+        assert!(matches!(error, Error::Misplaced { found: "a folder", .. }), "{error:?}");
         let path = folder.path().join(MODEL);
         std::fs::write(&path, [0; 9]).unwrap();
         let limit = |limit| read_at_most(folder.path(), &path, limit);

@@ -10,7 +10,8 @@ use crate::domain::RuntimeError;
 use crate::error::{Error, Result};
 
 /// Where systems keep libraries.
-const FOLDERS: [&str; 8] = [
+#[cfg(not(windows))]
+const FOLDERS: &[&str] = &[
     "/usr/local/lib",
     "/usr/lib",
     "/usr/lib64",
@@ -20,6 +21,9 @@ const FOLDERS: [&str; 8] = [
     "/opt/homebrew/lib",
     "/opt/local/lib",
 ];
+/// Where systems keep libraries: on Windows a path like the others would be one that anybody may make.
+#[cfg(windows)]
+const FOLDERS: &[&str] = &[];
 
 const LIBRARY: &str = if cfg!(windows) {
     "onnxruntime.dll"
@@ -58,7 +62,7 @@ pub(in crate::embed) fn environment(search: LibrarySearch<'_>) -> Result<Environ
 /// Returns the library. It is not loaded.
 pub(in crate::embed) fn library(search: LibrarySearch<'_>) -> Result<PathBuf> {
     let fault = |source| Error::Runtime { source };
-    let in_system = || FOLDERS.map(Path::new).into_iter().find_map(library_in);
+    let in_system = || FOLDERS.iter().map(Path::new).find_map(library_in);
     match search {
         LibrarySearch::At(path) if path.is_file() => {
             // A bare name would be looked for elsewhere.

@@ -31,6 +31,9 @@ pub struct Questions<'a> {
     pub vectors: Vectors<'a>,
 }
 
+/// Edges that an out-coming question may give within its document, and across documents, at most.
+pub const EDGES_MAX: usize = 64;
+
 /// How many edges an out-coming question may give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeQuota {

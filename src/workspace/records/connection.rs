@@ -72,6 +72,12 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
         let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
         hardening::distrust(&connection)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        if mode != "wal" {
+            // Written without a log, it would be left half changed by whatever ends the program.
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            return Err(rusqlite::Error::SqliteFailure(code, Some("it says that it has no log".to_owned())));
+        }
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_KEPT, |_| Ok(()))?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;

@@ -304,6 +304,7 @@ impl Records {
 
     /// Runs `change` in one transaction.
     fn write<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        self.look_through()?;
         let transaction = self.connection.transaction().map_err(Error::records("write"))?;
         let changed = change(&transaction).map_err(Error::records("write"))?;
         transaction.commit().map_err(Error::records("write"))?;

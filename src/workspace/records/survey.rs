@@ -177,15 +177,23 @@ impl Records {
         self.connection.execute_batch("REINDEX").is_ok() && self.database_faults().is_empty()
     }
 
-    /// Removes documents that are damaged and all rows that belong to nothing. That they are to be there stays marked,
-    /// until they are made anew.
+    /// Removes documents that are damaged, with what belongs to them. That they are to be there stays marked, until
+    /// they are made anew.
     pub(crate) fn remove_damaged(&mut self, documents: &[DamagedUnit]) -> Result<()> {
-        let marks = self.damaged_marks()?;
         self.write(|transaction| {
             for row in documents.iter().filter_map(|it| it.row) {
-                transaction.execute("DELETE FROM documents WHERE document = ?1", [row])?;
-                transaction.execute("DELETE FROM passages WHERE document = ?1", [row])?;
+                for sql in OF_DOCUMENT {
+                    transaction.execute(sql, [row])?;
+                }
             }
+            note_change(transaction, true)
+        })
+    }
+
+    /// Removes all rows that belong to nothing, and markers that are damaged.
+    pub(crate) fn remove_strays(&mut self) -> Result<()> {
+        let marks = self.damaged_marks()?;
+        self.write(|transaction| {
             for unit in marks {
                 transaction.execute("DELETE FROM units WHERE unit = ?1", [unit])?;
             }
@@ -219,6 +227,15 @@ impl Records {
         Ok(forgotten)
     }
 }
+
+/// What removes a document and all that belongs to it, in order.
+const OF_DOCUMENT: [&str; 4] = [
+    "DELETE FROM units WHERE stage IN ('questions', 'no questions') \
+     AND key IN (SELECT id FROM passages WHERE document = ?1)",
+    "DELETE FROM questions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)",
+    "DELETE FROM passages WHERE document = ?1",
+    "DELETE FROM documents WHERE document = ?1",
+];
 
 /// What belongs to nothing, and where it stands. One after the other: removing one makes the next.
 const STRAYS: [(&str, &str); 4] = [

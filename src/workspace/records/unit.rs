@@ -99,7 +99,6 @@ impl Records {
     /// If the records cannot be written, or a passage is no part of its document; then nothing has changed.
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
         units.iter().try_for_each(check)?;
-        self.look_through()?;
         let stop = self.cancellation.clone();
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
@@ -132,7 +131,6 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn remove_documents(&mut self, documents: &[DocumentId]) -> Result<usize> {
-        self.look_through()?;
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut removed = 0;

@@ -103,7 +103,6 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn write_questions(&mut self, written: &[WrittenQuestions], writer: &str) -> Result<()> {
-        self.look_through()?;
         self.write(|transaction| {
             let mut find = transaction.prepare("SELECT passage FROM passages WHERE id = ?1")?;
             let mut remove = transaction.prepare("DELETE FROM questions WHERE passage = ?1")?;

@@ -126,7 +126,7 @@ fn echo() -> String {
 }
 
 fn with_other(cli: &Cli) {
-    cli.write("cairn.toml", format!("[model]\nheaders = {{ authorization = \"Bearer {OTHER}\" }}"));
+    cli.configure(format!("[model]\nheaders = {{ authorization = \"Bearer {OTHER}\" }}"));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_key_in_questions_that_a_model_writes_gets_into_no_index_export_or_report() 
 #[test]
 fn a_short_value_of_a_header_is_not_blotted_out_of_what_a_server_says() {
     let cli = indexed();
-    cli.write("cairn.toml", "[model]\nheaders = { x-tier = \"1\" }");
+    cli.configure("[model]\nheaders = { x-tier = \"1\" }");
     let message = "limit of 1000 reached: 11 of 21";
     let server = ChatServer::start([Play::Responds(400, "", json!({ "error": { "message": message } }).to_string())]);
     let said = asked(&cli, &server, &[]);

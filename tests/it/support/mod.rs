@@ -6,6 +6,7 @@ pub(crate) mod browser;
 pub(crate) mod chat;
 pub(crate) mod corpus;
 pub(crate) mod flips;
+pub(crate) mod forged;
 pub(crate) mod hostile;
 #[cfg(unix)]
 pub(crate) mod killing;

@@ -11,6 +11,7 @@ use super::{template, withstands};
 use crate::program::Template;
 use crate::run::{Run, Tally};
 use crate::support::Random;
+use crate::support::forged::Parts;
 
 const HEADER_BYTES: usize = 24;
 const NAME_BYTES: usize = 32;
@@ -169,23 +170,9 @@ fn stamp(index: &Path, file: &str, bytes: &[u8]) {
     records.execute("UPDATE versions SET files = ?1", [&files]).unwrap();
     let has_digest = "SELECT count(*) FROM pragma_table_info('versions') WHERE name = 'digest'";
     if records.query_row(has_digest, [], |row| row.get::<_, i64>(0)).unwrap() == 1 {
-        let digest = digest(version, &[&created_at, &counts, &files]);
+        let digest = Parts::of("version").number(version).text(&created_at).text(&counts).text(&files).digest();
         records.execute("UPDATE versions SET digest = ?1", [digest]).unwrap();
     }
-}
-
-/// Returns the digest of a version's row, as the program makes it: whoever forges an index knows how.
-fn digest(version: i64, texts: &[&str]) -> Vec<u8> {
-    let mut hasher = blake3::Hasher::new();
-    let add = |hasher: &mut blake3::Hasher, text: &str| {
-        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
-    };
-    add(&mut hasher, "version");
-    hasher.update(&version.to_le_bytes());
-    for text in texts {
-        add(&mut hasher, text);
-    }
-    hasher.finalize().as_bytes()[..16].to_vec()
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
