@@ -110,6 +110,11 @@ fn options() -> WorkspaceOptions {
 
 /// Publishes what the records hold.
 fn publish(writer: &mut Writer) -> IndexVersion {
+    publish_with(writer, &|passage, vectors| vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]))
+}
+
+/// Publishes it with these vectors.
+fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVectors)) -> IndexVersion {
     let mut units = Vec::new();
     writer
         .records()
@@ -129,7 +134,7 @@ fn publish(writer: &mut Writer) -> IndexVersion {
     let graph = graph_of(&counts);
     let mut vectors = QuantizedVectors::new(DIMENSION);
     for passage in &passages {
-        vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]);
+        push(passage, &mut vectors);
     }
     let terms = |ordinal: usize, terms: &mut String| terms.push_str(&passages[ordinal].text);
     writer

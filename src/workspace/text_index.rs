@@ -239,6 +239,20 @@ mod tests {
         }
     }
 
+    /// Checksums say nothing of what somebody wrote who knows how they are made.
+    #[test]
+    fn a_text_that_the_version_does_not_have_is_never_visited() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["a".to_owned(), "a".to_owned()];
+        let mut index = index_of(folder.path(), &texts);
+        assert!(index.check().is_ok());
+        index.count = 1;
+        let mut visited = Vec::new();
+        let read = index.postings("a", &mut |text, _| visited.push(text));
+        assert!(matches!(read, Err(Error::Corrupt { .. })) && visited == [0]);
+        assert!(index.check().is_err());
+    }
+
     #[test]
     fn an_index_of_another_number_of_texts_is_corrupt() {
         let folder = tempfile::tempdir().unwrap();

@@ -293,7 +293,7 @@ fn what_the_system_refuses_is_named() {
     check(&["index", "closed/a.txt", "--index", "new"], 8, &["closed/a.txt", "Permission denied", "hint: "]);
     // An index that may be read and not written.
     mode(".cairn/lock", 0o444);
-    check(&["index", "notes"], 8, &["cannot open `.cairn/lock`: Permission denied", "hint: "]);
+    check(&["index", "notes"], 8, &["cannot write `.cairn/lock`: Permission denied", "hint: "]);
     assert_eq!(run(&["search", "mill"]).unwrap().status, Some(0));
     mode(".cairn", 0);
     check(&["search", "mill"], 8, &["Permission denied", "hint: "]);

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::Part;
+use crate::program::is_for_release;
 use crate::run::{Run, Tally};
 
 /// The file in the folder of builds.
@@ -42,7 +43,7 @@ impl Card {
         let date = said("date", &["-u", "+%Y-%m-%d"]).unwrap_or_else(unknown);
         let system = said("uname", &["-sm"]).unwrap_or_else(unknown);
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        let build = if cfg!(debug_assertions) { "with debug assertions" } else { "for release" };
+        let build = if is_for_release() { "for release" } else { "with debug assertions" };
         let head = format!(
             "Date: {date}. Commit: {commit}{}. Seed: {}. Machine: {system}, {cores} cores{}. Built {build}.",
             if is_changed { ", with changes" } else { "" },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::Part;
-use crate::program::{cairn, watch_for};
+use crate::program::{cairn, is_for_release, watch_for};
 use crate::run::{Run, Tally};
 use crate::support::hostile::SHAPES;
 
@@ -26,12 +26,12 @@ pub(crate) const PART: Part = Part {
 
 fn run(run: &Run) -> Tally {
     let bytes = run.count("HOSTILE_MIB", MIB) << 20;
-    let time_max = if cfg!(debug_assertions) { TIME_MAX * DEBUG_FACTOR } else { TIME_MAX };
+    let time_max = if is_for_release() { TIME_MAX } else { TIME_MAX * DEBUG_FACTOR };
     let mut tally = Tally::default();
     if bytes != MIB << 20 {
         tally.leave_out(format!("documents of {MIB} MiB: these had {} MiB", bytes >> 20));
     }
-    if cfg!(debug_assertions) {
+    if !is_for_release() {
         tally.leave_out(format!(
             "the time of a build for release: {} minutes were allowed here",
             time_max.as_secs() / 60

@@ -91,11 +91,22 @@ fn strip(value: &mut Value) {
     }
 }
 
+/// Returns the program: `CAIRN_TORTURE_PROGRAM`, a build for release of the same sources, or the one that was built
+/// with the tests.
+pub(crate) fn path() -> PathBuf {
+    std::env::var_os("CAIRN_TORTURE_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_cairn").into(), PathBuf::from)
+}
+
+/// Returns whether the program is a build for release.
+pub(crate) fn is_for_release() -> bool {
+    !cfg!(debug_assertions) || std::env::var_os("CAIRN_TORTURE_PROGRAM").is_some()
+}
+
 /// Returns the program, to be run in `folder`, with a limit on its memory. It sees no variable of the one who tests.
 pub(crate) fn cairn(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let limited = format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$0\" \"$@\"");
-    command.args(["-c", &limited, env!("CARGO_BIN_EXE_cairn")]).args(args);
+    command.args(["-c", &limited]).arg(path()).args(args);
     bare(&mut command, folder);
     command
 }

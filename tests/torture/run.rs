@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::program::path;
 use crate::support::Random;
 
 /// Offenders of a part that are shown.
@@ -131,7 +132,7 @@ impl Run {
 /// Returns what was said without paths of this machine, which a report card is no place for: of the program, of the
 /// repository, of folders of a case.
 fn without_places(text: &str) -> String {
-    let text = text.replace(env!("CARGO_BIN_EXE_cairn"), "cairn").replace(env!("CARGO_MANIFEST_DIR"), "REPOSITORY");
+    let text = text.replace(&path().display().to_string(), "cairn").replace(env!("CARGO_MANIFEST_DIR"), "REPOSITORY");
     let folders = std::env::temp_dir().join(".tmp").to_string_lossy().into_owned();
     let mut parts = text.split(&folders);
     let mut shown = parts.next().unwrap_or_default().to_owned();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Part;
-use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, watch};
+use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, path, watch};
 use crate::run::{Run, Tally};
 
 /// Calls that change what is on the disk, and calls that read it, each with the errors that it may well give.
@@ -72,7 +72,7 @@ impl Fault {
         for file in &self.files {
             command.arg("-P").arg(folder.join(file));
         }
-        command.arg(env!("CARGO_BIN_EXE_cairn")).args(args);
+        command.arg(path()).args(args);
         bare(&mut command, folder);
         command
     }
@@ -90,7 +90,7 @@ fn faults(template: &Template, args: &[&str], cases_max: u64) -> Vec<Fault> {
     let folder = template.copy();
     let log = folder.path().join("strace.log");
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-o"]).arg(&log).arg(env!("CARGO_BIN_EXE_cairn")).args(args);
+    command.args(["-f", "-qq", "-o"]).arg(&log).arg(path()).args(args);
     bare(&mut command, folder.path());
     assert!(watch(command).is_done(), "strace cannot trace");
     // Each thread counts for itself.

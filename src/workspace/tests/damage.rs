@@ -151,3 +151,16 @@ fn a_graph_that_names_what_is_not_there_does_not_open() {
     }
     assert!(structure::check(&graph_of(&[2, 1]).view(), 2).is_err());
 }
+
+/// Checksums say nothing of what somebody wrote who knows how they are made.
+#[test]
+fn a_value_that_is_no_number_is_found_by_a_check_as_by_a_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let mut writer = workspace.writer().unwrap();
+    publish_with(&mut writer, &|_, vectors| vectors.push_bytes(&[0, 0, 0xc0, 0x7f, 1, 2, 3, 4]));
+    drop(writer);
+    assert!(workspace.snapshot().unwrap().vectors(VectorField::Passage).is_err());
+    let checks = workspace.check().unwrap().checks;
+    assert!(checks.iter().any(|it| it.check == "structure" && it.offenders > 0), "{checks:?}");
+}
