@@ -16,6 +16,9 @@ use crate::error::Result;
 
 /// Cells that are put in order before all are: a search seldom looks into more.
 const CELLS_RANKED_FIRST: usize = 32;
+/// Rows of a cell at most. Where more lie around one center, as equal ones do, they take turns in cells of their own, so
+/// that no search is bound to look at all of them.
+const CELL_ROWS_MAX: usize = 16_384;
 /// Rows that one thread finds the nearest cells of at a time.
 const ROWS_PER_TASK: usize = 64;
 
@@ -40,6 +43,10 @@ impl Cells {
     ///
     /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
     pub fn of(vectors: &Vectors<'_>, cancellation: &Cancellation) -> Result<Self> {
+        Self::with_rows_max(vectors, CELL_ROWS_MAX, cancellation)
+    }
+
+    fn with_rows_max(vectors: &Vectors<'_>, rows_max: usize, cancellation: &Cancellation) -> Result<Self> {
         if vectors.is_empty() {
             return Ok(Self::default());
         }
@@ -52,13 +59,14 @@ impl Cells {
         let nearest = nearest(vectors, &centers, cancellation)?;
         let mut members: Vec<u32> = (0..vectors.len() as u32).collect();
         members.sort_by_key(|row| nearest[*row as usize]);
-        let starts = (0..=count as u32).map(|cell| members.partition_point(|row| nearest[*row as usize] < cell) as u32);
-        let starts = starts.collect();
-        let mut sorted = QuantizedVectors::new(vectors.dimension);
-        for row in &members {
-            sorted.push_row(vectors, *row);
+        let (mut starts, mut center_of) = (vec![0], Vec::new());
+        for around in members.chunk_by(|a, b| nearest[*a as usize] == nearest[*b as usize]) {
+            for rows in around.chunks(rows_max) {
+                starts.push(starts.last().copied().unwrap_or_default() + rows.len() as u32);
+                center_of.push(nearest[rows[0] as usize]);
+            }
         }
-        Ok(Self { centers, starts, members, vectors: sorted })
+        Ok(Self { centers: rows(&centers.view(), &center_of), vectors: rows(vectors, &members), starts, members })
     }
 
     /// Returns the cell whose center is nearest to each row of `query`; the first where there is none.
@@ -115,6 +123,13 @@ impl Cells {
     fn rows(&self, cell: u32) -> Range<usize> {
         self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize
     }
+}
+
+/// Returns these rows of `vectors`, in this order.
+fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
+    let mut picked = QuantizedVectors::new(vectors.dimension);
+    rows.iter().for_each(|row| picked.push_row(vectors, *row));
+    picked
 }
 
 /// Returns the nearest center of each row; of equal ones the first.
@@ -203,6 +218,21 @@ mod tests {
         let vectors = circle(401);
         let cells = Cells::of(&vectors.view(), &Cancellation::default()).unwrap();
         assert_eq!(near(&cells, &vectors, 3, usize::MAX), (0..401).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn equal_vectors_lie_in_cells_of_bounded_size_and_others_where_they_lay() {
+        let mut vectors = circle(40);
+        (0..100).for_each(|_| vectors.push(&[1.0, 0.0]));
+        let cells_of = |rows_max| Cells::with_rows_max(&vectors.view(), rows_max, &Cancellation::default()).unwrap();
+        let (bounded, unbounded) = (cells_of(16), cells_of(1_000));
+        assert_eq!(bounded.members(), unbounded.members());
+        assert!(bounded.starts.windows(2).all(|it| it[1] > it[0] && it[1] - it[0] <= 16), "{:?}", bounded.starts);
+        assert!(unbounded.starts.windows(2).any(|it| it[1] - it[0] > 100), "{:?}", unbounded.starts);
+        let rows = near(&bounded, &vectors, 139, 20);
+        assert!(rows.len() <= 32, "{}", rows.len());
+        assert_eq!(near(&bounded, &vectors, 20, 3), near(&unbounded, &vectors, 20, 3));
+        assert_eq!(near(&bounded, &vectors, 139, usize::MAX), (0..140).collect::<Vec<_>>());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::directory::MmapDirectory;
+use tantivy::directory::{MmapDirectory, RamDirectory};
+use tantivy::indexer::merge_indices;
 use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::Compressor;
@@ -25,14 +26,28 @@ pub type TermsOf<'a> = dyn Fn(usize, &mut String) + Sync + 'a;
 const FIELD: &str = "terms";
 /// Sizes the first table of terms; more is taken as it is needed.
 const WRITER_BYTES: usize = 8 << 20;
+/// Memory that terms and postings take while they are collected. What is more is compressed, and merged in the end.
+const PART_BYTES: usize = 96 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
 pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>, cancellation: &Cancellation) -> Result<()> {
-    let is_whole = write_segment(folder, count, terms_of, cancellation).map_err(|error| match refusal_in(&error) {
+    write_in_parts(folder, count, terms_of, PART_BYTES, cancellation)
+}
+
+fn write_in_parts(
+    folder: &Path,
+    count: usize,
+    terms_of: &TermsOf<'_>,
+    part_bytes: usize,
+    cancellation: &Cancellation,
+) -> Result<()> {
+    let written = collect(count, terms_of, part_bytes, cancellation)
+        .and_then(|parts| parts.map(|parts| write_segment(folder, &parts)).transpose());
+    let is_whole = written.map_err(|error| match refusal_in(&error) {
         Some(source) => Error::io("write", folder)(source),
         None => Error::text_index("write")(error),
     })?;
-    if is_whole { Ok(()) } else { Err(Error::Cancelled) }
+    if is_whole.is_some() { Ok(()) } else { Err(Error::Cancelled) }
 }
 
 /// Returns the error of the system that the library made an internal error of its own, keeping only the words.
@@ -43,35 +58,66 @@ fn refusal_in(error: &TantivyError) -> Option<std::io::Error> {
     code.split_once(')')?.0.parse().ok().map(std::io::Error::from_raw_os_error)
 }
 
-/// Returns whether it wrote all: whether no stop was asked for.
-fn write_segment(
-    folder: &Path,
+/// An index of texts that follow each other, compressed and in memory.
+struct PartIndex {
+    files: RamDirectory,
+    index: Index,
+}
+
+/// Returns the indexes of all texts, in order; nothing where a stop was asked for.
+fn collect(
     count: usize,
     terms_of: &TermsOf<'_>,
+    part_bytes: usize,
     cancellation: &Cancellation,
-) -> tantivy::Result<bool> {
+) -> tantivy::Result<Option<Vec<PartIndex>>> {
     let (schema, field) = schema();
-    let settings = IndexSettings {
-        docstore_compression: Compressor::None,
-        docstore_compress_dedicated_thread: false,
-        ..IndexSettings::default()
+    let open = || -> tantivy::Result<(RamDirectory, SingleSegmentIndexWriter)> {
+        let files = RamDirectory::create();
+        let builder = Index::builder().schema(schema.clone()).settings(settings());
+        let writer = builder.single_segment_index_writer(files.clone(), WRITER_BYTES)?;
+        Ok((files, writer))
     };
-    let builder = Index::builder().schema(schema).settings(settings);
-    let mut writer: SingleSegmentIndexWriter =
-        builder.single_segment_index_writer(MmapDirectory::open(folder)?, WRITER_BYTES)?;
+    let close = |(files, writer): (RamDirectory, SingleSegmentIndexWriter)| -> tantivy::Result<PartIndex> {
+        Ok(PartIndex { files, index: writer.finalize()? })
+    };
+    let mut parts = Vec::new();
+    let mut part = open()?;
     let mut terms = String::new();
     for ordinal in 0..count {
         if cancellation.is_cancelled() {
-            return Ok(false);
+            return Ok(None);
         }
         terms.clear();
         terms_of(ordinal, &mut terms);
         let mut document = TantivyDocument::new();
         document.add_text(field, &terms);
-        writer.add_document(document)?;
+        part.1.add_document(document)?;
+        if part.1.mem_usage() > part_bytes && ordinal + 1 < count {
+            parts.push(close(std::mem::replace(&mut part, open()?))?);
+        }
     }
-    writer.finalize()?;
-    Ok(true)
+    parts.push(close(part)?);
+    Ok(Some(parts))
+}
+
+/// Writes all parts as one segment.
+fn write_segment(folder: &Path, parts: &[PartIndex]) -> tantivy::Result<()> {
+    let target = MmapDirectory::open(folder)?;
+    if let [part] = parts {
+        return part.files.persist(&target);
+    }
+    let indexes: Vec<Index> = parts.iter().map(|part| part.index.clone()).collect();
+    merge_indices(&indexes, target)?;
+    Ok(())
+}
+
+fn settings() -> IndexSettings {
+    IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    }
 }
 
 fn schema() -> (Schema, Field) {
@@ -189,6 +235,23 @@ mod tests {
         let none = Cancellation::default();
         write(folder, texts.len(), &|ordinal, terms| terms.push_str(&texts[ordinal]), &none).unwrap();
         TextIndex::open(folder, held(folder), texts.len()).unwrap()
+    }
+
+    #[test]
+    fn texts_that_take_more_memory_than_a_part_may_are_one_segment_in_their_order() {
+        let texts: Vec<String> = (0..200).map(|it| format!("bridg t{it} t{}", it % 7)).collect();
+        let none = Cancellation::default();
+        let [whole, parts] = [PART_BYTES, 0].map(|part_bytes| {
+            let folder = tempfile::tempdir().unwrap();
+            let terms_of = |ordinal: usize, terms: &mut String| terms.push_str(&texts[ordinal]);
+            write_in_parts(folder.path(), texts.len(), &terms_of, part_bytes, &none).unwrap();
+            let index = TextIndex::open(folder.path(), held(folder.path()), texts.len()).unwrap();
+            let mut all = Vec::new();
+            index.each_term(&mut |term, count| all.push((term.to_owned(), count))).unwrap();
+            all.into_iter().map(|(term, count)| (postings(&index, &term), term, count)).collect::<Vec<_>>()
+        });
+        assert_eq!(whole.len(), 201);
+        assert_eq!(parts, whole);
     }
 
     #[test]
