@@ -128,7 +128,9 @@ impl Cells {
 /// Returns these rows of `vectors`, in this order.
 fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
     let mut picked = QuantizedVectors::new(vectors.dimension);
-    rows.iter().for_each(|row| picked.push_row(vectors, *row));
+    for row in rows {
+        picked.push_row(vectors, *row);
+    }
     picked
 }
 

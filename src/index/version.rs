@@ -5,7 +5,7 @@ use super::corpus::Corpus;
 use super::lexical::LexicalFields;
 use super::options::{IndexOptions, VectorReport};
 use super::questions::{KeywordTable, Side, pack_edges};
-use super::vectors::{self, Earlier, Keeper, WhenSpent};
+use super::vectors::{self, CorpusVectors, Earlier, Keeper, WhenSpent};
 use crate::domain::{IndexVersion, Progress};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -46,11 +46,7 @@ pub(super) async fn build(
         vectors::embed(embedder, &corpus.texts(), &earlier, keeper, when_spent, options).await?;
     drop(earlier);
     stages.enter("matching questions", 3)?;
-    let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, &mut packed);
-    let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, &packed);
-    let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, &packed);
-    let sides = [(incoming, &vectors.incoming), (outgoing, &vectors.outgoing)];
-    let edges_cut = pack_edges(sides, &options.matching, &mut packed, cancellation)?;
+    let edges_cut = match_all(&corpus, &vectors, &mut packed, options)?;
     if !embedder.is_costly() {
         vectors.outgoing = QuantizedVectors::new(embedder.dimension());
     }
@@ -73,6 +69,20 @@ pub(super) async fn build(
     })?;
     stages.enter("writing", 5)?;
     Ok(Built { version, edges_cut, vectors: report, passages_cut })
+}
+
+/// Lays keywords, questions and edges out in `packed`; returns how many edges were cut.
+fn match_all(
+    corpus: &Corpus<'_>,
+    vectors: &CorpusVectors,
+    packed: &mut PackedGraph,
+    options: &IndexOptions,
+) -> Result<usize> {
+    let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, packed);
+    let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, packed);
+    let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, packed);
+    let sides = [(incoming, &vectors.incoming), (outgoing, &vectors.outgoing)];
+    pack_edges(sides, &options.matching, packed, &options.cancellation)
 }
 
 /// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a

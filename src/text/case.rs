@@ -7,7 +7,7 @@ use super::words::words;
 
 /// Counts of each folded word over texts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CaseCounts(FxHashMap<String, Cases>);
+pub struct CaseCounts(FxHashMap<Box<str>, Cases>);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cases {
@@ -28,16 +28,27 @@ impl CaseCounts {
             if let Some(cases) = self.0.get_mut(folded.as_str()) {
                 cases.add(counted);
             } else {
-                self.0.insert(folded.clone(), counted);
+                self.0.insert(folded.as_str().into(), counted);
             }
         }
     }
 
     /// Adds what `other` counted.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, mut other: Self) {
+        if self.0.len() < other.0.len() {
+            std::mem::swap(self, &mut other);
+        }
         for (word, counted) in other.0 {
             self.0.entry(word).or_default().add(counted);
         }
+    }
+
+    /// Forgets the words that are never in lower case: what is said of them is what is said of unknown words.
+    #[must_use]
+    pub fn without_names(mut self) -> Self {
+        self.0.retain(|_, cases| cases.lower > 0);
+        self.0.shrink_to_fit();
+        self
     }
 
     /// Returns whether the folded `word` is a common word: in lower case more than once in six times.
@@ -86,6 +97,17 @@ mod tests {
         assert!(!counts.is_mostly_lower("unseen") && counts.is_name_in_question("unseen"));
         let counts = counted("Rose Rose rose");
         assert!(counts.is_mostly_lower("rose") && counts.is_name_in_question("rose"));
+    }
+
+    #[test]
+    fn without_names_nothing_else_is_said_of_any_word() {
+        let counts = counted("March march Élan Élan Élan Élan Élan élan moon Ada 1890");
+        let without = counts.clone().without_names();
+        assert_eq!((counts.0.len(), without.0.len()), (5, 3));
+        for word in ["march", "elan", "moon", "ada", "1890", "unseen"] {
+            assert_eq!(without.is_mostly_lower(word), counts.is_mostly_lower(word), "{word}");
+            assert_eq!(without.is_name_in_question(word), counts.is_name_in_question(word), "{word}");
+        }
     }
 
     #[test]

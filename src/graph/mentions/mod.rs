@@ -111,7 +111,7 @@ impl Names {
             cases
         };
         let passages = documents.par_iter().flat_map(|document| &document.passages);
-        let cases = passages.fold(CaseCounts::default, count).reduce(CaseCounts::default, merge);
+        let cases = passages.fold(CaseCounts::default, count).reduce(CaseCounts::default, merge).without_names();
         cancellation.check()?;
         let mut bearers: FxHashMap<String, Vec<(u32, NameKind)>> = FxHashMap::default();
         let mut longest: FxHashMap<String, usize> = FxHashMap::default();
