@@ -548,6 +548,8 @@ fn records_kind(error: &rusqlite::Error) -> ErrorKind {
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::DiskFull
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::NoLargeFileSupport
             | ErrorCode::OutOfMemory
             | ErrorCode::PermissionDenied
             | ErrorCode::ReadOnly

@@ -2,10 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 
 use super::cache::CacheCommand;
 use super::eval_args::EvalCommand;
+
+/// The group of flags that say who answers as a language model; what needs one requires it.
+pub(super) const LANGUAGE_MODEL: &str = "language-model";
+/// Headings of help, under which flags stand that are for one purpose. What is used most stands above them.
+const DOCUMENTS: &str = "Documents and passages";
+pub(super) const SEARCHING: &str = "Searching";
+const MODELS: &str = "Embedder and reranker";
+const LANGUAGE_MODELS: &str = "Language model";
+const NEO4J: &str = "Neo4j";
 
 /// Turns a document collection into a graph of passages and questions, and walks it to answer questions that no single
 /// passage answers. Works offline: no service, no key, no download.
@@ -88,26 +97,26 @@ pub(super) struct IndexArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
     /// Field of a JSON record that identifies it.
-    #[arg(long, value_name = "FIELD", default_value = "id")]
+    #[arg(long, value_name = "FIELD", default_value = "id", help_heading = DOCUMENTS)]
     pub(super) id_field: String,
     /// Field that is its title; `none` if there is none: then no document has a title, files of text neither.
-    #[arg(long, value_name = "FIELD", default_value = "title")]
+    #[arg(long, value_name = "FIELD", default_value = "title", help_heading = DOCUMENTS)]
     pub(super) title_field: String,
     /// Field that is its text.
-    #[arg(long, value_name = "FIELD", default_value = "text")]
+    #[arg(long, value_name = "FIELD", default_value = "text", help_heading = DOCUMENTS)]
     pub(super) text_field: String,
     /// Word pieces of a passage at most.
-    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(long, value_name = "N", default_value_t = 256, help_heading = DOCUMENTS)]
     pub(super) passage_tokens: usize,
     /// Make every sentence a passage.
-    #[arg(long)]
+    #[arg(long, help_heading = DOCUMENTS)]
     pub(super) sentence_passages: bool,
     /// Question edges inside its document that a question may give; 0 where only `--edges-across` is given [default:
     /// one edge, wherever it is best].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = DOCUMENTS)]
     pub(super) edges_within: Option<usize>,
     /// Question edges to other documents that each question may give; 0 where only `--edges-within` is given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = DOCUMENTS)]
     pub(super) edges_across: Option<usize>,
     /// Remove documents that are gone also where that is most of what a PATH held; without it they are kept, for a
     /// folder that is not mounted looks the same.
@@ -129,6 +138,7 @@ pub(super) struct IndexArgs {
 
 /// Which language model writes questions, and for how much.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct IndexModelArgs {
     /// Let a language model write the questions of passages: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or
     /// litellm; a model of the server that is set; or `default`, the one that is set [default: rules make them].
@@ -151,6 +161,7 @@ pub(super) struct IndexModelArgs {
 
 /// How a language model writes questions.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct QuestionArgs {
     /// Keep the questions of rules beside those of the model.
     #[arg(long, requires = "model")]
@@ -166,6 +177,7 @@ pub(super) struct QuestionArgs {
 
 /// Whether calls to servers are written down or taken from a file.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct RecordingArgs {
     /// Write the calls to the model, and to an embedder behind a server, into a new file, to be replayed.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
@@ -177,6 +189,7 @@ pub(super) struct RecordingArgs {
 
 /// Which models a command works with.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = MODELS)]
 pub(super) struct ModelArgs {
     /// What makes vectors: `builtin`, `none`, `onnx:DIR` for the model in a folder, or `SERVER:MODEL` with openai,
     /// ollama, vllm, llama.cpp, litellm, or server, the one that is set [default: that of the index, or
@@ -191,13 +204,14 @@ pub(super) struct ModelArgs {
 
 /// Which models a search works with.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = MODELS)]
 pub(super) struct SearchModelArgs {
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,
     /// Judge again what was found: with the cross-encoder in a folder, `onnx:DIR`, or by one call of the language
     /// model, `model`.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires_if("model", LANGUAGE_MODEL))]
     pub(super) reranker: Option<String>,
     /// Passages that it judges, at least those to return [default: 20].
     #[arg(long, value_name = "N", requires = "reranker")]
@@ -206,25 +220,29 @@ pub(super) struct SearchModelArgs {
 
 /// What a language model does in a search.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct ReasonArgs {
     /// Let the model pick, by one call, which of the 20 best passages are needed; they come first.
-    #[arg(long)]
+    #[arg(long, requires = LANGUAGE_MODEL)]
     pub(super) pick: bool,
     /// Let the model take the question apart, by one call, and look for each part too. Parts that others need are
     /// answered by `model`, one call each, or by `rule` [default without a value: model].
-    #[arg(long, value_name = "READER", num_args = 0..=1, require_equals = true, default_missing_value = "model")]
+    #[arg(long, value_name = "READER", num_args = 0..=1, require_equals = true, default_missing_value = "model",
+        requires = LANGUAGE_MODEL)]
     pub(super) decompose: Option<String>,
     /// What a traversal judges its steps by: `similarity`, or the model by `judge-edges` (`hop`, `trail`), or by
     /// `choose` or `judge-nodes` (with `--strategy hop`).
-    #[arg(long, value_name = "HOW", default_value = "similarity")]
+    #[arg(long, value_name = "HOW", default_value = "similarity",
+        requires_ifs = ["judge-edges", "judge-nodes", "choose"].map(|how| (how, LANGUAGE_MODEL)))]
     pub(super) reason: String,
     /// Let the model say, by one call, what the question names.
-    #[arg(long)]
+    #[arg(long, requires = LANGUAGE_MODEL)]
     pub(super) entities: bool,
 }
 
 /// How to search.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = SEARCHING)]
 pub(super) struct FindArgs {
     /// lexical, dense, hybrid, hop, trail, auto.
     #[arg(long, value_name = "S", default_value = "auto")]
@@ -296,6 +314,8 @@ pub(super) struct SearchArgs {
 
 /// Which language model is asked, and what it may spend.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
+#[command(group = ArgGroup::new(LANGUAGE_MODEL).args(["model"]).multiple(true))]
 pub(super) struct ModelCallArgs {
     /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model of the server
     /// that is set; or `default`, the one that is set [default: none is asked].
@@ -325,15 +345,14 @@ impl ModelCallArgs {
 /// `cairn ask`.
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
-    /// Let the model judge, by one call more, whether what its sentences cite bears them out [default: a rule looks at
-    /// words].
-    #[arg(long, requires = "model", conflicts_with = "stream")]
-    pub(super) check_citations: bool,
     /// The question.
     pub(super) question: String,
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// Show where the search entered, which edges it took, and what it dropped.
+    #[arg(long)]
+    pub(super) explain: bool,
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,
@@ -343,31 +362,33 @@ pub(super) struct AskArgs {
     /// Which language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
-    /// Answer from Neo4j instead of an index on disk.
-    #[command(flatten)]
-    pub(super) graph: GraphArgs,
+    /// Let the model judge, by one call more, whether what its sentences cite bears them out [default: a rule looks at
+    /// words].
+    #[arg(long, requires = "model", conflicts_with = "stream", help_heading = LANGUAGE_MODELS)]
+    pub(super) check_citations: bool,
     /// Whether sentences are printed as they come.
     #[command(flatten)]
     pub(super) stream: StreamArgs,
-    /// Show where the search entered, which edges it took, and what it dropped.
-    #[arg(long)]
-    pub(super) explain: bool,
+    /// Answer from Neo4j instead of an index on disk.
+    #[command(flatten)]
+    pub(super) graph: GraphArgs,
     /// Print the Cypher that shows the way of the answer in Neo4j Browser, and a link that opens it there.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = NEO4J)]
     pub(super) cypher: bool,
     /// Neo4j Browser, for the link.
-    #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher")]
+    #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher", help_heading = NEO4J)]
     pub(super) browser: String,
 }
 
 /// Whether the sentences of a language model are printed as they come.
 #[derive(Debug, Args)]
+#[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct StreamArgs {
     /// Print the sentences of a language model as they come [default: on a terminal].
     #[arg(long, requires = "model", conflicts_with = "json")]
     stream: bool,
     /// Print them when all have come, also on a terminal.
-    #[arg(long, requires = "model", conflicts_with = "stream")]
+    #[arg(long, requires = "model", conflicts_with = "stream", help_heading = LANGUAGE_MODELS)]
     no_stream: bool,
 }
 
@@ -410,6 +431,7 @@ pub(super) struct PathArgs {
 
 /// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = NEO4J)]
 pub(super) struct DatabaseArgs {
     /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default of `publish`: `CAIRN_NEO4J_URI`; other
     /// commands use Neo4j only where this is given].
@@ -422,6 +444,7 @@ pub(super) struct DatabaseArgs {
 
 /// A graph in Neo4j to read, and how.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = NEO4J)]
 pub(super) struct GraphArgs {
     /// Which.
     #[command(flatten)]
@@ -441,6 +464,7 @@ pub(super) struct GraphArgs {
 
 /// Which database of a server, and who asks.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = NEO4J)]
 pub(super) struct LoginArgs {
     /// Name of the database [default: `CAIRN_NEO4J_DATABASE`, or the server's own].
     #[arg(long, value_name = "NAME")]
@@ -561,5 +585,61 @@ mod tests {
         for refused in [&["--model", "m", "--stream", "--no-stream"][..], &["--no-stream"]] {
             assert!(Cli::try_parse_from([&["cairn", "ask", "Who?"], refused].concat()).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn what_needs_a_language_model_is_refused_without_one() {
+        let ask = ["cairn", "ask", "Who?"];
+        let eval = ["cairn", "eval", "retrieval", "--questions", "q"];
+        let is_taken = |words: &[&[&str]]| Cli::try_parse_from(words.concat()).is_ok();
+        for flags in [
+            &["--pick"][..],
+            &["--decompose"],
+            &["--decompose=rule"],
+            &["--entities"],
+            &["--reason", "choose"],
+            &["--reason", "judge-edges"],
+            &["--reranker", "model"],
+        ] {
+            assert!(!is_taken(&[&ask, flags]) && !is_taken(&[&eval, flags]), "{flags:?}");
+            assert!(is_taken(&[&ask, flags, &["--model", "m"]]), "{flags:?}");
+            assert!(is_taken(&[&eval, flags, &["--simulate", "0.9"]]), "{flags:?}");
+            assert!(is_taken(&[&eval, flags, &["--recorded", "r"]]), "{flags:?}");
+        }
+        for flags in [&["--reason", "similarity"][..], &["--reranker", "onnx:DIR"]] {
+            assert!(is_taken(&[&ask, flags]), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn help_says_first_what_is_used_most() {
+        let help = |command: &str| {
+            let mut cli = <Cli as clap::CommandFactory>::command();
+            cli.build();
+            cli.find_subcommand_mut(command).unwrap().render_long_help().to_string()
+        };
+        let headings = |help: &str| {
+            let lines = help.lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let searching = ["Arguments:", "Options:", "Searching:", "Language model:", "Embedder and reranker:", "Neo4j:"];
+        for (command, expect) in [
+            ("ask", &searching[..]),
+            ("search", &searching),
+            (
+                "index",
+                &[
+                    "Arguments:",
+                    "Options:",
+                    "Documents and passages:",
+                    "Embedder and reranker:",
+                    "Language model:",
+                    "Neo4j:",
+                ],
+            ),
+        ] {
+            assert_eq!(headings(&help(command)), expect, "{command}");
+        }
+        assert!(help("ask").split_once("Searching:").unwrap().0.contains("--explain"));
     }
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{GraphArgs, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SearchModelArgs};
+use super::args::{
+    GraphArgs, LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SEARCHING, SearchModelArgs,
+};
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -48,14 +50,14 @@ pub(super) struct EvalRetrievalArgs {
     #[command(flatten)]
     pub(super) asked: AskAllArgs,
     /// Replace the model with a simulated judge that knows the labels and is right with this probability, 0 to 1.
-    #[arg(long, value_name = "P", conflicts_with = "model")]
+    #[arg(long, value_name = "P", conflicts_with = "model", group = LANGUAGE_MODEL)]
     pub(super) simulate: Option<f64>,
     /// Changes which verdicts of that judge are wrong.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate")]
     pub(super) seed: u64,
     /// Replay what models said earlier: parts of questions (`subquestions` or `decomposition`) and `entities`, matched
     /// by `question_id` or `id`.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model")]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model", group = LANGUAGE_MODEL)]
     pub(super) recorded: Vec<PathBuf>,
 }
 
@@ -69,25 +71,25 @@ pub(super) struct AskAllArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
     /// lexical, dense, hybrid, hop, trail, auto.
-    #[arg(long, value_name = "S", default_value = "auto")]
+    #[arg(long, value_name = "S", default_value = "auto", help_heading = SEARCHING)]
     pub(super) strategy: String,
     /// Rounds of a traversal [default: the strategy's own].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = SEARCHING)]
     pub(super) n_hop: Option<u32>,
     /// Run the strategy with the settings of its paper.
-    #[arg(long)]
+    #[arg(long, help_heading = SEARCHING)]
     pub(super) paper: bool,
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SEARCHING)]
     pub(super) weights: Option<PathBuf>,
     /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = SEARCHING)]
     pub(super) trail_ranker: Option<String>,
     /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help_heading = SEARCHING)]
     pub(super) deadline: Option<String>,
     /// What a language model does: that of `--model`, or what stands in for it.
     #[command(flatten)]

@@ -113,8 +113,8 @@ pub fn main() -> u8 {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            screen.note(format!("error: the runtime cannot start: {error}"));
-            return 9;
+            screen.note(format!("error: threads and their events cannot be had: {error}"));
+            return exit_status(ErrorKind::Io);
         }
     };
     let next = Next::new(settings.index(None));

@@ -14,6 +14,7 @@ use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 
 use crate::text::{json_escape, terminal_escape, terminal_line};
+use crate::workspace::is_contained;
 
 /// Columns that text is wrapped at on a terminal: wider lines are hard to read on any.
 const COLUMNS: usize = 80;
@@ -261,6 +262,10 @@ impl Screen {
     /// Lets a panic be told here: its message may hold a piece of a document.
     pub(super) fn tell_panics(self) {
         std::panic::set_hook(Box::new(move |panic| {
+            // It is caught, and told as what it is.
+            if is_contained() {
+                return;
+            }
             let thread = std::thread::current();
             let backtrace = std::backtrace::Backtrace::capture();
             self.message(&format!("thread '{}' {panic}", thread.name().unwrap_or("<unnamed>")));

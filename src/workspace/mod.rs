@@ -13,6 +13,7 @@
 //! the records go, so that nothing a later run does can reach it.
 
 mod check;
+mod contained;
 mod database;
 mod export;
 mod fresh_vectors;
@@ -40,6 +41,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use check::{IndexCheck, IndexFinding};
+pub(crate) use contained::is_contained;
 pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
@@ -303,6 +305,10 @@ impl Workspace {
     /// If the records cannot be read.
     pub fn status(&self) -> Result<Status> {
         let records = self.records()?;
+        self.status_of(&records).map_err(|error| records.looked_at_again(error))
+    }
+
+    fn status_of(&self, records: &Records) -> Result<Status> {
         let manifest = records.manifest()?;
         let units = records.unit_counts()?;
         let current = records.current_version()?;
@@ -335,8 +341,8 @@ impl Workspace {
     pub fn snapshot(&self) -> Result<Snapshot> {
         let _entered = tracing::info_span!(telemetry::OPEN).entered();
         let records = self.records()?;
-        let row = records.current_version()?.ok_or_else(|| self.no_index())?;
-        self.open_version(&records, row)
+        let current = records.current_version().map_err(|error| records.looked_at_again(error))?;
+        self.open_version(&records, current.ok_or_else(|| self.no_index())?)
     }
 
     /// Opens the version of `row`, or a later one: between reading the row and opening the files, other runs may have
@@ -347,7 +353,8 @@ impl Workspace {
             let folder = version_folder(&self.path, row.version);
             let opened = Snapshot::open(&folder, &row, self.access);
             let Err(error) = opened else { return opened };
-            let now = records.current_version()?.ok_or_else(|| self.no_index())?;
+            let now = records.current_version().map_err(|error| records.looked_at_again(error))?;
+            let now = now.ok_or_else(|| self.no_index())?;
             if now.version == row.version || attempts == OPEN_ATTEMPTS_MAX {
                 return Err(error);
             }

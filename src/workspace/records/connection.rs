@@ -75,7 +75,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         if mode != "wal" {
             // Written without a log, it would be left half changed by whatever ends the program.
-            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR);
             return Err(rusqlite::Error::SqliteFailure(code, Some("it says that it has no log".to_owned())));
         }
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -165,9 +165,13 @@ fn uri_of_immutable(path: &Path) -> Option<String> {
     Some(uri)
 }
 
-/// Names the file where it is damaged: what the database says does not tell which file it is.
+/// Names the file where it is damaged: what the database says does not tell which file it is. Nor does it tell a
+/// damaged page from one that the disk failed to read, so that the file is looked at once more.
 pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     let reason = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) if is_whole(path).unwrap_or(false) => {
+            return Error::io("read", path)(std::io::Error::other("the disk failed to read it once; it is whole"));
+        }
         Some(ErrorCode::NotADatabase) => "it is not a database".to_owned(),
         // The first statements are ours and known to be right: what is wrong is the file.
         Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt | ErrorCode::TooBig) => error.to_string(),
@@ -176,9 +180,35 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     Error::Corrupt { path: path.to_owned(), reason }
 }
 
+/// Returns whether the database can be read and finds no damage in itself.
+fn is_whole(path: &Path) -> rusqlite::Result<bool> {
+    let open = |mode| try_to_read(path, flags(mode));
+    let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)).map(|said| said == "ok")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
+
+    /// As the library words a page that the disk failed to read.
+    #[test]
+    fn what_was_misread_once_is_no_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cairn.db");
+        create(&path, &options()).unwrap();
+        let said = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), None);
+        assert_eq!(open_error(&path, said()).kind(), ErrorKind::Io);
+        let bytes = std::fs::read(&path).unwrap();
+        let mut damaged = bytes.clone();
+        // The header of the page at the root of the first table.
+        damaged[4_096..4_104].fill(0xff);
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(open_error(&path, said()).kind(), ErrorKind::Corrupt);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(open_error(&path, said()).kind(), ErrorKind::Corrupt);
+    }
 
     fn options() -> WorkspaceOptions {
         WorkspaceOptions { embedder: "embedder".to_owned(), dimension: 8 }

@@ -17,7 +17,7 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transaction, params};
 
 use digest::Digest;
 pub(crate) use survey::DamagedUnit;
@@ -135,6 +135,16 @@ impl Records {
             return Ok(());
         }
         Err(self.corrupt("its tables are not those of an index"))
+    }
+
+    /// Returns `error` with the file that is damaged, and as what it is where the disk failed to read it for once.
+    pub(super) fn looked_at_again(&self, error: Error) -> Error {
+        match error {
+            Error::Records { source, .. } if source.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                self.unreadable(source)
+            }
+            other => other,
+        }
     }
 
     fn unreadable(&self, error: rusqlite::Error) -> Error {

@@ -1,0 +1,55 @@
+//! Panics of a library that trusts the file it reads: one whose checksum was forged is damaged, and no fault of this
+//! program.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+thread_local! {
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether a panic of this thread is caught, and told as an error: who tells of panics need not.
+pub(crate) fn is_contained() -> bool {
+    IS_CONTAINED.get()
+}
+
+/// Reads the file at `path` by a library that may panic over what is in it.
+///
+/// # Errors
+///
+/// Those of `read`, and [`Error::Corrupt`] where it panics.
+pub(super) fn contained<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outer = IS_CONTAINED.replace(true);
+    // What is left half done is dropped with its reader.
+    let done = catch_unwind(AssertUnwindSafe(read));
+    IS_CONTAINED.set(outer);
+    done.unwrap_or_else(|_| {
+        let reason = "it holds what no text index does".to_owned();
+        Err(Error::Corrupt { path: path.to_owned(), reason })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_panic_becomes_an_error_and_is_not_told_of() {
+        let path = Path::new("text");
+        let read = |is_right: bool| {
+            contained(path, || {
+                assert!(is_contained());
+                assert!(contained(path, || Ok(is_contained()))?);
+                assert!(is_contained() && is_right);
+                Ok(7)
+            })
+        };
+        assert_eq!(read(true).unwrap(), 7);
+        assert_eq!(read(false).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert!(!is_contained());
+    }
+}
