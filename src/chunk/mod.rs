@@ -47,7 +47,7 @@ impl Default for ChunkOptions {
 
 /// Passages that a document is divided into by its structure at most. What follows is divided by size alone: no heading
 /// and no sentence begins a passage of its own there.
-pub const PASSAGES_MAX: usize = 131_072;
+pub const PASSAGES_MAX: usize = 98_304;
 /// Word pieces of a passage at least, as it may be asked for: fewer would cut sentences to pieces.
 pub const PASSAGE_TOKENS_MIN: usize = 16;
 /// Word pieces of a passage at least, where passages are divided by size alone.
