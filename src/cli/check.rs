@@ -22,12 +22,13 @@ pub(super) async fn run(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 
 async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
-    let mut report = Workspace::check_at(&path)?;
+    let access = surroundings.settings.file_access();
+    let mut report = Workspace::check_at(&path, access)?;
     let mut repaired = Ok(());
     if args.repair && !report.is_whole() {
         show_index(&report, surroundings);
         repaired = repair_index(&path, args, surroundings).await;
-        report = Workspace::check_at(&path)?;
+        report = Workspace::check_at(&path, access)?;
     }
     if args.place.json {
         surroundings.print_json(&report)?;
@@ -40,7 +41,7 @@ async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 }
 
 async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings) -> Result<(), Error> {
-    let mut workspace = Workspace::open(path)?;
+    let mut workspace = surroundings.workspace(path)?;
     let performers = pinned::to_fill(&workspace, &args.models, &Calls::default(), surroundings)?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let options = IndexOptions {

@@ -90,3 +90,13 @@ const LOCAL: [u32; 16] = [
     0x2011_bab0, // exfat
     0x7366_746e, // ntfs3
 ];
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_system_that_is_not_known_is_taken_for_a_foreign_one() {
+        let file = std::fs::File::open("/proc/self/status").unwrap();
+        assert!(!super::is_on_local_disk(&file));
+    }
+}

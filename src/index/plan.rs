@@ -219,6 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_goes_of_a_root_that_has_no_document_any_more() {
+        let documents = ["r/a.jsonl#1", "r/a.jsonl#2", "r/a.jsonl#3", "r/b.txt"];
+        let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
+        plan.note_unread("r/a.jsonl".to_owned());
+        let roots = ["r".to_owned()].into_iter().collect();
+        // One of four is no more than half, but nothing tells that the folder is the one that it was.
+        let unseen = plan.unseen(&roots, MostGone::Keep);
+        assert_eq!((unseen.gone.len(), unseen.kept), (0, 4));
+        assert_eq!(plan.unseen(&roots, MostGone::Remove).gone, [DocumentId::of(&[b"r/b.txt"])]);
+    }
+
+    #[test]
     fn a_document_whose_file_or_folder_could_not_be_read_is_kept() {
         let documents = ["n/a.txt", "n/a.txt.txt", "n/b.jsonl#1", "n/b.jsonl#x/y", "n/c/d.txt", "n/cc.txt", "m/e.txt"];
         let unseen = |unread: &[&str]| {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::records::{Records, Survey, VersionRow, with_cause};
 use super::version_files::damage_of_version;
-use super::{DocumentUnit, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
+use super::{DocumentUnit, FileAccess, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
 use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
@@ -16,6 +16,9 @@ const EXAMPLES_MAX: usize = 5;
 
 /// Checks of what is made from the records.
 const DERIVED: [&str; 4] = ["files", "structure", "counts", "version-of-the-records"];
+
+/// The check of kept replies.
+const KEPT_REPLIES: &str = "replies";
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,9 +59,12 @@ impl IndexCheck {
     #[must_use]
     pub fn error(&self, path: &Path) -> Error {
         let offended: Vec<&str> = self.checks.iter().filter(|it| it.offenders > 0).map(|it| it.check).collect();
-        // What is derived is made anew from the records, which decides what there is to do.
-        let is_derived = offended.iter().all(|check| DERIVED.contains(check));
-        let path = if is_derived { path.to_owned() } else { path.join(RECORDS) };
+        // What is derived is made anew from the records, and replies are not needed, which decides what there is to do.
+        let path = match &offended[..] {
+            [KEPT_REPLIES] => path.join(REPLIES),
+            offended if offended.iter().all(|check| DERIVED.contains(check)) => path.to_owned(),
+            _ => path.join(RECORDS),
+        };
         Error::Corrupt { path, reason: format!("what fails is {}", offended.join(", ")) }
     }
 
@@ -69,15 +75,16 @@ impl IndexCheck {
 
 impl Workspace {
     /// Checks an index, every byte of it: the records by the database's own check, their digests, ids and what belongs
-    /// together; every file of the current version; what both say of one another; and kept replies.
+    /// together; every file of the current version, held as `access` says; what both say of one another; and kept
+    /// replies.
     ///
     /// # Errors
     ///
     /// If there is no index at `path`, or one of a format that this program does not read. What is damaged is no error
     /// here: the report says what it is.
-    pub fn check_at(path: &Path) -> Result<IndexCheck> {
+    pub fn check_at(path: &Path, access: FileAccess) -> Result<IndexCheck> {
         match Self::open(path) {
-            Ok(workspace) => workspace.check(),
+            Ok(workspace) => workspace.with_file_access(access).check(),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 let mut report = IndexCheck::default();
                 report.push("database", vec![with_cause(&error)]);
@@ -111,7 +118,7 @@ impl Workspace {
         if let Ok(Some(row)) = records.current_version() {
             self.check_version(&records, &row, &mut report)?;
         }
-        report.push("replies", self.check_replies()?);
+        report.push(KEPT_REPLIES, self.check_replies()?);
         Ok(report)
     }
 

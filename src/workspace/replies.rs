@@ -328,6 +328,20 @@ mod tests {
     }
 
     #[test]
+    fn a_journal_beside_the_replies_is_refused_and_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replies.db");
+        Replies::open(&path).unwrap().put(&[1; 32], "A.").unwrap();
+        let (before, journal) = (std::fs::read(&path).unwrap(), folder.path().join("replies.db-journal"));
+        std::fs::write(&journal, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7").unwrap();
+        for opened in [Replies::open(&path), Replies::open_to_read(&path)] {
+            assert!(matches!(opened, Err(Error::Foreign { path }) if path == journal));
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert!(journal.is_file());
+    }
+
+    #[test]
     fn what_is_no_damage_is_not_called_so() {
         use rusqlite::ffi::{
             Error as Code, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM,

@@ -108,6 +108,26 @@ fn an_index_that_is_read_into_memory_answers_as_one_that_is_mapped() {
     assert_eq!(cli.json(&["search", "mill of Ada Lorne"]), mapped);
 }
 
+#[test]
+fn who_reads_an_index_changes_nothing_in_it() {
+    let cli = indexed();
+    let before = listed(&cli.folder().join(".cairn"));
+    let commands: [&[&str]; 8] = [
+        &["search", "mill"],
+        &["ask", "Who mapped the Tarn?"],
+        &["path", "document:Mill", "document:Tarn"],
+        &["status"],
+        &["check"],
+        &["doctor"],
+        &["export", "--canonical"],
+        &["report", "--question", "Who mapped the Tarn?"],
+    ];
+    for args in commands {
+        cli.run(args).succeeded();
+        assert!(listed(&cli.folder().join(".cairn")) == before, "{args:?} changed something");
+    }
+}
+
 #[cfg(unix)]
 mod unix {
     use std::os::unix::fs::symlink;

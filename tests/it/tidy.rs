@@ -5,6 +5,7 @@ mod disk;
 mod docker;
 mod imports;
 mod limits;
+mod network;
 mod source;
 
 use std::fs;

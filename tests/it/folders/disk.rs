@@ -88,3 +88,34 @@ fn a_disk_that_fails_is_said_and_the_current_version_stays() {
     }
     assert!(failed_count > 10 && last > 10, "{failed_count} calls failed, {last} were made");
 }
+
+/// Whoever asks for files to be read must not be ended by somebody who cuts one.
+#[test]
+fn no_file_of_a_version_is_mapped_where_that_is_refused() {
+    let cli = indexed();
+    let maps = |args: &[&str]| {
+        let (said, trace) = traced(&cli, &["-e", "trace=mmap"], args)?;
+        said.succeeded();
+        Some(trace.lines().any(|line| line.contains(".cairn/versions/")))
+    };
+    match maps(&["search", "mill"]) {
+        None => return,
+        Some(false) => return left_out("it needs a local disk, whose files are mapped"),
+        Some(true) => {}
+    }
+    let commands: [&[&str]; 8] = [
+        &["search", "mill"],
+        &["ask", "Who mapped the Tarn?"],
+        &["path", "document:Mill", "document:Tarn"],
+        &["index", "notes"],
+        &["check"],
+        &["doctor"],
+        &["export", "--canonical"],
+        &["report", "--question", "Who mapped the Tarn?"],
+    ];
+    for args in commands {
+        assert_eq!(maps(&[args, &["--no-mmap"]].concat()), Some(false), "{args:?}");
+    }
+    cli.write("notes/more.md", "More of the mill.");
+    assert_eq!(maps(&["index", "notes", "--no-mmap"]), Some(false));
+}

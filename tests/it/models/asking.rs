@@ -250,6 +250,18 @@ fn a_server_without_encryption_needs_no_certificates() {
 }
 
 #[test]
+fn no_proxy_that_the_environment_names_comes_between() {
+    let (cli, server, proxy) = (indexed(), ChatServer::start([good()]), ChatServer::start([good()]));
+    let mut command = cli.command(["ask", QUESTION, "--model", "played"]);
+    command.env("CAIRN_MODEL_URL", &server.url);
+    for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env(variable, &proxy.url);
+    }
+    Said::of(command.output().unwrap()).succeeded();
+    assert_eq!((server.asked().len(), proxy.asked().len()), (1, 0));
+}
+
+#[test]
 fn a_question_that_has_nothing_to_do_with_the_index_asks_no_model() {
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     let args = ["ask", "How do I bake sourdough bread?", "--model", "played"];

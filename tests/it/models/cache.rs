@@ -1,5 +1,6 @@
 //! `cairn cache`: replies that are kept can be counted, taken along, and forgotten.
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::asking::{ask, good, indexed};
@@ -48,4 +49,25 @@ fn replies_are_counted_taken_along_and_forgotten() {
     let answered = ask(&cli, &server, &["--max-calls", "0"]).succeeded();
     assert_eq!((answered.stdout, server.asked().len()), (first.stdout, 2));
     assert_eq!(cli.run(["cache", "stats", "--index", "nowhere"]).status, Some(4));
+}
+
+#[test]
+fn a_reply_that_is_damaged_is_found_by_a_check_and_never_used() {
+    let (cli, server) = (indexed(), ChatServer::start([good(), good()]));
+    let first = ask(&cli, &server, &[]).succeeded();
+    cli.run(["check"]).succeeded();
+    let replies = Connection::open(cli.folder().join(".cairn/replies.db")).unwrap();
+    assert_eq!(replies.execute("UPDATE replies SET reply = replace(reply, 'Ada', 'Eda')", []), Ok(1));
+    drop(replies);
+    // It is needed by nothing, and nothing can make it anew.
+    for args in [&["check"][..], &["check", "--repair"]] {
+        let said = cli.run(args);
+        assert_eq!(said.status, Some(7), "{said:#?}");
+        for words in ["a reply is not what was written", "replies.db", "hint: remove the file"] {
+            assert!(said.stderr.contains(words), "{words}: {said:#?}");
+        }
+    }
+    let again = ask(&cli, &server, &[]).succeeded();
+    assert_eq!((again.stdout, server.asked().len()), (first.stdout, 2));
+    cli.run(["check"]).succeeded();
 }

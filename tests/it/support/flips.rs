@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cairn::{
-    Document, ErrorKind, IndexOptions, Performers, QueryEngine, Result, SearchOptions, Sources, Workspace,
+    Document, ErrorKind, FileAccess, IndexOptions, Performers, QueryEngine, Result, SearchOptions, Sources, Workspace,
     WorkspaceOptions,
 };
 
@@ -97,7 +97,7 @@ impl Original {
         copy(&self.index, index);
         flip.apply(index);
         let read_before = read(index);
-        let is_whole = Workspace::check_at(index).is_ok_and(|report| report.is_whole());
+        let is_whole = Workspace::check_at(index, FileAccess::default()).is_ok_and(|report| report.is_whole());
         let is_as_before = read_before.as_ref().is_ok_and(|said| *said == self.said);
         if is_whole && !is_as_before {
             return Err(format!("the check finds nothing, and reading gives {:?}", read_before.map(|it| it.len())));
