@@ -23,7 +23,7 @@ const KEEP: &str = "INSERT INTO replies (key, reply) VALUES (?1, ?2) \
      ON CONFLICT (key) DO UPDATE SET reply = excluded.reply RETURNING number";
 /// Keeps what a reply must be.
 const SEAL: &str = "INSERT OR REPLACE INTO digests (number, digest) VALUES (?1, ?2)";
-/// What [`whole`] takes, but for where.
+/// What [`Replies::whole`] takes, but for where.
 const WHOLE: &str = "SELECT r.key, r.reply, d.digest FROM replies r LEFT JOIN digests d ON d.number = r.number";
 /// The same of a file without digests.
 const UNSEALED: &str = "SELECT r.key, r.reply, NULL FROM replies r";

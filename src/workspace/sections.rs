@@ -66,7 +66,7 @@ pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<St
     Stamp::of(path)
 }
 
-/// As [`write`]; returns what the parts of the file hold too.
+/// As [`write()`]; returns what the parts of the file hold too.
 pub(super) fn write_with_blocks(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<(Stamp, Blocks)> {
     write_synced(path, sections)?;
     Stamp::with_blocks(path)

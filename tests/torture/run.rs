@@ -140,7 +140,20 @@ fn without_places(text: &str) -> String {
         let end = part.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(part.len());
         shown = shown + "FOLDER" + &part[end..];
     }
-    shown
+    without_registry(&shown)
+}
+
+/// Returns what was said with sources of dependencies named by the folder of their crate.
+fn without_registry(text: &str) -> String {
+    const SOURCES: &str = "/registry/src/";
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(SOURCES) {
+        let path = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        shown += &before[..path];
+        rest = after.split_once('/').map_or(after, |(_registry, file)| file);
+    }
+    shown + rest
 }
 
 fn set(name: &str) -> Option<u64> {

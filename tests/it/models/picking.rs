@@ -96,8 +96,8 @@ fn an_answer_is_written_from_what_was_picked() {
     let user = server.asked()[1].body["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(user.contains(&format!("[1] {}\n", names(&plain)[1])), "{user}");
     let refused = cli.run(["search", QUESTION, "--pick"]);
-    assert_eq!(refused.status, Some(3), "{refused:#?}");
-    assert!(refused.stderr.contains("there is no language model"), "{refused:#?}");
+    assert_eq!(refused.status, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("--model <NAME>"), "{refused:#?}");
 }
 
 #[test]
