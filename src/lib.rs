@@ -76,7 +76,8 @@ pub mod workspace;
 pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOptions, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{
-    IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed, remove, repair,
+    FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
+    remove, repair,
 };
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
 pub use skill::{Performers, QuestionCalls};

@@ -1,6 +1,6 @@
 //! `cairn clone`.
 
-use super::args::{CloneArgs, DatabaseArgs};
+use super::database_args::{CloneArgs, DatabaseArgs};
 use super::{Done, Surroundings, database};
 use crate::embed::OnnxEmbedder;
 use crate::index;

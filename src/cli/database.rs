@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Surroundings;
-use super::args::{DatabaseArgs, GraphArgs};
+use super::database_args::{DatabaseArgs, GraphArgs};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::neo4j::{DatabaseGraph, Secret, Target, Traversal, TraversalOptions};

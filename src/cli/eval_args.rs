@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{
-    GraphArgs, LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SEARCHING, SearchModelArgs,
-};
+use super::args::{LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SEARCHING, SearchModelArgs};
+use super::database_args::GraphArgs;
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{DatabaseArgs, PublishArgs};
+use super::database_args::{DatabaseArgs, PublishArgs};
 use super::{Done, Surroundings, database, progress};
 use crate::error::Result;
 use crate::neo4j::{OtherIndex, OtherVectors, PublishOptions, PublishReport, publish};

@@ -16,8 +16,8 @@ use crate::error::Result;
 
 /// Cells that are put in order before all are: a search seldom looks into more.
 const CELLS_RANKED_FIRST: usize = 32;
-/// Rows of a cell at most. Where more lie around one center, as equal ones do, they take turns in cells of their own, so
-/// that no search is bound to look at all of them.
+/// Rows of a cell at most. Where more lie around one center, as equal ones do, they take turns in cells of their own,
+/// so that no search is bound to look at all of them.
 const CELL_ROWS_MAX: usize = 16_384;
 /// Rows that one thread finds the nearest cells of at a time.
 const ROWS_PER_TASK: usize = 64;

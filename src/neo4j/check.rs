@@ -46,7 +46,8 @@ pub struct CheckReport {
 const SCHEMA: &str = "schema";
 
 impl CheckReport {
-    /// Returns whether constraints or indexes are not as they should be: [`restore`](super::restore()) makes them again.
+    /// Returns whether constraints or indexes are not as they should be: [`restore`](super::restore()) makes them
+    /// again.
     #[must_use]
     pub fn lacks_schema(&self) -> bool {
         self.checks.iter().any(|finding| finding.check == SCHEMA && finding.offenders > 0)

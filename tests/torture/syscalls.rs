@@ -134,8 +134,8 @@ fn is_possible(tally: &mut Tally) -> bool {
 }
 
 /// The loader of the system fails before the program is one; and the runtime relies on the counter by which it is
-/// woken, which is no file and never fails, but is written to like one. What cannot write cannot even say so: each thread
-/// counts for itself, and what one fails to print another is to tell of.
+/// woken, which is no file and never fails, but is written to like one. What cannot write cannot even say so: each
+/// thread counts for itself, and what one fails to print another is to tell of.
 fn is_outside(fault: &Fault, ran: &Ran) -> bool {
     let said = ["error while loading shared libraries", "cannot execute", "failed to wake I/O driver"];
     let is_asleep = fault.call == "write" && fault.when.ends_with('+') && ran.end == End::TimedOut;
