@@ -7,13 +7,18 @@ use crate::error::Result;
 use crate::graph::packed::{PackedGraph, row};
 use crate::text::terms;
 
-/// Terms of every title and sentence, each text's joined by spaces. What a field holds of them is put together when it
-/// is written: together they are many times as long.
+/// Passages that are analyzed together.
+const BLOCK: usize = 4_096;
+
+/// Terms of every title and sentence, separated by spaces. What a field holds of them is put together when it is
+/// written: together they are many times as long.
 pub(super) struct LexicalFields {
     /// Terms of the titles, by document.
     titles: Vec<String>,
-    /// Terms of the sentences.
-    sentences: Vec<String>,
+    /// Terms of the passages without titles, sentence after sentence.
+    passages: Vec<String>,
+    /// Where each sentence ends among the terms of its passage.
+    sentence_ends: Vec<u32>,
 }
 
 impl LexicalFields {
@@ -25,21 +30,20 @@ impl LexicalFields {
         cancellation: &Cancellation,
     ) -> Result<Self> {
         let titles = documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
-        let sentences = passages
-            .par_iter()
-            .take_any_while(|_| !cancellation.is_cancelled())
-            .flat_map_iter(|passage| passage.sentences.iter().map(|sentence| joined(sentence.of(&passage.text))));
-        let fields = Self { titles, sentences: sentences.collect() };
-        cancellation.check()?;
-        let (mut passage_length, mut sentence_length) = (Vec::new(), Vec::new());
-        for (passage, document) in (0..).zip(&packed.passage_document) {
-            let title = length(&fields.titles[*document as usize]);
-            let mut whole = 2 * title;
-            for sentence in &fields.sentences[row(&packed.passage_sentences, passage)] {
-                sentence_length.push(title + length(sentence));
-                whole += length(sentence);
+        let mut fields = Self { titles, passages: Vec::with_capacity(passages.len()), sentence_ends: Vec::new() };
+        for block in passages.chunks(BLOCK) {
+            cancellation.check()?;
+            for (terms, ends) in block.par_iter().map(|passage| terms_of(passage)).collect::<Vec<_>>() {
+                fields.passages.push(terms);
+                fields.sentence_ends.extend(ends);
             }
-            passage_length.push(whole);
+        }
+        let (mut passage_length, mut sentence_length) = (Vec::new(), Vec::new());
+        for (passage, document) in packed.passage_document.iter().enumerate() {
+            let title = length(&fields.titles[*document as usize]);
+            passage_length.push(2 * title + length(&fields.passages[passage]));
+            let sentences = row(&packed.passage_sentences, passage as u32);
+            sentence_length.extend(sentences.map(|it| title + length(fields.sentence_alone(it, packed))));
         }
         (packed.passage_length, packed.sentence_length) = (passage_length, sentence_length);
         Ok(fields)
@@ -50,18 +54,37 @@ impl LexicalFields {
         let title = self.title(passage, packed);
         append(title, terms);
         append(title, terms);
-        self.sentences[row(&packed.passage_sentences, passage as u32)].iter().for_each(|it| append(it, terms));
+        append(&self.passages[passage], terms);
     }
 
     /// Appends the terms of a sentence: its title and its text.
     pub(super) fn sentence(&self, sentence: usize, packed: &PackedGraph, terms: &mut String) {
         append(self.title(packed.sentence_passage[sentence] as usize, packed), terms);
-        append(&self.sentences[sentence], terms);
+        append(self.sentence_alone(sentence, packed), terms);
     }
 
     fn title(&self, passage: usize, packed: &PackedGraph) -> &str {
         &self.titles[packed.passage_document[passage] as usize]
     }
+
+    fn sentence_alone(&self, sentence: usize, packed: &PackedGraph) -> &str {
+        let passage = packed.sentence_passage[sentence];
+        let is_first = row(&packed.passage_sentences, passage).start == sentence;
+        let start = if is_first { 0 } else { self.sentence_ends[sentence - 1] };
+        let end = self.sentence_ends[sentence];
+        self.passages[passage as usize][start as usize..end as usize].trim_start()
+    }
+}
+
+/// Returns the terms of a passage, and where those of each sentence end.
+fn terms_of(passage: &Passage) -> (String, Vec<u32>) {
+    let (mut terms, mut ends) = (String::new(), Vec::with_capacity(passage.sentences.len()));
+    for sentence in &passage.sentences {
+        append(&joined(sentence.of(&passage.text)), &mut terms);
+        ends.push(terms.len() as u32);
+    }
+    terms.shrink_to_fit();
+    (terms, ends)
 }
 
 fn joined(text: &str) -> String {
@@ -79,4 +102,43 @@ fn append(part: &str, terms: &mut String) {
 
 fn length(terms: &str) -> u32 {
     terms.split_ascii_whitespace().count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{PassageId, Span};
+
+    #[test]
+    fn a_field_has_the_title_and_the_terms_of_its_sentences() {
+        let document = Document::new("a", Some("Mills".to_owned()), "");
+        let passage = |text: &str, sentences: &[(usize, usize)]| Passage {
+            id: PassageId::of(&[text.as_bytes()]),
+            document: document.id,
+            ordinal: 0,
+            span: Span::from(0..text.len()),
+            section: None,
+            text: text.to_owned(),
+            sentences: sentences.iter().map(|(start, end)| Span::from(*start..*end)).collect(),
+        };
+        let passages = [passage("… River Tarn. … Harbor", &[(0, 3), (4, 15), (16, 19), (20, 26)]), passage("", &[])];
+        let mut packed = PackedGraph {
+            passage_document: vec![0, 0],
+            passage_sentences: vec![0, 4, 4],
+            sentence_passage: vec![0; 4],
+            ..PackedGraph::default()
+        };
+        let passages: Vec<&Passage> = passages.iter().collect();
+        let fields = LexicalFields::of(&[&document], &passages, &mut packed, &Cancellation::default()).unwrap();
+        let text = |append: &dyn Fn(&mut String)| {
+            let mut terms = String::new();
+            append(&mut terms);
+            terms
+        };
+        let sentences = [0, 1, 2, 3].map(|it| text(&|terms| fields.sentence(it, &packed, terms)));
+        assert_eq!(sentences, ["mill", "mill river tarn", "mill", "mill harbor"]);
+        let passages = [0, 1].map(|it| text(&|terms| fields.passage(it, &packed, terms)));
+        assert_eq!(passages, ["mill mill river tarn harbor", "mill mill"]);
+        assert_eq!((packed.passage_length, packed.sentence_length), (vec![5, 2], vec![1, 3, 1, 2]));
+    }
 }

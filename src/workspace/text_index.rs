@@ -28,7 +28,7 @@ const FIELD: &str = "terms";
 /// Sizes the first table of terms; more is taken as it is needed.
 const WRITER_BYTES: usize = 8 << 20;
 /// Memory that terms and postings take while they are collected. What is more is compressed, and merged in the end.
-const PART_BYTES: usize = 32 << 20;
+const PART_BYTES: usize = 16 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
 pub(super) fn write(folder: &Path, count: usize, terms_of: &TermsOf<'_>, cancellation: &Cancellation) -> Result<()> {

@@ -21,7 +21,7 @@ use pack::Found;
 
 /// Documents that may bear a name by their capitals alone.
 const BY_CAPITALS_MAX: usize = 12;
-/// Passages whose mentions are found together.
+/// Passages whose words are counted together, and whose mentions are found together.
 const BLOCK: usize = 4_096;
 /// Mentions of a document at most: each passage has an even share of them.
 pub const MENTIONS_MAX: usize = 524_288;
@@ -100,19 +100,24 @@ pub fn pack_mentions(
 
 impl Names {
     fn of(documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Self> {
-        let count = |mut cases: CaseCounts, passage: &NamedPassage<'_>| {
-            if !cancellation.is_cancelled() {
-                cases.add(passage.text);
-            }
+        let count = |mut cases: CaseCounts, passage: &&NamedPassage<'_>| {
+            cases.add(passage.text);
             cases
         };
         let merge = |mut cases: CaseCounts, other| {
             cases.merge(other);
             cases
         };
-        let passages = documents.par_iter().flat_map(|document| &document.passages);
-        let cases = passages.fold(CaseCounts::default, count).reduce(CaseCounts::default, merge).without_names();
+        let passages: Vec<&NamedPassage<'_>> = documents.iter().flat_map(|document| &document.passages).collect();
+        let mut cases = CaseCounts::default();
+        // Block by block: counts of many words are held once, and not by every thread.
+        for block in passages.chunks(BLOCK) {
+            cancellation.check()?;
+            let counted = block.par_iter().fold(CaseCounts::default, count);
+            cases.merge(counted.reduce(CaseCounts::default, merge));
+        }
         cancellation.check()?;
+        let cases = cases.without_names();
         let mut bearers: FxHashMap<String, Vec<(u32, NameKind)>> = FxHashMap::default();
         let mut longest: FxHashMap<String, usize> = FxHashMap::default();
         let names: Vec<Vec<(String, NameKind)>> =
