@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
+use crate::domain::{ChatError, DatabaseError};
 
 /// A result with this library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -34,38 +34,6 @@ pub enum ErrorKind {
     /// A fault of this program.
     Internal,
 }
-
-const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
-                           `--config FILE` if you trust all of it; nothing was done";
-const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, once for all, in `model.confirmed` of your \
-                          own configuration, `~/.config/cairn/cairn.toml`, or name the embedder with `--embedder \
-                          SERVER:MODEL`; `--strategy lexical` asks no server";
-const RUNTIME_UNNAMED: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE`, \
-                               `CAIRN_ONNX_RUNTIME` or `onnx_runtime` in your own configuration, \
-                               `~/.config/cairn/cairn.toml`, or name the model with `--embedder onnx:DIR`, if the \
-                               library beside it is to be loaded";
-const RUNTIME_MISSING: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or \
-                               `CAIRN_ONNX_RUNTIME`, or put it into the folder of the model and name that";
-/// What to do about records that are damaged: everything else is made from them.
-const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and mend it with `cairn check --repair` or by \
-     `cairn index` of the same documents; else remove the folder of the index, or name another with `--index DIR`, and \
-     index the documents again";
-/// What to do about a damaged part that is made from the records.
-const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
-/// What to do about kept replies that cannot be read.
-const REPLIES_LOST: &str = "remove the file: it only saves asking models again what they were asked before";
-/// What to do about a refusal of the system.
-const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
-
-/// What to do where a folder of an index is something else, a link above all.
-const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index where there is room with \
-    `--index DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
-/// What to do where a file is something else.
-const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
-    from the records is made anew by `cairn index`; nothing was changed";
-/// What to do where there is too little memory.
-const OUT_OF_MEMORY: &str =
-    "there is too little memory: end other programs, or give this one more; the index is as it was";
 
 /// Everything that this library's functions return as an error.
 #[derive(Debug, thiserror::Error)]
@@ -302,10 +270,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A question took longer than it may.
-    #[error(
-        "no answer within {:.1} s: given up after {:.1} s, when it was {action}",
-        deadline.as_secs_f64(), elapsed.as_secs_f64()
-    )]
+    #[error("no answer within {deadline:.1?}: given up after {elapsed:.1?}, when it was {action}")]
     Deadline {
         /// What was being done.
         action: &'static str,
@@ -358,87 +323,14 @@ impl Error {
         }
     }
 
-    /// Returns what to do next, where that does not depend on the command.
+    /// Returns whether there was too little memory: what was to be read or written may well be whole.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn is_out_of_memory(&self) -> bool {
         match self {
-            Self::MissingPath { .. } => Some("check the path; nothing was changed"),
-            Self::NoDocuments { .. } => {
-                Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
-            }
-            Self::Settings { .. } => {
-                Some("correct the file, or name another with `--config FILE`; nothing was changed")
-            }
-            Self::FoundSettings { .. } => Some(NEEDS_TRUST),
-            Self::Unconfirmed { .. } => Some(NEEDS_WORD),
-            Self::Unknown { .. } => {
-                Some("give the id of a passage, the name of an entity, or the title or the id of a document")
-            }
-            Self::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
-            Self::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
-            Self::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
-            Self::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
-            Self::Format { .. } => Some("use the program that made it, or index anew into another folder"),
-            Self::Embedder { .. } => Some(
-                "use the embedder of the index, or give it the other with `cairn index --re-embed --embedder NAME`",
-            ),
-            Self::Runtime { source: RuntimeError::NotInSystem } => Some(RUNTIME_UNNAMED),
-            Self::Runtime { .. } => Some(RUNTIME_MISSING),
-            Self::Model { .. } => Some(
-                "a model folder has model.onnx, tokenizer.json, config.json, special_tokens_map.json and \
-                 tokenizer_config.json",
-            ),
-            Self::ModelGone { .. } => Some(
-                "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another embedder \
-                 with `cairn index --re-embed --embedder builtin`",
-            ),
-            Self::Database { source, .. } => Some(source.hint()),
-            Self::Chat { source, .. } => Some(source.hint()),
-            Self::EmbedderServer { source, .. } if source.needs_correction() => Some(source.hint()),
-            Self::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
-                Some("allow more: what came is kept, and the same command goes on from there")
-            }
-            Self::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => {
-                Some(
-                    "its model may not be the one that the index was made with: give it to the index anew with `cairn \
-                 index --re-embed --embedder NAME`, or another",
-                )
-            }
-            Self::EmbedderServer { .. } => Some(
-                "see that its server runs and try again; a search with `--strategy lexical` does without it, and \
-                 `cairn index --re-embed --embedder builtin` gives the index another",
-            ),
-            Self::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
-            Self::Deadline { .. } => Some(
-                "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
-                 was changed",
-            ),
-            Self::Cancelled => Some("what was finished is kept; the same command goes on from there"),
-            Self::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
-            Self::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
-            Self::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
-            Self::Corrupt { .. } => Some(DERIVED_LOST),
-            Self::Misplaced { needed, .. } => Some(misplaced_hint(needed)),
-            Self::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
-            Self::Io { .. } => Some(self.refused_hint()),
-            Self::Records { .. } | Self::TextIndex { .. } => match self.kind() {
-                ErrorKind::Corrupt if matches!(self, Self::Records { .. }) => Some(RECORDS_LOST),
-                ErrorKind::Corrupt => Some(DERIVED_LOST),
-                ErrorKind::Io => Some(self.refused_hint()),
-                _ => None,
-            },
-            Self::Question { .. } | Self::Option { .. } | Self::Line { .. } | Self::Embedding { .. } => None,
-        }
-    }
-
-    /// Returns what to do where the system refused.
-    fn refused_hint(&self) -> &'static str {
-        let is_out_of_memory = match self {
             Self::Io { source, .. } => source.kind() == io::ErrorKind::OutOfMemory,
             Self::Records { source, .. } => is_out_of_memory(source),
             _ => false,
-        };
-        if is_out_of_memory { OUT_OF_MEMORY } else { REFUSED }
+        }
     }
 
     /// Wraps an error of the operating system with what was tried on what.
@@ -460,10 +352,6 @@ impl Error {
     pub(crate) fn text_index(action: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::TextIndex { action, source }
     }
-}
-
-fn misplaced_hint(needed: &str) -> &'static str {
-    if needed == "a folder" { FOLDER_MISPLACED } else { FILE_MISPLACED }
 }
 
 /// Returns `items` in backticks behind `intro`; nothing where there are none.

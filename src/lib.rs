@@ -43,6 +43,7 @@
 //! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), where [`neo4j::publish`](fn@neo4j::publish) puts an
 //!   index; [`report`]: a page about an index.
 //! - [`embed::Embedder`] and [`store::GraphReader`]: what to implement for vectors or a store of your own.
+//! - [`setup`]: engines and models from settings, as the command line makes them.
 //! - [`Error`] and [`ErrorKind`]: what can go wrong and what a caller can do about it.
 //!
 //! The modules stand in the order in which they use each other; `ARCHITECTURE.md` in the repository is the map. Longer
@@ -67,6 +68,7 @@ pub mod llm;
 pub mod neo4j;
 pub mod query;
 pub mod report;
+pub mod setup;
 pub mod skill;
 pub mod store;
 pub mod telemetry;

@@ -245,7 +245,8 @@ pub(super) struct ReasonArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = SEARCHING)]
 pub(super) struct FindArgs {
-    /// lexical, dense, hybrid, hop, trail, auto.
+    /// lexical, dense, hybrid, hop, trail, or auto: `trail`, and what the model of `--model` can add to it within
+    /// `--max-calls`.
     #[arg(long, value_name = "S", default_value = "auto")]
     pub(super) strategy: String,
     /// Passages to return.

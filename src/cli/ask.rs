@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{AskArgs, FindArgs, ModelCallArgs, ReasonArgs, SearchArgs};
+use super::args::{AskArgs, FindArgs, ModelCallArgs, ReasonArgs, SearchArgs, SearchModelArgs};
 use super::deadline::{Timed, deadline};
 use super::show::Names;
 use super::streamed::Streamed;
-use super::{Done, SearchPlace, Surroundings, explain, show};
+use super::{Done, Surroundings, explain, options as typed, show};
 use crate::config::ModelRole;
 use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
@@ -20,11 +20,10 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args.find, &args.call, surroundings)?;
-    let (index, role) = (args.place.index.clone(), ModelRole::Reason);
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &args.call, role };
+    let mut options = options(&args.find, &args.models, &args.call, surroundings)?;
+    let place = typed::engine(args.place.index, &args.graph, &args.models, &args.call, ModelRole::Reason);
     let timed = Timed::begin(options.deadline);
-    let engine = timed.open(place, surroundings, &mut options).await?;
+    let engine = timed.open(&place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
     if args.place.json {
         timed.over(surroundings);
@@ -42,16 +41,11 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 
 /// Runs `cairn ask`.
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
-    let mut search = options(&args.find, &args.call, surroundings)?;
-    let place = SearchPlace {
-        index: args.place.index.clone(),
-        graph: &args.graph,
-        models: &args.models,
-        call: &args.call,
-        role: ModelRole::Answer,
-    };
+    let mut search = options(&args.find, &args.models, &args.call, surroundings)?;
+    let index = args.place.index.clone();
+    let place = typed::engine(index, &args.graph, &args.models, &args.call, ModelRole::Answer);
     let timed = Timed::begin(search.deadline);
-    let engine = timed.open(place, surroundings, &mut search).await?;
+    let engine = timed.open(&place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
     // Sentences that are yet to be judged are not printed before.
     let is_streamed = args.stream.or(screen.is_terminal() && !args.place.json && !args.check_citations);
@@ -72,7 +66,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         explain::ledger(screen, &ledger, &names)?;
     }
     if args.cypher {
-        let asked = args.graph.database.neo4j.as_deref().or(surroundings.settings.neo4j.uri.as_deref());
+        let asked = args.graph.database.neo4j.as_deref().or(surroundings.setup.settings.neo4j.uri.as_deref());
         let uri = asked.unwrap_or(NEO4J_DEFAULT);
         let query = answer_cypher(&answer);
         screen.lines(&format!("\n{query}\n\n"))?;
@@ -104,7 +98,12 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
 }
 
 /// Turns what was typed into options.
-pub(super) fn options(args: &FindArgs, call: &ModelCallArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
+pub(super) fn options(
+    args: &FindArgs,
+    models: &SearchModelArgs,
+    call: &ModelCallArgs,
+    surroundings: &Surroundings,
+) -> Result<SearchOptions> {
     let options = SearchOptions {
         calls_max: call.calls_max(),
         strategy: args.strategy.parse()?,
@@ -115,21 +114,23 @@ pub(super) fn options(args: &FindArgs, call: &ModelCallArgs, surroundings: &Surr
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,
-        ..reasoned(&args.reason)?
+        ..reasoned(&args.reason, models)?
     };
     options.check()?;
     Ok(options)
 }
 
-/// Returns options with what a language model is asked for.
-pub(super) fn reasoned(args: &ReasonArgs) -> Result<SearchOptions> {
-    Ok(SearchOptions {
+/// Returns options with what a language model is asked for, and who judges again what was found.
+pub(super) fn reasoned(args: &ReasonArgs, models: &SearchModelArgs) -> Result<SearchOptions> {
+    let mut options = SearchOptions {
         pick: args.pick.then_some(PICK_DEFAULT),
         decompose: args.decompose.as_deref().map(str::parse).transpose()?,
         reasoning: args.reason.parse()?,
         entities: args.entities,
         ..SearchOptions::default()
-    })
+    };
+    models.rerank().apply(&mut options)?;
+    Ok(options)
 }
 
 /// Reads which ranker `trail` is to end with, where one is given.
@@ -139,6 +140,6 @@ pub(super) fn ranker(name: Option<&str>) -> Result<Option<TrailRanker>> {
 
 /// Reads the weights of `trail`, where a file is given or set.
 pub(super) fn weights(asked: Option<&Path>, surroundings: &Surroundings) -> Result<Option<Arc<WeightSet>>> {
-    let path = asked.or(surroundings.settings.weights.as_deref());
+    let path = asked.or(surroundings.setup.settings.weights.as_deref());
     path.map(|path| read_weights(path).map(Arc::new)).transpose()
 }

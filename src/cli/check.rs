@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::args::CheckArgs;
-use super::calls::Calls;
-use super::{Done, Failure, Surroundings, database, pinned, progress, publish};
+use super::{Done, Failure, Surroundings, progress, publish};
 use crate::domain::DatabaseError;
 use crate::error::{Error, Result};
 use crate::index::{self, IndexOptions, IndexReport};
 use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Restored, Session, Target, check, repair, restore};
+use crate::setup::Calls;
 use crate::workspace::{IndexCheck, Workspace};
 
 /// Runs `cairn check`.
@@ -22,7 +22,7 @@ pub(super) async fn run(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 
 async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
-    let access = surroundings.settings.file_access();
+    let access = surroundings.setup.settings.file_access();
     let mut report = Workspace::check_at(&path, access)?;
     let mut repaired = Ok(());
     if args.repair && !report.is_whole() {
@@ -42,7 +42,7 @@ async fn run_on_index(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 
 async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings) -> Result<(), Error> {
     let mut workspace = surroundings.workspace(path)?;
-    let performers = pinned::to_fill(&workspace, &args.models, &Calls::default(), surroundings)?;
+    let performers = surroundings.setup.to_fill(&workspace, &args.models.options(), &Calls::default()).await?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let options = IndexOptions {
         progress: Some(sink),
@@ -77,7 +77,7 @@ fn show_index(report: &IndexCheck, surroundings: &Surroundings) {
 }
 
 async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
-    let target = database::target(&args.database, surroundings)?;
+    let target = surroundings.setup.target(&args.database.options())?;
     let session = Session::connect(&target).await?;
     let mut report = match check(&session).await {
         Err(error) if args.repair && is_of_earlier_format(&error) => {

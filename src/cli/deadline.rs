@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::{SearchPlace, Surroundings, open_to_search};
+use super::Surroundings;
 use crate::error::{Error, Result};
 use crate::query::{QueryEngine, SearchOptions, parse_deadline};
+use crate::setup::EngineOptions;
 
 /// Returns the deadline that was typed or is set.
 pub(super) fn deadline(asked: Option<&str>, surroundings: &Surroundings) -> Result<Option<Duration>> {
-    asked.or(surroundings.settings.deadline.as_deref()).map(parse_deadline).transpose()
+    asked.or(surroundings.setup.settings.deadline.as_deref()).map(parse_deadline).transpose()
 }
 
 /// How much longer than the deadline an answer may take to come: what was found by then is put together, and said.
@@ -34,13 +35,13 @@ impl Timed {
     /// whatever it waits for, the alarm ends the command.
     pub(super) async fn open(
         &self,
-        place: SearchPlace<'_>,
+        place: &EngineOptions,
         surroundings: &Surroundings,
         options: &mut SearchOptions,
     ) -> Result<QueryEngine> {
-        let Some(deadline) = self.deadline else { return open_to_search(place, surroundings, options).await };
+        let Some(deadline) = self.deadline else { return surroundings.setup.engine(place).await };
         surroundings.alarm.set(Ringing { action: OPENING, began: self.began, deadline, grace: Duration::ZERO });
-        let engine = open_to_search(place, surroundings, options).await?;
+        let engine = surroundings.setup.engine(place).await?;
         let left = deadline.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero());
         options.deadline = Some(left.ok_or_else(|| late(OPENING, self.began, deadline))?);
         surroundings.alarm.set(Ringing { action: ANSWERING, began: self.began, deadline, grace: GRACE });

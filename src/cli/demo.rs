@@ -11,6 +11,7 @@ use crate::files;
 use crate::index::{IndexOptions, Sources, index};
 use crate::query::{AskOptions, QueryEngine};
 use crate::skill::Performers;
+use crate::text::counted;
 use crate::workspace::{Workspace, WorkspaceOptions};
 
 /// Where the demo puts its documents and its index.
@@ -64,21 +65,21 @@ pub(super) async fn run(surroundings: &Surroundings) -> Done {
     let folder = Path::new(FOLDER);
     let (documents, changed) = write_collection(folder)?;
     if changed > 0 {
-        let place = documents.display();
-        screen
-            .note(format!("note: {changed} documents in {place} are not those of the demo, and were left as they are"));
+        let (changed, place) = (counted(changed, "document"), documents.display());
+        screen.note(format!("note: {changed} in {place} with a text that is not the demo's, left as found"));
     }
     let path = folder.join("index");
     let performers = Performers::built_in();
     let mut workspace = Workspace::open_or_create(&path, &WorkspaceOptions::of(&performers))?;
     let report = index(&mut workspace, &Sources::folder(&documents), &performers, &IndexOptions::default()).await?;
     let (counts, seconds) = (&report.counts, report.seconds);
-    let questions = counts.incoming + counts.outgoing;
+    let questions = counted(counts.incoming + counts.outgoing, "question");
     screen.wrapped(
-        &format!("Sarrow, an invented island, in {} documents: {}", counts.documents, documents.display()),
+        &format!("Sarrow, an invented island, in {}: {}", counted(counts.documents, "document"), documents.display()),
         0,
     )?;
-    let made = format!("{} passages, {questions} questions, {} question edges", counts.passages, counts.edges);
+    let (passages, edges) = (counted(counts.passages, "passage"), counted(counts.edges, "question edge"));
+    let made = format!("{passages}, {questions}, {edges}");
     screen.wrapped(&format!("Indexed into {}: {made}, {seconds:.1} s", path.display()), 0)?;
     let engine = QueryEngine::open(&workspace, performers)?;
     for question in QUESTIONS {

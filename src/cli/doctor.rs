@@ -7,12 +7,13 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::DoctorArgs;
-use super::calls::Calls;
-use super::{Done, Surroundings, models, pinned, probe, said};
+use super::{Done, Surroundings, probe, said};
 use crate::config::SettingsFiles;
 use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::setup::Calls;
 use crate::store::GraphReader as _;
+use crate::text::counted;
 use crate::workspace::Workspace;
 
 /// How a part is.
@@ -100,7 +101,7 @@ fn program() -> Check {
 
 /// Says which files were read; one that cannot be used ends any command before this.
 fn settings(surroundings: &Surroundings) -> Check {
-    let SettingsFiles { own, usual, found } = &surroundings.settings.files;
+    let SettingsFiles { own, usual, found } = &surroundings.setup.settings.files;
     let read: Vec<String> = own.iter().chain(found).map(|path| path.display().to_string()).collect();
     if read.is_empty() {
         let missing = usual.as_ref().map_or_else(
@@ -129,9 +130,8 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
         if report.is_whole() { Ok(snapshot) } else { Err(report.error(path)) }
     });
     let check = whole.map_or_else(failed, |snapshot| {
-        let (version, documents) = (snapshot.version(), snapshot.document_count());
-        let detail =
-            format!("{}: version {version}, {documents} documents, records and files as written", path.display());
+        let (version, documents) = (snapshot.version(), counted(snapshot.document_count(), "document"));
+        let detail = format!("{}: version {version}, {documents}, records and files as written", path.display());
         Check::works("index", detail)
     });
     (Some(workspace), check)
@@ -139,11 +139,12 @@ fn index(path: &Path, surroundings: &Surroundings) -> (Option<Workspace>, Check)
 
 /// Embeds a word with the embedder of the index, or with that of a new one.
 async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
-    let performers = match workspace {
-        Some(workspace) => pinned::to_read(workspace, &args.models, &Calls::default(), surroundings),
-        None => models::for_new_index(&args.models, &Calls::default(), surroundings),
-    };
+    let (setup, models, calls) = (&surroundings.setup, args.models.options(), Calls::default());
     let worked: Result<String> = async {
+        let performers = match workspace {
+            Some(workspace) => setup.to_read(workspace, &models, &calls).await,
+            None => setup.for_new_index(&models, &calls).await,
+        };
         let embedder = performers?.embedder;
         if embedder.dimension() > 0 {
             embedder.embed(&["harbor"]).await?;
@@ -167,11 +168,12 @@ async fn model(asked: &str, surroundings: &Surroundings) -> Check {
 
 /// Looks for the library that runs local models.
 fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> Check {
-    let given = models::runtime(&args.models, surroundings);
+    let (setup, models) = (&surroundings.setup, args.models.options());
+    let given = setup.runtime(&models);
     let is_needed = uses_model(workspace, args, surroundings) || given.is_some();
     let library = match model_folder(args, surroundings) {
         Some(folder) => ModelPlace { folder, runtime: given }.library(),
-        None => pinned::confirmed(&args.models, surroundings).library(),
+        None => setup.confirmed(&models).library(),
     };
     match library {
         Ok(library) => Check::works("runtime", format!("ONNX Runtime at {}", library.display())),
@@ -188,7 +190,7 @@ fn uses_model(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &S
 
 /// Returns the folder of the model that was asked for.
 fn model_folder(args: &DoctorArgs, surroundings: &Surroundings) -> Option<PathBuf> {
-    let asked = args.models.embedder.as_deref().or(surroundings.settings.embedder.as_deref())?;
+    let asked = args.models.embedder.as_deref().or(surroundings.setup.settings.embedder.as_deref())?;
     match asked.parse() {
         Ok(EmbedderChoice::Onnx(folder)) => Some(folder),
         _ => None,

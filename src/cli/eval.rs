@@ -13,14 +13,15 @@ use super::eval_args::{
     AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalReportArgs, EvalRetrievalArgs,
     EvalSweepArgs,
 };
-use super::{Done, Failure, SearchPlace, Surroundings, open, open_to_search, writer};
+use super::{Done, Failure, Surroundings, open, options as typed};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::eval::{
     self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
 };
 use crate::files;
-use crate::query::{N_HOP_MAX, Preset, SearchOptions};
+use crate::query::{N_HOP_MAX, Preset, QueryEngine, SearchOptions};
+use crate::text::counted;
 
 /// Runs `cairn eval`.
 pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Done {
@@ -38,11 +39,9 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
 async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
     let stand_in = stand_in(&args)?;
     let args = args.asked;
-    let mut options = options(&args, surroundings)?;
+    let options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let (index, role, call) = (args.place.index.clone(), ModelRole::Reason, of_all_questions(&args.call));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
-    let engine = open_to_search(place, surroundings, &mut options).await?;
+    let engine = open_to_search(&args, ModelRole::Reason, surroundings).await?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -54,11 +53,9 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
 }
 
 async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args, surroundings)?;
+    let options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
-    let (index, role, call) = (args.place.index.clone(), ModelRole::Answer, of_all_questions(&args.call));
-    let place = SearchPlace { index, graph: &args.graph, models: &args.models, call: &call, role };
-    let engine = open_to_search(place, surroundings, &mut options).await?;
+    let engine = open_to_search(&args, ModelRole::Answer, surroundings).await?;
     let (lines, report) = eval::answers(&engine, &questions, &options).await?;
     if let Some(path) = &args.output {
         write_lines(path, &lines)?;
@@ -67,6 +64,12 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&report);
     }
     show(surroundings, &report.to_string())
+}
+
+async fn open_to_search(args: &AskAllArgs, role: ModelRole, surroundings: &Surroundings) -> Result<QueryEngine> {
+    let call = of_all_questions(&args.call);
+    let place = typed::engine(args.place.index.clone(), &args.graph, &args.models, &call, role);
+    surroundings.setup.engine(&place).await
 }
 
 fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
@@ -78,7 +81,7 @@ fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptio
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         deadline: deadline(args.deadline.as_deref(), surroundings)?,
-        ..reasoned(&args.reason)?
+        ..reasoned(&args.reason, &args.models)?
     };
     options.check()?;
     Ok(options)
@@ -119,7 +122,7 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
         ..SearchOptions::default()
     };
     let questions = read_questions(&args.questions)?;
-    let engine = open(&surroundings.index(args.place.index), &args.models, surroundings)?;
+    let engine = open(&surroundings.index(args.place.index), &args.models, surroundings).await?;
     let report = eval::sweep(&engine, &questions, &options).await?;
     if args.place.json {
         return surroundings.print_json(&report);
@@ -147,7 +150,7 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
         let name = index.display().to_string();
         collections.push(Collection {
             name,
-            engine: open(index, &args.models, surroundings)?,
+            engine: open(index, &args.models, surroundings).await?,
             questions: read_questions(questions)?,
         });
     }
@@ -173,14 +176,14 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     let mut questions = read_questions(&args.questions)?;
     questions.truncate(args.limit.unwrap_or(usize::MAX));
     let index = surroundings.index(args.place.index.clone());
-    let (none, role) = (ModelCallArgs::default(), ModelRole::Answer);
     let models = SearchModelArgs { models: args.models, reranker: None, rerank: None };
-    let place = SearchPlace { index: args.place.index, graph: &args.graph, models: &models, call: &none, role };
-    let engine = open_to_search(place, surroundings, &mut SearchOptions::default()).await?;
+    let none = ModelCallArgs::default();
+    let place = typed::engine(args.place.index, &args.graph, &models, &none, ModelRole::Answer);
+    let engine = surroundings.setup.engine(&place).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
-    let model = writer::within_budget(&args.model, &args.budget, kept, surroundings)?;
+    let model = surroundings.setup.answer_model(&args.model, &args.budget, kept)?;
     let screen = surroundings.screen;
-    let tell = |row: &str, left: usize| screen.note(format!("{row}: {left} questions to ask"));
+    let tell = |row: &str, left: usize| screen.note(format!("{row}: {} to ask", counted(left, "question")));
     let report = eval::live(&engine, model, &questions, &rows, &args.output, &tell).await?;
     if args.place.json {
         return surroundings.print_json(&report);

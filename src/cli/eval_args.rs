@@ -69,7 +69,7 @@ pub(super) struct AskAllArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// lexical, dense, hybrid, hop, trail, auto.
+    /// lexical, dense, hybrid, hop, trail, or auto, as `cairn ask` takes them.
     #[arg(long, value_name = "S", default_value = "auto", help_heading = SEARCHING)]
     pub(super) strategy: String,
     /// Rounds of a traversal [default: the strategy's own].

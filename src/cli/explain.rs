@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::screen::Screen;
 use super::show::Names;
 use crate::domain::{
-    AnsweredBy, EntryVertex, HopRound, Ledger, PassageId, QuestionPart, RoundReasoning, Step, Verdict,
+    AnsweredBy, EntryVertex, HopRound, Ledger, PassageId, RoundReasoning, Step, SubQuestionTrace, Verdict,
 };
 
 /// Steps of a round and entries that are shown.
@@ -30,7 +30,7 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
 }
 
-fn parts(screen: &Screen, parts: &[QuestionPart]) -> io::Result<()> {
+fn parts(screen: &Screen, parts: &[SubQuestionTrace]) -> io::Result<()> {
     if parts.is_empty() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! `cairn export`.
 
 use super::args::ExportArgs;
-use super::{Done, Surroundings, database, next};
+use super::{Done, Surroundings, next};
 use crate::neo4j::{Session, canonical_lines, write_import_files};
 
 /// Runs `cairn export`.
@@ -18,7 +18,8 @@ pub(super) async fn run(args: &ExportArgs, surroundings: &Surroundings) -> Done 
     }
     // A database in the environment is for publishing; the index is what is exported unless one is named.
     let lines = if args.database.neo4j.is_some() {
-        canonical_lines(&Session::connect(&database::target(&args.database, surroundings)?).await?).await?
+        let target = surroundings.setup.target(&args.database.options())?;
+        canonical_lines(&Session::connect(&target).await?).await?
     } else {
         let workspace = surroundings.workspace(surroundings.index(args.index.clone()))?;
         workspace.snapshot()?.canonical_lines()?

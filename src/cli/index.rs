@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::args::IndexArgs;
-use super::calls::{CallLog, Calls};
 use super::publish::{self, publish_from};
-use super::{Done, Surroundings, endpoint, index_model, models, pinned, progress, writer};
+use super::{Done, Surroundings, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::error::{Error, Result};
@@ -16,8 +15,8 @@ use crate::index::{
 };
 use crate::ingest::IngestOptions;
 use crate::neo4j::{OtherVectors, PublishOptions};
-use crate::skill::{Performers, QuestionCalls};
-use crate::workspace::{Workspace, WorkspaceOptions};
+use crate::skill::QuestionCalls;
+use crate::text::counted;
 
 /// Skipped sources that are named on a terminal; `cairn status` names all.
 const SKIPS_SHOWN_MAX: usize = 10;
@@ -30,7 +29,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let options = IndexOptions {
         progress: Some(sink),
         cancellation,
-        calls_at_once: endpoint::limits(&surroundings.settings.model).concurrency,
+        calls_at_once: surroundings.setup.limits().concurrency,
         ..options(&args)?
     };
     let sources = Sources::Paths(args.paths.clone());
@@ -40,9 +39,10 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     }
     if args.language_model.dry_run {
         drop(bar);
-        return index_model::dry_run(&args, &path, &sources, &options, surroundings);
+        return index_model::dry_run(&args, &path, &sources, &options, surroundings).await;
     }
-    let (mut workspace, performers) = open(&path, options.other_embedder, &args, surroundings)?;
+    let fill = args.fill_options(options.other_embedder);
+    let (mut workspace, performers) = surroundings.setup.open_to_fill(&path, &fill).await?;
     let report = if names_none {
         re_embed(&mut workspace, &performers, &options).await
     } else {
@@ -52,7 +52,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let report = report?;
     let names_database = args.database.neo4j.is_some();
     if !args.place.json {
-        pinned::say_what_is_unset(&workspace, surroundings)?;
+        surroundings.setup.tell_what_is_unset(&workspace)?;
         say(&report, &path, surroundings);
     }
     if names_database {
@@ -72,37 +72,6 @@ const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
         OtherEmbedder::Refuse => OtherVectors::Refuse,
         OtherEmbedder::ReEmbed => OtherVectors::Replace,
     }
-}
-
-/// Opens the index, or makes it, with the embedder that was asked for or else its own, and with the model.
-fn open(
-    path: &Path,
-    other: OtherEmbedder,
-    args: &IndexArgs,
-    surroundings: &Surroundings,
-) -> Result<(Workspace, Performers)> {
-    let found = match surroundings.workspace(path) {
-        Ok(workspace) => Some(workspace),
-        // Records that are gone are made anew; records that are damaged are refused below, as they were here.
-        Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if other == OtherEmbedder::Refuse => None,
-        Err(error) => return Err(error),
-    };
-    let language_model = &args.language_model;
-    let meter = writer::index_meter(language_model, surroundings)?;
-    let calls = Calls { meter, log: CallLog::open(&language_model.recording)? };
-    let performers = match &found {
-        Some(workspace) => pinned::to_fill(workspace, &args.models, &calls, surroundings)?,
-        None => models::for_new_index(&args.models, &calls, surroundings)?,
-    };
-    let workspace = match found {
-        Some(workspace) if other == OtherEmbedder::ReEmbed => workspace,
-        _ => Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?
-            .with_file_access(surroundings.settings.file_access()),
-    };
-    let model = writer::index_model(language_model, workspace.path(), &calls, surroundings)?;
-    let performers = Performers { model, ..performers };
-    calls.log.say_if_idle(&performers, surroundings);
-    Ok((workspace, performers))
 }
 
 fn options(args: &IndexArgs) -> Result<IndexOptions> {
@@ -155,20 +124,20 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     let (documents, counts) = (&report.documents, &report.counts);
     if report.is_new_version {
         screen.note(format!(
-            "{} documents ({} added, {} changed, {} removed), {} passages, {} questions, {} question edges, \
-             version {}, {:.1} s",
-            counts.documents,
+            "{} ({} added, {} changed, {} removed), {}, {}, {}, version {}, {:.1} s",
+            counted(counts.documents, "document"),
             documents.added,
             documents.changed,
             documents.removed,
-            counts.passages,
-            counts.incoming + counts.outgoing,
-            counts.edges,
+            counted(counts.passages, "passage"),
+            counted(counts.incoming + counts.outgoing, "question"),
+            counted(counts.edges, "question edge"),
             report.version,
             report.seconds
         ));
     } else {
-        screen.note(format!("nothing changed: {} documents, version {}", counts.documents, report.version));
+        let documents = counted(counts.documents, "document");
+        screen.note(format!("nothing changed: {documents}, version {}", report.version));
     }
     if let Some(model) = &report.model {
         index_model::say(model, path, surroundings);

@@ -3,33 +3,38 @@
 use std::path::Path;
 
 use super::args::IndexArgs;
-use super::calls::Calls;
 use super::screen::Screen;
-use super::{Done, Surroundings, models, writer};
+use super::{Done, Surroundings};
 use crate::domain::{Cost, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, VectorReport, estimate};
+use crate::setup::Calls;
+use crate::text::counted;
 
 /// Passages without questions of the model that are named on a terminal; `cairn status` names all.
 const FAILED_SHOWN_MAX: usize = 5;
 
 /// Runs `cairn index --dry-run`: says what the run would ask, and writes nothing.
-pub(super) fn dry_run(
+pub(super) async fn dry_run(
     args: &IndexArgs,
     path: &Path,
     sources: &Sources,
     options: &IndexOptions,
     surroundings: &Surroundings,
 ) -> Done {
-    let estimate = estimated(args, path, sources, options, surroundings)?;
+    let estimate = estimated(args, path, sources, options, surroundings).await?;
     if args.place.json {
         return surroundings.print_json(&estimate);
     }
     let screen = &surroundings.screen;
     let documents = &estimate.documents;
     screen.line(format!(
-        "{} documents added, {} changed, {} unchanged, {} removed, {} skipped",
-        documents.added, documents.changed, documents.unchanged, documents.removed, documents.skipped
+        "{} added, {} changed, {} unchanged, {} removed, {} skipped",
+        counted(documents.added, "document"),
+        documents.changed,
+        documents.unchanged,
+        documents.removed,
+        documents.skipped
     ))?;
     for stage in &estimate.stages {
         screen.line(line(stage))?;
@@ -42,7 +47,7 @@ pub(super) fn dry_run(
     Ok(screen.line("nothing was written, and nobody was asked")?)
 }
 
-fn estimated(
+async fn estimated(
     args: &IndexArgs,
     path: &Path,
     sources: &Sources,
@@ -55,19 +60,19 @@ fn estimated(
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) => None,
         Err(error) => return Err(error),
     };
-    let meter = writer::index_meter(&args.language_model, surroundings)?;
-    let calls = Calls { meter, ..Calls::default() };
-    let performers = models::for_dry_run(workspace.as_ref(), &args.models, &calls, surroundings)?;
-    let asked = writer::asked_model(&args.language_model, workspace.as_ref(), surroundings)?;
+    let (setup, language_model) = (&surroundings.setup, &args.language_model);
+    let calls = Calls { meter: setup.meter(&language_model.budget)?, ..Calls::default() };
+    let performers = setup.to_estimate(workspace.as_ref(), &args.models.options(), &calls).await?;
+    let asked = setup.asked_model(language_model.model.as_deref(), workspace.as_ref())?;
     estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), asked.as_ref(), options)
 }
 
 fn line(stage: &StageEstimate) -> String {
     let kept =
         if stage.cached > 0 { format!(", {} more answered by kept replies", stage.cached) } else { String::new() };
-    let texts = stage.texts.map_or_else(String::new, |texts| format!(" for {texts} texts"));
-    let (calls, model, sum) = (stage.calls, &stage.model, sum(stage.usage, stage.cost.as_ref()));
-    format!("{}: {calls} calls to {model}{texts}{kept}, {sum}", stage.stage)
+    let texts = stage.texts.map_or_else(String::new, |texts| format!(" for {}", counted(texts, "text")));
+    let (calls, model, sum) = (counted(stage.calls, "call"), &stage.model, sum(stage.usage, stage.cost.as_ref()));
+    format!("{}: {calls} to {model}{texts}{kept}, {sum}", stage.stage)
 }
 
 /// Says what all stages come to together.
@@ -76,7 +81,7 @@ fn all(stages: &[StageEstimate]) -> String {
     for StageEstimate { calls, usage, cost, .. } in stages {
         all.add(&Spent { calls: *calls, cached: 0, usage: *usage, cost: cost.clone() });
     }
-    format!("in all: {} calls, {}", all.calls, sum(all.usage, all.cost.as_ref()))
+    format!("in all: {}, {}", counted(all.calls, "call"), sum(all.usage, all.cost.as_ref()))
 }
 
 fn sum(usage: Usage, cost: Option<&Cost>) -> String {
@@ -92,7 +97,7 @@ fn money(cost: Option<&Cost>) -> String {
 pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     let ModelReport { model, written, spent, .. } = report;
-    screen.note(format!("{model} wrote the questions of {written} passages; {spent}"));
+    screen.note(format!("{model} wrote the questions of {}; {spent}", counted(written, "passage")));
     for failed in report.failed.iter().take(FAILED_SHOWN_MAX) {
         let (source, reason) = (&failed.source, &failed.reason);
         screen.note(format!("warning: {source} keeps the questions it had: {reason}"));
@@ -106,9 +111,8 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
     }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
-            "warning: the model was not asked about {} passages: {stopped}; what is done is indexed, and the same \
-             command goes on",
-            report.left,
+            "warning: the model was not asked about {}: {stopped}; what is done is indexed, and the same command goes on",
+            counted(report.left, "passage"),
         ));
     }
 }
@@ -116,11 +120,11 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
 /// Says what asking an embedder came to, on stderr.
 pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
     let VectorReport { embedder, made, left, stopped, spent } = report;
-    screen.note(format!("{embedder} made the vectors of {made} texts; {spent}"));
+    screen.note(format!("{embedder} made the vectors of {}; {spent}", counted(made, "text")));
     if let Some(stopped) = stopped {
         screen.note(format!(
-            "warning: {left} texts have no vector yet: {stopped}; they are found by words and names, and the same \
-             command goes on",
+            "warning: {} without a vector yet: {stopped}; found by words and names until the same command goes on",
+            counted(left, "text"),
         ));
     }
 }

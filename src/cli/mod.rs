@@ -2,27 +2,23 @@
 
 mod args;
 mod ask;
-mod budget;
 mod cache;
-mod calls;
 mod check;
 mod clone;
-mod database;
 mod database_args;
 mod deadline;
 mod demo;
 mod doctor;
-mod endpoint;
 mod eval;
 mod eval_args;
 mod explain;
 mod export;
+mod hints;
 mod index;
 mod index_model;
-mod models;
 mod next;
+mod options;
 mod path;
-mod pinned;
 mod probe;
 mod progress;
 mod publish;
@@ -31,7 +27,6 @@ mod screen;
 mod show;
 mod status;
 mod streamed;
-mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,19 +37,15 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use crate::config::{ModelRole, Settings};
+use crate::config::Settings;
 use crate::domain::Cancellation;
 use crate::error::{Error, ErrorKind};
-use crate::query::{QueryEngine, SearchOptions};
-use crate::skill::Performers;
-use crate::store::GraphSource as _;
+use crate::query::QueryEngine;
+use crate::setup::{Calls, Notices, Setup};
 use crate::workspace::Workspace;
-use args::{Cli, Command, ModelArgs, ModelCallArgs, SearchModelArgs};
-use calls::{CallLog, Calls};
-use database_args::GraphArgs;
+use args::{Cli, Command, ModelArgs};
 use deadline::Alarm;
 use next::Next;
-use pinned::Remembered;
 use screen::Screen;
 
 /// What a command may end with beside success.
@@ -82,7 +73,7 @@ type Done = Result<(), Failure>;
 
 /// What every command has at hand.
 struct Surroundings {
-    settings: Settings,
+    setup: Setup,
     screen: Screen,
     next: Next,
     /// Asked for by Ctrl-C.
@@ -121,7 +112,9 @@ pub fn main() -> u8 {
     };
     let next = Next::new(settings.index(None));
     let (cancellation, alarm) = (Cancellation::default(), Alarm::default());
-    let surroundings = Arc::new(Surroundings { settings, screen, next, cancellation, alarm });
+    let notices = Notices::to(move |notice| screen.note(format!("note: {notice}")));
+    let setup = Setup { settings, notices };
+    let surroundings = Arc::new(Surroundings { setup, screen, next, cancellation, alarm });
     if let Some(error) = refused {
         return report(&surroundings, &error, wants_json(&cli.command));
     }
@@ -276,12 +269,12 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
 
 impl Surroundings {
     fn index(&self, asked: Option<PathBuf>) -> PathBuf {
-        self.settings.index(asked)
+        self.setup.settings.index(asked)
     }
 
     /// Opens an index, its files held as is set.
     fn workspace(&self, path: impl AsRef<Path>) -> crate::Result<Workspace> {
-        Ok(Workspace::open(path)?.with_file_access(self.settings.file_access()))
+        self.setup.workspace(path)
     }
 
     fn print_json(&self, value: &impl Serialize) -> Done {
@@ -291,50 +284,8 @@ impl Surroundings {
 }
 
 /// Opens an index with the embedder that was asked for or else its own.
-fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
+async fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
     let workspace = surroundings.workspace(path)?;
-    QueryEngine::open(&workspace, pinned::to_read(&workspace, models, &Calls::default(), surroundings)?)
-}
-
-/// Where a search reads, and with which models.
-struct SearchPlace<'a> {
-    index: Option<PathBuf>,
-    graph: &'a GraphArgs,
-    models: &'a SearchModelArgs,
-    /// Which language model, and whether calls are written down.
-    call: &'a ModelCallArgs,
-    /// What the language model is for.
-    role: ModelRole,
-}
-
-/// Opens an index, or the one in the database that was named, and gives `options` what is said of the reranker.
-async fn open_to_search(
-    place: SearchPlace<'_>,
-    surroundings: &Surroundings,
-    options: &mut SearchOptions,
-) -> Result<QueryEngine, Error> {
-    let (reranker, reranked_by, count) = models::reranker(place.models, surroundings)?;
-    (options.reranked_by, options.rerank) = (reranked_by, count);
-    options.check()?;
-    let models = &place.models.models;
-    let model = |index: Option<&Path>, log: &CallLog| writer::model(place.call, place.role, index, log, surroundings);
-    let log = || CallLog::open(&place.call.recording);
-    // A database that is only set is for publishing: a search reads the index here unless one is named.
-    if place.graph.database.neo4j.is_some() {
-        let source = database::open(place.graph, surroundings).await?;
-        let reader = source.reader();
-        let calls = Calls { log: log()?, ..Calls::default() };
-        let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
-        let performers = pinned::of_name(reader.embedder(), &remembered, models, surroundings)?;
-        let performers = Performers { reranker, model: model(None, &calls.log)?, ..performers };
-        calls.log.say_if_idle(&performers, surroundings);
-        return QueryEngine::over_source(Arc::new(source), performers);
-    }
-    let workspace = surroundings.workspace(surroundings.index(place.index))?;
-    let calls = Calls { log: log()?, ..Calls::default() };
-    let performers = pinned::to_read(&workspace, models, &calls, surroundings)?;
-    let model = model(Some(workspace.path()), &calls.log)?;
-    let performers = Performers { reranker, model, ..performers };
-    calls.log.say_if_idle(&performers, surroundings);
+    let performers = surroundings.setup.to_read(&workspace, &models.options(), &Calls::default()).await?;
     QueryEngine::open(&workspace, performers)
 }

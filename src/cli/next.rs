@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::hints;
 use crate::error::Error;
 use crate::text::terminal_line;
 
@@ -69,7 +70,7 @@ impl Next {
             Error::NoIndex { path } if *path != self.usual => {
                 Some(format!("make one with `{}`, or name another folder", self.command("index PATH", path)))
             }
-            _ => error.hint().map(|hint| hint.replace("`cairn ", &format!("`{} ", self.program))),
+            _ => hints::hint(error).map(|hint| hint.replace("`cairn ", &format!("`{} ", self.program))),
         }
     }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::args::PathArgs;
-use super::{Done, Surroundings, database, show};
+use super::{Done, Surroundings, show};
 use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
 use crate::error::Result;
 use crate::query::{self, Source};
+use crate::text::counted;
 
 /// Columns before a way.
 const INDENT: usize = 4;
@@ -28,12 +29,11 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
     }
     let screen = &surroundings.screen;
     for (path, number) in found.paths.iter().zip(1..) {
-        let steps = path.steps.len();
-        screen.line(format!("{number:>2}. {steps} {}", if steps == 1 { "step" } else { "steps" }))?;
+        screen.line(format!("{number:>2}. {}", counted(path.steps.len(), "step")))?;
         screen.wrapped(&way(path), INDENT)?;
     }
     if found.paths.is_empty() {
-        screen.note(format!("no way of {} steps or fewer", found.length_max));
+        screen.note(format!("no path of {} or fewer", counted(found.length_max, "step")));
     }
     Ok(())
 }
@@ -45,11 +45,12 @@ async fn find(
     surroundings: &Surroundings,
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
-    let source = if args.graph.database.neo4j.is_none() {
-        let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
-        Source::Whole(Arc::new(workspace.snapshot()?))
-    } else {
-        Source::Asked(Arc::new(database::open(&args.graph, surroundings).await?))
+    let source = match args.graph.named() {
+        Some(database) => Source::Asked(Arc::new(surroundings.setup.graph(&database).await?)),
+        None => {
+            let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+            Source::Whole(Arc::new(workspace.snapshot()?))
+        }
     };
     query::paths(&source, from, to, options).await
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::screen::Screen;
 use crate::domain::{Progress, ProgressSink};
@@ -10,7 +10,7 @@ use crate::domain::{Progress, ProgressSink};
 /// What is shown while nobody knows how much there is to do.
 const COUNTED: &str = "{msg:20} {pos} {elapsed}";
 /// What is shown once it is known.
-const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {per_sec} {elapsed}";
+const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {rate} {elapsed}";
 
 /// A bar that lives as long as the run that it shows.
 pub(super) struct Bar(ProgressBar);
@@ -19,6 +19,15 @@ impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
+}
+
+/// Writes how many are done a second, as far as anybody reads it.
+fn rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    // Whoever draws the bar has no use for an error.
+    let _written = match state.per_sec() {
+        few if few < 10.0 => write!(out, "{few:.1}/s"),
+        many => write!(out, "{many:.0}/s"),
+    };
 }
 
 /// Returns who shows the progress of a run on `screen`.
@@ -39,7 +48,7 @@ pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
             if progress.total > 0 && shown.length() != Some(progress.total) {
                 shown.set_length(progress.total);
                 if let Ok(style) = ProgressStyle::with_template(MEASURED) {
-                    shown.set_style(style.progress_chars("=> "));
+                    shown.set_style(style.progress_chars("=> ").with_key("rate", rate));
                 }
             }
             shown.set_message(progress.stage);

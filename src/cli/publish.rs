@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::database_args::{DatabaseArgs, PublishArgs};
-use super::{Done, Surroundings, database, progress};
+use super::{Done, Surroundings, progress};
 use crate::error::Result;
 use crate::neo4j::{OtherIndex, OtherVectors, PublishOptions, PublishReport, publish};
 
@@ -28,7 +28,7 @@ pub(super) async fn publish_from(
     options: PublishOptions,
     surroundings: &Surroundings,
 ) -> Result<PublishReport> {
-    let target = database::target(args, surroundings)?;
+    let target = surroundings.setup.target(&args.options())?;
     let workspace = surroundings.workspace(path)?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let cancellation = surroundings.cancellation.clone();

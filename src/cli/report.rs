@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::args::ReportArgs;
-use super::calls::Calls;
-use super::{Done, Surroundings, ask, pinned};
+use super::{Done, Surroundings, ask};
 use crate::files;
 use crate::query::SearchOptions;
 use crate::report::{About, ReportOptions, ReportSummary, report};
+use crate::setup::Calls;
+use crate::text::counted;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -25,7 +26,8 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     let about = args.about.map(About::Query).or(args.document.map(About::Document));
     let search = SearchOptions { weights: ask::weights(None, surroundings)?, ..SearchOptions::default() };
     let options = ReportOptions { questions: args.question, about, search };
-    let performers = || pinned::to_read(&workspace, &args.models, &Calls::default(), surroundings);
+    let (models, calls) = (args.models.options(), Calls::default());
+    let performers = surroundings.setup.to_read(&workspace, &models, &calls);
     let made = report(&workspace, performers, &options).await?;
     files::write(&args.out, &made.page)?;
     let out = args.out.display().to_string();
@@ -37,12 +39,12 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     screen.line(&out)?;
     let summary = &made.summary;
     screen.note(format!(
-        "{} documents, {} passages, {} question edges, {} open questions, {} sources left out; {:.1} MB",
-        summary.counts.documents,
-        summary.counts.passages,
-        summary.counts.edges,
-        summary.unanswered.total,
-        summary.left_out.sources.total,
+        "{}, {}, {}, {}, {} left out; {:.1} MB",
+        counted(summary.counts.documents, "document"),
+        counted(summary.counts.passages, "passage"),
+        counted(summary.counts.edges, "question edge"),
+        counted(summary.unanswered.total, "open question"),
+        counted(summary.left_out.sources.total, "source"),
         summary.bytes as f64 / 1e6,
     ));
     screen.note("next: open the file in a browser; it needs no network");

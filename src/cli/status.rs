@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::args::PlaceArgs;
 use super::{Done, Surroundings};
 use crate::domain::Spent;
+use crate::text::counted;
 use crate::workspace::{Status, WrittenCounts};
 
 /// Runs `cairn status`.
@@ -62,23 +63,24 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("version", version),
         ("embedder", status.embedder.clone()),
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
-        ("passages", format!("{} ({} sentences)", counts.passages, counts.sentences)),
-        ("questions", format!("{} answered, {} raised", counts.incoming, counts.outgoing)),
+        ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
+        ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
-        ("entities", format!("{} ({} mentions)", counts.entities, counts.mentions)),
-        ("units", units(path, status, surroundings)),
+        ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
+        ("progress", progress(path, status, surroundings)),
     ];
     for (name, value) in rows {
         screen.line(format!("{name:10} {value}"))?;
     }
     if counts.without_vectors > 0 {
-        let (left, command) = (counts.without_vectors, surroundings.next.command("index PATH", path));
-        screen.line(format!("vectors    {left} texts have none yet, and are found by words: `{command}` goes on"))?;
+        let (left, command) = (counted(counts.without_vectors, "text"), surroundings.next.command("index PATH", path));
+        screen.line(format!("vectors    {left} without one, found by words until then: `{command}` goes on"))?;
     }
     let questions = &status.questions;
     if questions.written + questions.failed > 0 {
         let WrittenCounts { written, failed } = questions;
-        screen.line(format!("written    questions of {written} passages by a language model, {failed} failed"))?;
+        let written = counted(written, "passage");
+        screen.line(format!("written    questions of {written} by a language model, {failed} failed"))?;
     }
     for (model, spent) in &status.spending {
         screen.line(format!("spent      {model}: {spent}"))?;
@@ -92,8 +94,10 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-fn units(path: &Path, status: &Status, surroundings: &Surroundings) -> String {
+/// Says how many documents are in the version, and how many are still to come into one.
+fn progress(path: &Path, status: &Status, surroundings: &Surroundings) -> String {
     let command = surroundings.next.command("index PATH", path);
-    let pending = if status.is_changed { format!(": `{command}` makes a version of them") } else { String::new() };
-    format!("{} done, {} pending{pending}, {} failed", status.units_done, status.units_pending, status.units_failed)
+    let next = if status.is_changed { format!(": `{command}` makes a version of them") } else { String::new() };
+    let (done, pending, failed) = (status.units_done, status.units_pending, status.units_failed);
+    format!("{} done, {pending} to do{next}, {failed} failed", counted(done, "document"))
 }

@@ -85,6 +85,26 @@ pub struct Database {
     pub cache: Option<PathBuf>,
 }
 
+impl Database {
+    /// Returns what this says, and what `usual` says of the rest.
+    #[must_use]
+    pub fn or(&self, usual: &Self) -> Self {
+        // A password, or the file of one, goes before both of the other.
+        let says_password = self.password.is_some() || self.password_file.is_some();
+        let of = if says_password { self } else { usual };
+        Self {
+            uri: self.uri.clone().or_else(|| usual.uri.clone()),
+            name: self.name.clone().or_else(|| usual.name.clone()),
+            user: self.user.clone().or_else(|| usual.user.clone()),
+            password: of.password.clone(),
+            password_file: of.password_file.clone(),
+            traversal: self.traversal.clone().or_else(|| usual.traversal.clone()),
+            memory: self.memory.clone().or_else(|| usual.memory.clone()),
+            cache: self.cache.clone().or_else(|| usual.cache.clone()),
+        }
+    }
+}
+
 impl std::fmt::Debug for Database {
     /// Leaves the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -300,40 +300,6 @@ impl ChatError {
             Self::Store { .. } => "store",
         }
     }
-
-    /// Returns what to do about it.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Address { .. } => {
-                "correct `model.url` or `model.headers` in your own cairn.toml, or `CAIRN_MODEL_URL`"
-            }
-            Self::Key { .. } => {
-                "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in your own cairn.toml"
-            }
-            Self::Request { .. } => "check the name of the model, and what its server takes",
-            Self::NoPrice { .. } => "give its price in the file of `model.prices`, or a budget of calls or tokens",
-            Self::Budget { .. } => "allow more, or ask without a model",
-            Self::NotRecorded { .. } => {
-                "replay with the question, index, options and model of the recording, or record again"
-            }
-            Self::VectorNotRecorded { .. } => {
-                "replay with the documents or question, index, options and embedder of the recording, or record again"
-            }
-            Self::Store { .. } => "check the file, its permissions and free space",
-            Self::RateLimited { .. }
-            | Self::Server { .. }
-            | Self::Unreachable { .. }
-            | Self::Interrupted { .. }
-            | Self::Timeout { .. }
-            | Self::CircuitOpen { .. } => "try again later, or ask without a model",
-            Self::TooLarge { .. }
-            | Self::Malformed { .. }
-            | Self::Vectors { .. }
-            | Self::Refused { .. }
-            | Self::Truncated { .. } => "try another model, or ask without one",
-        }
-    }
 }
 
 /// What a call read and wrote, in tokens.

@@ -151,7 +151,7 @@ pub enum AnsweredBy {
 
 /// A short answer to a part of a question, to be put into a later part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartAnswer {
+pub struct SubAnswer {
     /// The answer: a name, a date.
     pub text: String,
     /// Who gave it.
@@ -162,14 +162,14 @@ pub struct PartAnswer {
 
 /// A part of a question, as a language model took it apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuestionPart {
+pub struct SubQuestionTrace {
     /// The part; `#1` stands for the answer to the first.
     pub text: String,
     /// What was put to the index: the part with answers in it; nothing where an answer was missing.
     pub asked: Vec<String>,
     /// Its answers, the likeliest first, where a later part needs one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<PartAnswer>,
+    pub answers: Vec<SubAnswer>,
     /// The best passages that were found for it.
     pub found: Vec<PassageId>,
 }
@@ -247,7 +247,7 @@ pub struct Ledger {
     pub pruned_count: u32,
     /// The parts that a language model took the question apart into.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<QuestionPart>,
+    pub parts: Vec<SubQuestionTrace>,
     /// What a language model picked, where one was asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,

@@ -26,8 +26,8 @@ pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
 pub use id::{CollectionId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
 pub use ledger::{
-    AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, PartAnswer, Pick, Pruned, QuestionPart,
-    RoundReasoning, SkillCalls, Step, StepKind, StopReason, Verdict,
+    AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RoundReasoning, SkillCalls,
+    Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
 };
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};

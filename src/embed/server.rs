@@ -17,7 +17,8 @@ use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{ChatError, Embedding, EmbeddingError, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::llm::{
-    Breaker, CircuitOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Recording, Retries, tokens_estimate,
+    CircuitBreaker, CircuitBreakerOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Recording, Retries,
+    tokens_estimate,
 };
 use crate::telemetry;
 
@@ -34,7 +35,7 @@ pub struct ServerOptions {
     /// How often again, where that costs nothing.
     pub retries: Retries,
     /// When it is left alone.
-    pub circuit: CircuitOptions,
+    pub circuit: CircuitBreakerOptions,
     /// What may be spent, and what calls cost: on a meter that others may share.
     pub meter: Arc<Meter>,
     /// Where its calls are written down; none for nowhere.
@@ -55,7 +56,7 @@ struct Caller {
     name: String,
     account: Account,
     server: EmbeddingsServer,
-    breaker: Breaker,
+    breaker: CircuitBreaker,
     retries: Retries,
     pace: Pace,
     recording: Option<Arc<Recording>>,
@@ -118,7 +119,7 @@ impl ServerEmbedder {
             account: account(Account::new(name.clone(), options.meter)),
             name,
             server,
-            breaker: Breaker::new(options.circuit),
+            breaker: CircuitBreaker::new(options.circuit),
             retries: options.retries,
             pace: Pace::new(options.limits),
             recording: options.recording,

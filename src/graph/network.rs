@@ -39,7 +39,7 @@ pub enum Edge {
         passage: u32,
     },
     /// That a passage is part of its document.
-    Part {
+    PartOf {
         /// The passage.
         passage: u32,
     },
@@ -197,7 +197,7 @@ impl Iterator for Links<'_> {
             Node::Passage(_) => Node::Document(graph.passage_document[passage as usize]),
             Node::Entity(_) | Node::Document(_) => Node::Passage(passage),
         };
-        Some(self.link(target, Edge::Part { passage }))
+        Some(self.link(target, Edge::PartOf { passage }))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ChatModel;
 use super::cached::Cached;
-use super::circuit::{Circuit, CircuitOptions};
+use super::circuit_breaker::{CircuitBreakerOptions, CircuitBroken};
 use super::limited::Limited;
 use super::meter::Meter;
 use super::metered::Metered;
@@ -21,7 +21,7 @@ pub struct Layers {
     /// How often it is asked again where that costs nothing.
     pub retries: Retries,
     /// When it is left alone.
-    pub circuit: CircuitOptions,
+    pub circuit: CircuitBreakerOptions,
     /// What may be spent, and what calls cost: on a meter that others may share.
     pub meter: Arc<Meter>,
     /// Where its replies are kept; none for nowhere.
@@ -34,7 +34,7 @@ pub struct Layers {
 pub fn layered(model: Arc<dyn ChatModel>, layers: Layers) -> Arc<dyn ChatModel> {
     let limited = Arc::new(Limited::new(model, layers.limits));
     let retrying = Arc::new(Retrying::new(limited, layers.retries));
-    let guarded = Arc::new(Circuit::new(retrying, layers.circuit));
+    let guarded = Arc::new(CircuitBroken::new(retrying, layers.circuit));
     let metered: Arc<dyn ChatModel> = Arc::new(Metered::new(guarded, layers.meter));
     let cached: Arc<dyn ChatModel> = match layers.replies {
         Some(replies) => Arc::new(Cached::new(metered, replies)),

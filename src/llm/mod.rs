@@ -7,8 +7,9 @@
 
 mod afresh;
 mod cached;
-mod circuit;
+mod circuit_breaker;
 mod client;
+mod concurrency;
 mod connection;
 mod embeddings;
 mod endpoint;
@@ -31,7 +32,6 @@ mod reply;
 mod request;
 mod retrying;
 mod traced;
-mod turns;
 mod wire;
 
 #[cfg(test)]
@@ -44,8 +44,8 @@ use crate::domain::ChatError;
 
 pub use afresh::Afresh;
 pub use cached::Cached;
-pub(crate) use circuit::Breaker;
-pub use circuit::{Circuit, CircuitOptions};
+pub(crate) use circuit_breaker::CircuitBreaker;
+pub use circuit_breaker::{CircuitBreakerOptions, CircuitBroken};
 pub use client::OpenAiModel;
 pub(crate) use embeddings::EmbeddingsServer;
 pub use endpoint::{Endpoint, FormSupport, Preset};

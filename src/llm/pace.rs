@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::turns::Turns;
+use super::concurrency::ConcurrencyLimit;
 use crate::domain::ChatError;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -32,7 +32,7 @@ impl Default for Limits {
 /// Holds calls to limits. What a server asks to wait after one call, all calls wait.
 pub(crate) struct Pace {
     limits: Limits,
-    turns: Turns,
+    concurrency: ConcurrencyLimit,
     next: Mutex<Next>,
 }
 
@@ -48,7 +48,7 @@ impl Pace {
     pub(crate) fn new(limits: Limits) -> Self {
         let now = Instant::now();
         let next = Mutex::new(Next { requests: now, tokens: now, server: now });
-        Self { limits, turns: Turns::new(limits.concurrency), next }
+        Self { limits, concurrency: ConcurrencyLimit::new(limits.concurrency), next }
     }
 
     /// Makes a call of `tokens` tokens when its turn comes.
@@ -62,7 +62,7 @@ impl Pace {
         tokens: u64,
         call: impl Future<Output = Result<T, ChatError>> + Send,
     ) -> Result<T, ChatError> {
-        let turn = self.turns.next().await;
+        let permit = self.concurrency.acquire().await;
         self.check_server()?;
         let mut due = self.take(tokens);
         loop {
@@ -81,7 +81,7 @@ impl Pace {
             let mut next = self.next();
             next.server = next.server.max(Instant::now() + wait);
         }
-        turn.done(fault.is_some_and(ChatError::is_overload));
+        permit.done(fault.is_some_and(ChatError::is_overload));
         replied
     }
 

@@ -99,11 +99,11 @@ struct WireMessage {
 #[serde(untagged)]
 enum Content {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Part {
+struct ContentPart {
     #[serde(default)]
     text: String,
 }

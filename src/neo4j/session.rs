@@ -297,9 +297,9 @@ impl Connections {
     }
 
     /// Waits for a connection to be free. Nobody who holds one waits for another.
-    async fn turn(self: &Arc<Self>) -> Result<Turn, DriverError> {
+    async fn turn(self: &Arc<Self>) -> Result<Permit, DriverError> {
         let permit = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
-        Ok(Turn { connections: Arc::clone(self), begun_in: None, _permit: permit })
+        Ok(Permit { connections: Arc::clone(self), begun_in: None, _permit: permit })
     }
 
     /// Puts a new pool in place of that of this number. Connections of the old one are closed: those that lie idle now,
@@ -318,14 +318,14 @@ impl Connections {
 
 /// A turn to run one transaction. Where it ends without that the transaction was ended, the server would keep it, with
 /// its locks, as long as the connection lies in the pool: then the pool is replaced.
-struct Turn {
+struct Permit {
     connections: Arc<Connections>,
     /// The pool of the transaction that was begun and has not ended.
     begun_in: Option<u64>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(number) = self.begun_in {
             self.connections.replace(number);
@@ -333,7 +333,7 @@ impl Drop for Turn {
     }
 }
 
-impl Turn {
+impl Permit {
     /// The driver itself waits without end for a peer that takes a connection and says nothing.
     async fn begin(&mut self, patience: Patience) -> Result<Txn, DriverError> {
         // Not kept longer than this: a pool that is replaced is to close its connections at once.

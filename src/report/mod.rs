@@ -74,7 +74,7 @@ impl<T> Listed<T> {
     }
 }
 
-/// Makes a report on the last finished version of an index. `performers` is called where something is to be asked, so
+/// Makes a report on the last finished version of an index. `performers` is awaited where something is to be asked, so
 /// that an index whose model is not at hand can be reported on.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ impl<T> Listed<T> {
 /// Dropping the future loses the report and nothing else.
 pub async fn report(
     workspace: &Workspace,
-    performers: impl FnOnce() -> Result<Performers>,
+    performers: impl Future<Output = Result<Performers>>,
     options: &ReportOptions,
 ) -> Result<Report> {
     if options.questions.len() > QUESTIONS_MAX {
@@ -108,7 +108,7 @@ pub async fn report(
     let is_asked = !options.questions.is_empty() || matches!(about, Ok(Some(_)));
     let engine = if is_asked {
         let reader = Arc::clone(&snapshot) as Arc<dyn GraphReader>;
-        Some(QueryEngine::over(reader, performers()?)?)
+        Some(QueryEngine::over(reader, performers.await?)?)
     } else {
         None
     };

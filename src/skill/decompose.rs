@@ -32,14 +32,14 @@ pub struct DecomposeReply {
 
 /// A part of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SubQuestion {
     /// What it asks; `#1` stands for the answer to the first part.
     pub text: String,
     /// The parts whose answers it needs, from 0, ascending; all of them come before it.
     pub needs: Vec<usize>,
 }
 
-impl Part {
+impl SubQuestion {
     /// Returns the part that a text is.
     #[must_use]
     pub fn new(text: &str) -> Self {
@@ -106,7 +106,7 @@ pub struct DecomposeSkill;
 impl Skill for DecomposeSkill {
     type Input = DecomposeTask;
     type Reply = DecomposeReply;
-    type Output = Vec<Part>;
+    type Output = Vec<SubQuestion>;
 
     const NAME: &'static str = "decompose";
     const SCHEMA: &'static str = include_str!("../../schemas/llm/decompose.schema.json");
@@ -120,7 +120,7 @@ impl Skill for DecomposeSkill {
         prompt::messages(DECOMPOSE, &places)
     }
 
-    fn check(task: &DecomposeTask, reply: DecomposeReply) -> Result<Vec<Part>, String> {
+    fn check(task: &DecomposeTask, reply: DecomposeReply) -> Result<Vec<SubQuestion>, String> {
         let count = reply.parts.len();
         if !(1..=PARTS_MAX).contains(&count) {
             return Err(format!("it has {count} parts; 1 to {PARTS_MAX} are allowed"));
@@ -133,7 +133,7 @@ impl Skill for DecomposeSkill {
             if text.chars().count() > PART_CHARS_MAX {
                 return Err(format!("part {number} has more than {PART_CHARS_MAX} characters"));
             }
-            let part = Part::of(&text, &task.question);
+            let part = SubQuestion::of(&text, &task.question);
             match part.needs.last() {
                 Some(last) if *last >= place => {
                     Err(format!("part {number} needs the answer to part {}, which does not come before it", last + 1))
@@ -141,7 +141,7 @@ impl Skill for DecomposeSkill {
                 _ => Ok(part),
             }
         };
-        let parts: Vec<Part> = reply.parts.iter().zip(0..).map(part).collect::<Result<_, String>>()?;
+        let parts: Vec<SubQuestion> = reply.parts.iter().zip(0..).map(part).collect::<Result<_, String>>()?;
         if !parts.iter().any(|part| shares_word(&part.text, &task.question)) {
             return Err("no part has a word of the question".to_owned());
         }
@@ -153,7 +153,7 @@ impl Skill for DecomposeSkill {
 mod tests {
     use super::*;
 
-    fn checked(parts: &[&str]) -> Result<Vec<Part>, String> {
+    fn checked(parts: &[&str]) -> Result<Vec<SubQuestion>, String> {
         let task = DecomposeTask { question: "When was the director of Northern Lights born?".to_owned() };
         DecomposeSkill::check(&task, DecomposeReply { parts: parts.iter().map(|it| (*it).to_owned()).collect() })
     }
@@ -166,7 +166,7 @@ mod tests {
         let filled = parts[1].filled(|_| Some("Ada Lorne"));
         assert_eq!(filled.as_deref(), Some("Where is Ada Lorne's wife, who knew Ada Lorne, buried?"));
         assert_eq!(parts[1].filled(|_| None), None);
-        assert_eq!(Part::new("What is C# or #0 or #?").needs, [0usize; 0]);
+        assert_eq!(SubQuestion::new("What is C# or #0 or #?").needs, [0usize; 0]);
     }
 
     #[test]

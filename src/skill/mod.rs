@@ -19,14 +19,14 @@ pub use answer::{
 };
 pub use choose::{ChooseReply, ChooseSkill, ChooseTask, STEPS_MAX, StepShown};
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
-pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, Part};
+pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, SubQuestion};
 pub use entities::{EntitiesReply, EntitiesSkill, EntitiesTask, NAMES_MAX};
 pub use generate::{
     AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN, QuestionCalls,
     QuestionsReply, RaisedSkill, RaisedTask, RuleQuestions, WrittenPassage, generate_by_rule,
 };
 pub use judge::{JUDGED_MAX, JudgeReply, JudgeSkill, JudgeTask, JudgedItem};
-pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_aloud};
+pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_streaming};
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask, StepTaken};
 pub use read::{PART_ANSWERS_MAX, ReadReply, ReadSkill, ReadTask};

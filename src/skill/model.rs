@@ -64,14 +64,14 @@ pub struct Performed<T> {
 }
 
 impl<T> Performed<T> {
-    /// Makes of an error about the model one that a skill goes on without, where `is_spared` says so.
+    /// Makes of an error about the model one that a skill goes on without, where `is_tolerated` says so.
     ///
     /// # Errors
     ///
     /// Any other error.
-    pub(crate) fn sparing(performed: Result<Self>, is_spared: impl Fn(&ChatError) -> bool) -> Result<Self> {
+    pub(crate) fn tolerating(performed: Result<Self>, is_tolerated: impl Fn(&ChatError) -> bool) -> Result<Self> {
         match performed {
-            Err(Error::Chat { source, .. }) if is_spared(&source) => {
+            Err(Error::Chat { source, .. }) if is_tolerated(&source) => {
                 Ok(Self { outcome: Err(Degradation::Chat(source)), spent: Spent::default() })
             }
             performed => performed,
@@ -101,7 +101,7 @@ pub enum Degradation {
 ///
 /// Dropping the future loses the call in flight, which may have been paid for; replies before it are kept.
 pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Performed<S::Output>> {
-    perform_aloud::<S>(model, input, None).await
+    perform_streaming::<S>(model, input, None).await
 }
 
 /// Does the same, with a listener that hears the first reply while it comes, before it is checked.
@@ -113,7 +113,7 @@ pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Resul
 /// # Cancel safety
 ///
 /// As [`perform`].
-pub async fn perform_aloud<S: Skill>(
+pub async fn perform_streaming<S: Skill>(
     model: &dyn ChatModel,
     input: &S::Input,
     listener: Option<Listener>,

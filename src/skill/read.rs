@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::model::Skill;
 use super::pick::FoundPassage;
-use crate::domain::{AnsweredBy, PartAnswer, PassageId};
+use crate::domain::{AnsweredBy, PassageId, SubAnswer};
 use crate::llm::prompt::{self, READ};
 use crate::llm::{Message, Purpose};
 use crate::text::{one_line, tokens};
@@ -49,7 +49,7 @@ pub struct ReadSkill;
 impl Skill for ReadSkill {
     type Input = ReadTask;
     type Reply = ReadReply;
-    type Output = Vec<PartAnswer>;
+    type Output = Vec<SubAnswer>;
 
     const NAME: &'static str = "read";
     const SCHEMA: &'static str = include_str!("../../schemas/llm/read.schema.json");
@@ -78,7 +78,7 @@ impl Skill for ReadSkill {
         task.part
     }
 
-    fn check(task: &ReadTask, reply: ReadReply) -> Result<Vec<PartAnswer>, String> {
+    fn check(task: &ReadTask, reply: ReadReply) -> Result<Vec<SubAnswer>, String> {
         if reply.answers.len() > PART_ANSWERS_MAX {
             return Err(format!("it has {} answers; {PART_ANSWERS_MAX} are allowed", reply.answers.len()));
         }
@@ -98,7 +98,7 @@ impl Skill for ReadSkill {
             if !has(&passage.text) && !has(&passage.name) {
                 return Err(format!("`{text}` does not stand in passage {number}"));
             }
-            Ok(PartAnswer { text, by: AnsweredBy::Model, passage: passage.passage })
+            Ok(SubAnswer { text, by: AnsweredBy::Model, passage: passage.passage })
         };
         reply.answers.into_iter().map(answer).collect()
     }
@@ -122,7 +122,7 @@ mod tests {
         ReadTask { question: "Who built Harl Mill?".to_owned(), part: 1, passages }
     }
 
-    fn checked(answers: &[(&str, i64)]) -> Result<Vec<PartAnswer>, String> {
+    fn checked(answers: &[(&str, i64)]) -> Result<Vec<SubAnswer>, String> {
         let answer = |(text, passage): &(&str, i64)| ReadAnswer { text: (*text).to_owned(), passage: *passage };
         ReadSkill::check(&task(), ReadReply { answers: answers.iter().map(answer).collect() })
     }

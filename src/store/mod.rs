@@ -194,7 +194,7 @@ pub enum Follow {
 
 /// What a question says to a structure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Spoken {
+pub struct Recognized {
     /// Its keywords, whether or not the structure has them.
     pub keywords: Vec<String>,
     /// Passages of documents that it names.
@@ -211,7 +211,7 @@ pub struct Wanted<'a> {
     /// Every text in it that may be a folded name.
     pub names: &'a [String],
     /// Reads it against a structure that has the documents of these names.
-    pub spoken: &'a (dyn Fn(PassageGraph<'_>) -> Spoken + Sync),
+    pub recognize: &'a (dyn Fn(PassageGraph<'_>) -> Recognized + Sync),
     /// Whether a document may be shown; none where all may.
     pub filter: Option<&'a (dyn Fn(&DocumentText) -> bool + Sync)>,
     /// Whether it enters by question edges too.

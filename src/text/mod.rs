@@ -4,6 +4,7 @@
 
 mod aliases;
 mod case;
+mod counted;
 mod escape;
 mod find;
 mod fold;
@@ -16,6 +17,7 @@ mod runs;
 mod sentences;
 mod words;
 
+pub use counted::counted;
 pub use fold::fold;
 pub use words::{Word, tokens, words};
 

@@ -4,14 +4,14 @@ use super::pieces::english;
 
 /// What a text is made of, as tokenizers of language models part it before they look into their vocabularies.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum CharClass {
     Letters,
     Digits,
     Marks,
     Space,
 }
 
-impl Part {
+impl CharClass {
     fn of(letter: char) -> Self {
         match letter {
             it if it.is_alphabetic() => Self::Letters,
@@ -26,11 +26,11 @@ impl Part {
 /// three digits, and one for each run of other marks. White space goes with what follows it, but for ends of lines.
 #[must_use]
 pub fn model_tokens(text: &str) -> u64 {
-    let count = |run: &str| match run.chars().next().map(Part::of) {
-        Some(Part::Letters) => english().count(run) as u64,
-        Some(Part::Digits) => (run.chars().count() as u64).div_ceil(3),
-        Some(Part::Marks) => 1,
-        Some(Part::Space) => u64::from(run.contains('\n')),
+    let count = |run: &str| match run.chars().next().map(CharClass::of) {
+        Some(CharClass::Letters) => english().count(run) as u64,
+        Some(CharClass::Digits) => (run.chars().count() as u64).div_ceil(3),
+        Some(CharClass::Marks) => 1,
+        Some(CharClass::Space) => u64::from(run.contains('\n')),
         None => 0,
     };
     runs(text).map(count).sum()
@@ -40,8 +40,8 @@ pub fn model_tokens(text: &str) -> u64 {
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let kind = Part::of(rest.chars().next()?);
-        let end = rest.find(|it| Part::of(it) != kind).unwrap_or(rest.len());
+        let kind = CharClass::of(rest.chars().next()?);
+        let end = rest.find(|it| CharClass::of(it) != kind).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
         Some(run)

@@ -13,7 +13,7 @@ use cairn::Workspace;
 use cairn::workspace::INDEX_FORMAT;
 use serde_json::{Value, json};
 
-use crate::support::{Cli, Said, assert_valid, left_out};
+use crate::support::{Cli, CommandOutput, assert_valid, left_out};
 
 /// A program in a folder with an index of two documents.
 fn indexed() -> Cli {
@@ -304,7 +304,7 @@ fn what_the_system_refuses_is_named() {
 
 /// Runs the program as a user who may not do everything; nothing where that cannot be had.
 #[cfg(unix)]
-fn as_nobody(cli: &Cli, args: &[&str]) -> Option<Said> {
+fn as_nobody(cli: &Cli, args: &[&str]) -> Option<CommandOutput> {
     use std::os::unix::fs::MetadataExt as _;
     use std::os::unix::process::CommandExt as _;
 
@@ -314,7 +314,7 @@ fn as_nobody(cli: &Cli, args: &[&str]) -> Option<Said> {
         command.uid(NOBODY).gid(NOBODY);
     }
     match command.output() {
-        Ok(output) => Some(Said::of(output)),
+        Ok(output) => Some(CommandOutput::of(output)),
         Err(error) => {
             left_out(&format!("the program cannot be run as another user: {error}"));
             None

@@ -8,7 +8,7 @@ use cairn::graph::packed::row;
 use cairn::graph::vectors::NO_ROW;
 use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
 use cairn::store::{
-    DocumentText, Follow, GraphReader, GraphSource as _, Spoken, TextField, VectorField, Vectors, Wanted,
+    DocumentText, Follow, GraphReader, GraphSource as _, Recognized, TextField, VectorField, Vectors, Wanted,
 };
 use cairn::text::terms;
 use cairn::workspace::Snapshot;
@@ -198,7 +198,7 @@ fn a_database_is_a_store() {
         words: &[],
         vector: &[],
         names: &[],
-        spoken: &|_| Spoken::default(),
+        recognize: &|_| Recognized::default(),
         filter: None,
         by_edges: true,
         follow: Follow::Names,

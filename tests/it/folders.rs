@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::{Cli, Said};
+use crate::support::{Cli, CommandOutput};
 
 /// A program in a folder with an index of two documents.
 fn indexed() -> Cli {
@@ -38,7 +38,7 @@ fn listed(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 
 /// Runs the program and fails if it does not end in time.
 #[track_caller]
-fn run_within(cli: &Cli, time: Duration, args: &[&str]) -> Said {
+fn run_within(cli: &Cli, time: Duration, args: &[&str]) -> CommandOutput {
     let mut command = cli.command(args);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
@@ -49,7 +49,7 @@ fn run_within(cli: &Cli, time: Duration, args: &[&str]) -> Said {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    Said::of(child.wait_with_output().unwrap())
+    CommandOutput::of(child.wait_with_output().unwrap())
 }
 
 #[test]

@@ -16,7 +16,7 @@ use cairn::{SearchOptions, SearchResult};
 use serde_json::Value;
 
 use crate::support::killing::kill_writers;
-use crate::support::{Cli, Random, Said, assert_valid, block_on, engine, harbor_files, harbor_notes};
+use crate::support::{Cli, CommandOutput, Random, assert_valid, block_on, engine, harbor_files, harbor_notes};
 
 /// Runs of the writer that are killed.
 const KILLS: u64 = 10;
@@ -144,12 +144,12 @@ impl Stopped {
     }
 
     /// Lets it go on and waits for its end.
-    fn end(mut self) -> Said {
+    fn end(mut self) -> CommandOutput {
         self.signal("CONT");
         let mut stderr = String::new();
         self.stderr.read_to_string(&mut stderr).unwrap();
         let output = self.child.wait_with_output().unwrap();
-        Said { stderr, ..Said::of(output) }
+        CommandOutput { stderr, ..CommandOutput::of(output) }
     }
 }
 
@@ -206,7 +206,7 @@ fn a_reader_of_the_output_may_go_away() {
             stdout.read_line(&mut String::new()).unwrap();
         }
         drop(stdout);
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = CommandOutput::of(child.wait_with_output().unwrap());
         assert_eq!(said.status, Some(0), "{args:?}: {said:#?}");
         said.has_not_panicked();
         assert!(!said.stderr.contains("error"), "{args:?}: {said:#?}");

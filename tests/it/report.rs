@@ -106,7 +106,7 @@ fn an_index_without_documents_or_vectors_has_a_report() {
     index(&path, &Sources::documents([Document::new("a", None, "Harl Mill was built by Anna Roe.")]));
     let name = |name: &str| About::Document(name.to_owned());
     let options = ReportOptions { about: Some(name("a")), ..ReportOptions::default() };
-    let never = || Err(cairn::Error::Internal("a model was asked for".to_owned()));
+    let never = async { Err(cairn::Error::Internal("a model was asked for".to_owned())) };
     let made = block_on(cairn::report::report(&workspace(&path), never, &options)).unwrap();
     assert_eq!(made.summary.graph.unwrap().passages.total, 1);
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Cli, Said, harbor};
+use crate::support::{Cli, CommandOutput, harbor};
 
 /// A command of a page, with what the page shows of its output.
 struct Transcript {
@@ -62,7 +62,7 @@ fn run(cli: &Cli, command: &str, redirected: &str) -> String {
     );
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{{ {command}\n}} {redirected}")]).current_dir(cli.folder()).env_clear();
-    let said = Said::of(shell.env("HOME", cli.folder()).env("PATH", path.unwrap()).output().unwrap());
+    let said = CommandOutput::of(shell.env("HOME", cli.folder()).env("PATH", path.unwrap()).output().unwrap());
     said.stdout.replace(cli.folder().to_str().unwrap(), "~")
 }
 

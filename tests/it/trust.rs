@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::support::chat::{ChatServer, Play};
 use crate::support::forged::seal_manifest;
-use crate::support::{Cli, Said, left_out};
+use crate::support::{Cli, CommandOutput, left_out};
 
 const LIBRARY: &str = "libonnxruntime.so";
 const MODEL_FILES: [&str; 5] =
@@ -77,8 +77,8 @@ fn pin(cli: &Cli, embedder: &str, place: &serde_json::Value) {
     seal_manifest(&records);
 }
 
-fn run_with(cli: &Cli, args: &[&str], variables: &[(&str, &str)]) -> Said {
-    Said::of(cli.command(args).envs(variables.iter().copied()).output().unwrap())
+fn run_with(cli: &Cli, args: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
+    CommandOutput::of(cli.command(args).envs(variables.iter().copied()).output().unwrap())
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::is_for_release;
 use crate::run::{Run, Tally};
 
@@ -53,7 +53,7 @@ impl Card {
         Self { head, rows: Vec::new(), not_run: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, part: &Part, tally: Tally, took: Duration) {
+    pub(crate) fn add(&mut self, part: &Suite, tally: Tally, took: Duration) {
         let done = done(&tally);
         println!("  {done}; {} offenders; {:.0} s", tally.offender_count, took.as_secs_f64());
         self.not_run.retain(|(name, _)| *name != part.name);
@@ -61,7 +61,7 @@ impl Card {
     }
 
     /// Says why a part has no row, unless it gets one.
-    pub(crate) fn leave_out(&mut self, part: &Part, why: &'static str) {
+    pub(crate) fn leave_out(&mut self, part: &Suite, why: &'static str) {
         self.not_run.push((part.name, why));
     }
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::{READS, Template, cairn, watch_for};
 use crate::run::Tally;
 
@@ -21,20 +21,20 @@ const HANGS_AFTER: Duration = Duration::from_secs(20);
 const OUTSIDE: &str = "outside";
 const KEPT: [(&str, &str); 3] = [("keep.txt", "kept"), ("9/graph.bin", "kept"), (".tmp-3/file", "kept")];
 
-pub(crate) const FILES: Part = Part {
+pub(crate) const FILES: Suite = Suite {
     name: "crafted-files",
     promise: "A derived file whose checksum was forged makes no command crash, hang or take memory without bounds.",
     run: files::run,
 };
 
-pub(crate) const TABLES: Part = Part {
+pub(crate) const TABLES: Suite = Suite {
     name: "crafted-tables",
     promise: "Records of any values make no command crash, hang, take memory without bounds or touch what lies outside \
         the index.",
     run: tables::run,
 };
 
-pub(crate) const PLACES: Part = Part {
+pub(crate) const PLACES: Suite = Suite {
     name: "crafted-places",
     promise: "A link, pipe, device, folder or hole in the place of a file makes no command crash or hang, and what \
         lies outside the index is left alone.",

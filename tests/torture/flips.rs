@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::{End, READS, Template, cairn, must, watch};
 use crate::run::{Run, Tally};
 use crate::support::Random;
@@ -12,7 +12,7 @@ const NOTES: usize = 6;
 /// The file whose damage a run could publish.
 const RECORDS: &str = "cairn.db";
 
-pub(crate) const PART: Part = Part {
+pub(crate) const PART: Suite = Suite {
     name: "flips",
     promise: "A bit that flips in any file of an index leaves its export and its answers as they are, or `cairn check` \
         reports it; no run publishes it, nothing crashes.",

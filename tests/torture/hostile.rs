@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::{End, cairn, is_for_release, watch_for};
 use crate::run::{Run, Tally};
 use crate::support::hostile::SHAPES;
@@ -21,7 +21,7 @@ const MANY_DOCUMENTS: &str = "jsonl";
 /// How much longer a build with debug assertions, which is optimized a little, takes.
 const DEBUG_FACTOR: u32 = 4;
 
-pub(crate) const PART: Part = Part {
+pub(crate) const PART: Suite = Suite {
     name: "hostile",
     promise: "A document of 64 MiB of any shape is indexed, or named as left out, in 2 minutes and 1 GB of memory.",
     run,

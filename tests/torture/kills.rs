@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Part;
+use crate::Suite;
 use crate::run::{Run, Tally};
 use crate::support::Random;
 use crate::support::killing::kill_writers;
@@ -10,7 +10,7 @@ use crate::support::killing::kill_writers;
 /// Kills of one index, until it is compared with one that nobody disturbed.
 const KILLS_OF_A_SERIES: u64 = 20;
 
-pub(crate) const PART: Part = Part {
+pub(crate) const PART: Suite = Suite {
     name: "kills",
     promise: "A run that is killed at any moment loses and doubles nothing: the last version stays readable, and the \
         next run makes what it would have made.",

@@ -36,7 +36,7 @@ use card::Card;
 use run::{Run, Tally};
 
 /// A promise to users, and what tries to break it.
-pub(crate) struct Part {
+pub(crate) struct Suite {
     /// The name to choose it by.
     pub(crate) name: &'static str,
     /// What is promised.
@@ -46,7 +46,7 @@ pub(crate) struct Part {
 }
 
 /// The parts, those that find most first.
-const PARTS: [Part; 10] = [
+const PARTS: [Suite; 10] = [
     kills::PART,
     syscalls::WRITING,
     syscalls::READING,
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
             _ => words.push(arg),
         }
     }
-    let is_chosen = |part: &&Part| words.is_empty() || words.iter().any(|word| part.name.contains(word.as_str()));
+    let is_chosen = |part: &&Suite| words.is_empty() || words.iter().any(|word| part.name.contains(word.as_str()));
     if is_list {
         for part in &PARTS {
             println!("{}: test", part.name);

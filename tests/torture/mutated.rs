@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::{Template, cairn, watch};
 use crate::run::{Run, Tally};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
@@ -17,7 +17,7 @@ use crate::support::{Cli, Random};
 /// Documents of the index that is asked.
 const NOTES: usize = 4;
 
-pub(crate) const PART: Part = Part {
+pub(crate) const PART: Suite = Suite {
     name: "mutated",
     promise: "No settings, recording, reply of a model, file of questions, weights or documents, whatever it says, \
         makes a command crash, hang or take memory without bounds.",

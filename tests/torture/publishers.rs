@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::Part;
+use crate::Suite;
 use crate::run::{Run, Tally};
 
 /// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` says other.
@@ -20,7 +20,7 @@ const SAID: [(&str, &str); 6] = [
     (" versions read", "versions read"),
 ];
 
-pub(crate) const PART: Part = Part {
+pub(crate) const PART: Suite = Suite {
     name: "publishers",
     promise: "A publisher, a server or a connection that ends at any moment is made good by the next publish, and \
         every read is of one version.",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::Part;
+use crate::Suite;
 use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, path, watch};
 use crate::run::{Run, Tally};
 
@@ -39,14 +39,14 @@ const MAPPINGS: (&str, &[&str]) = ("mmap", &["EIO", "ENOMEM", "ENODEV"]);
 /// Documents of the index.
 const NOTES: usize = 6;
 
-pub(crate) const WRITING: Part = Part {
+pub(crate) const WRITING: Suite = Suite {
     name: "syscalls-writing",
     promise: "Whatever the system refuses to a run, it ends with an error that says so; the last version stays \
         readable, and the next run makes what it would have made.",
     run: writing,
 };
 
-pub(crate) const READING: Part = Part {
+pub(crate) const READING: Suite = Suite {
     name: "syscalls-reading",
     promise: "Whatever the system refuses to a reader, it gives the right answer or an error, and never calls an index \
         damaged that is not.",

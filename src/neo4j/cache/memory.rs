@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::element::Key;
 use super::super::session::Session;
-use super::{Admitted, Entry, Following, GraphCache, Part};
+use super::{Admitted, Entry, Following, GraphCache, Subgraph};
 use crate::domain::Counts;
 use crate::error::{Error, Result};
 use crate::graph::packed::row;
@@ -105,10 +105,10 @@ pub(super) const fn structure_bytes(counts: &Counts) -> u64 {
 }
 
 /// Returns what a question needs of a structure in memory.
-pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Part> {
+pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Subgraph> {
     let structure = &cache.structure;
     let graph = structure.graph.view();
-    let spoken = (wanted.spoken)(graph);
+    let recognized = (wanted.recognize)(graph);
     let allowed: Option<Vec<bool>> = wanted.filter.map(|admits| {
         let documents: Vec<bool> = structure.documents.iter().map(admits).collect();
         graph.passage_document.iter().map(|document| documents[*document as usize]).collect()
@@ -121,11 +121,11 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
     let entry = Entry::ask(session, cache.version, wanted, admitted).await?;
     if admitted.is_some_and(Admitted::is_few) {
         let passages = (0..graph.passage_count() as u32).filter(|passage| admits(*passage)).collect();
-        return Ok(Part { structure: None, passages, entry });
+        return Ok(Subgraph { structure: None, passages, entry });
     }
     let place = |key: &Key| structure.numbers.get(key).copied().filter(|passage| admits(*passage));
-    let named = spoken.named.iter().copied().filter(|passage| admits(*passage));
-    let keywords: Vec<u32> = spoken.keywords.iter().filter_map(|keyword| graph.keyword(keyword)).collect();
+    let named = recognized.named.iter().copied().filter(|passage| admits(*passage));
+    let keywords: Vec<u32> = recognized.keywords.iter().filter_map(|keyword| graph.keyword(keyword)).collect();
     let shared = |passage: u32| {
         let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
         keywords.iter().filter(|keyword| own.binary_search(keyword).is_ok()).count() as u32
@@ -147,7 +147,7 @@ pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<
         }
         following.add(found.into_iter().map(|(to, score)| (to, score, shared(to))));
     }
-    Ok(Part { structure: None, passages: following.reached(), entry })
+    Ok(Subgraph { structure: None, passages: following.reached(), entry })
 }
 
 #[cfg(test)]

@@ -173,12 +173,12 @@ impl DatabaseGraph {
 
     async fn excerpt_of(&self, cache: Arc<GraphCache>, wanted: &Wanted<'_>) -> Result<Excerpt> {
         let walked = match cache.traversal {
-            Traversal::Cypher => walk::part(&self.session, &cache, wanted).await,
-            Traversal::Auto | Traversal::Memory => memory::part(&self.session, &cache, wanted).await,
+            Traversal::Cypher => walk::subgraph(&self.session, &cache, wanted).await,
+            Traversal::Auto | Traversal::Memory => memory::subgraph(&self.session, &cache, wanted).await,
         };
-        let Part { structure, passages, entry } = match walked {
+        let Subgraph { structure, passages, entry } = match walked {
             Err(error) => return Err(self.without_index(error).await),
-            Ok(part) => part,
+            Ok(subgraph) => subgraph,
         };
         let cache = structure.map_or_else(|| Arc::clone(&cache), |structure| Arc::new(cache.with(structure)));
         let fetched = cache.fetcher.fetch(cache.version, &cache.structure, &passages).await?;
@@ -188,7 +188,7 @@ impl DatabaseGraph {
 }
 
 /// What a question needs of a version.
-pub(super) struct Part {
+pub(super) struct Subgraph {
     /// The structure of the part, where not all of it is in memory.
     pub(super) structure: Option<Structure>,
     /// The passages, by number there, ascending.

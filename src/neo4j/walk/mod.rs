@@ -4,16 +4,16 @@
 //! What is found is what is found in memory: the same indexes, constants and order. Of an entity it is known how many
 //! documents mention it and how many bear its name, wherever they are; see [`Elements`](crate::graph::elements).
 
-mod part;
 mod place;
-mod spoken;
+mod recognize;
+mod structure;
 
 use std::collections::BTreeSet;
 
 use neo4rs::{BoltList, BoltMap, BoltType, Row};
 use rustc_hash::FxHashSet;
 
-use super::cache::{Admitted, Entry, Following, GraphCache, Part, key};
+use super::cache::{Admitted, Entry, Following, GraphCache, Subgraph, key};
 use super::element::{Key, hex, key_row, put};
 use super::export::read_document;
 use super::session::Session;
@@ -23,40 +23,40 @@ use crate::error::Result;
 use crate::graph::packed::name_kind;
 use crate::graph::trail::{BEARERS_MAX, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX};
 use crate::store::{DocumentText, Follow, Wanted};
-use part::Asked;
 use place::Place;
+use structure::Asked;
 
 /// Kinds of names that are no names of a document itself.
 const PARTIAL_NAMES: [u32; 2] = [name_kind::BEFORE_COMMA, name_kind::FIRST];
 
 /// Returns what a question needs of the version that `cache` is of.
-pub(super) async fn part(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Part> {
+pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Subgraph> {
     let version = cache.version;
     let filtered = Filtered::of(session, version, cache.state.counts.passages as usize, wanted).await?;
     let admitted = filtered.as_ref().map(|it| it.admitted);
-    let (spoken, entry) =
-        tokio::try_join!(spoken::read(session, cache, wanted), Entry::ask(session, version, wanted, admitted),)?;
+    let (recognized, entry) =
+        tokio::try_join!(recognize::read(session, cache, wanted), Entry::ask(session, version, wanted, admitted),)?;
     let admits = |place: &Place| filtered.as_ref().is_none_or(|it| it.documents.contains(&place.document));
     let places = if let Some(few) = filtered.as_ref().filter(|it| it.admitted.is_few()) {
         place::of_documents(session, version, &few.documents).await?
     } else {
         let found = place::of(session, version, &entry.passages()).await?;
         let place = |key: &Key| found.get(key).filter(|it| admits(it)).cloned();
-        let named = spoken.named.iter().filter(|it| admits(it)).cloned();
+        let named = recognized.named.iter().filter(|it| admits(it)).cloned();
         let mut following = Following::begin(entry.fused(place, named), wanted.follow);
         while let Some(from) = following.next() {
-            let found = neighbors(session, version, wanted.follow, &from, &spoken.keywords).await?;
+            let found = neighbors(session, version, wanted.follow, &from, &recognized.keywords).await?;
             following.add(found.into_iter().filter(|it| admits(&it.0)));
         }
         following.reached()
     };
     let found = entry.questions.iter().map(|it| &it.1).collect();
-    let keywords = if wanted.follow == Follow::Questions { &spoken.keywords[..] } else { &[] };
+    let keywords = if wanted.follow == Follow::Questions { &recognized.keywords[..] } else { &[] };
     let asked = Asked { follow: wanted.follow, places: &places, keywords, found };
-    let structure = part::read(session, version, &asked, spoken.rows).await?;
+    let structure = structure::read(session, version, &asked, recognized.rows).await?;
     let mut passages: Vec<u32> = places.iter().filter_map(|it| structure.numbers.get(&it.key).copied()).collect();
     passages.sort_unstable();
-    Ok(Part { structure: Some(structure), passages, entry })
+    Ok(Subgraph { structure: Some(structure), passages, entry })
 }
 
 /// What a filter leaves.

@@ -25,7 +25,7 @@ const FIT_MIN: f32 = 0.85;
 /// What coverage must come to where there are no vectors either.
 const COVERED_ALONE_MIN: f32 = 0.4;
 /// What is said when there is nothing.
-const NOTHING: &str = "Nothing in this index answers the question.";
+const NOTHING: &str = "No passage was found that is likely to answer the question.";
 
 /// Worth of the passage's own score, the best being 1.
 const SHARE: f32 = 0.6;

@@ -10,7 +10,7 @@ use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
-    ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_aloud,
+    ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_streaming,
 };
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
@@ -67,9 +67,9 @@ pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, opt
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
     let listener = options.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
-    let performed = perform_aloud::<AnswerSkill>(model, &task, listener).await;
+    let performed = perform_streaming::<AnswerSkill>(model, &task, listener).await;
     // Too long for the server, most of all: what is quoted is there.
-    let performed = Performed::sparing(performed, ChatError::is_of_request)?;
+    let performed = Performed::tolerating(performed, ChatError::is_of_request)?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
     let answer = joined(answer, model.name(), performed);
     if options.citation_check == CitationCheck::Rule || sentences.is_empty() {
@@ -83,7 +83,7 @@ pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, opt
 async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask) -> Result<Answer> {
     let performed = perform::<CitationsSkill>(model, task).await;
     // The answer is there, and paid for.
-    let Performed { outcome, spent } = Performed::sparing(performed, |_| true)?;
+    let Performed { outcome, spent } = Performed::tolerating(performed, |_| true)?;
     let Some(writing) = &mut answer.writing else { return Ok(answer) };
     writing.spent.add(&spent);
     match outcome {

@@ -16,7 +16,7 @@ use crate::graph::network::{Edge, Network, Node, Walked};
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
 use crate::query::engine::{QueryEngine, Source};
 use crate::query::session::{ATTEMPTS_MAX, PAUSE};
-use crate::store::{DocumentText, Follow, GraphReader, Spoken, Wanted};
+use crate::store::{DocumentText, Follow, GraphReader, Recognized, Wanted};
 use crate::telemetry;
 use ends::resolve;
 
@@ -98,7 +98,7 @@ async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Wal
         words: &[],
         vector: &[],
         names: &[],
-        spoken: &|_| Spoken::default(),
+        recognize: &|_| Recognized::default(),
         filter: Some(&admits),
         by_edges: false,
         follow: Follow::Nothing,
@@ -187,7 +187,7 @@ fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> PathStep {
         Edge::Mention { entity, passage } => {
             PathStep::Mention { direction: to(Node::Passage(passage)), entity: graph.entity_name(entity).to_owned() }
         }
-        Edge::Part { passage } => {
+        Edge::PartOf { passage } => {
             PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage as usize])) }
         }
     }

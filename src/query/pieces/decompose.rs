@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::fuse::PartList;
+use super::fuse::RankedList;
 use super::pick::found_passages;
 use super::read_by_rule::guesses;
-use crate::domain::{AnsweredBy, Hit, PartAnswer, PassageId, QuestionPart};
+use crate::domain::{AnsweredBy, Hit, PassageId, SubAnswer, SubQuestionTrace};
 use crate::error::Result;
 use crate::query::evidence::question::checked;
 use crate::query::options::{Preset, Reading, SearchOptions, StrategyKind, TrailRanker};
@@ -14,7 +14,7 @@ use crate::query::retrievers::retriever;
 use crate::query::session::Session;
 use crate::query::strategies::Strategy;
 use crate::query::strategies::pipeline::Pipeline;
-use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, Part, ReadSkill, ReadTask};
+use crate::skill::{DecomposeSkill, DecomposeTask, PART_ANSWERS_MAX, ReadSkill, ReadTask, SubQuestion};
 use crate::text::{one_line, tokens};
 
 /// Passages that are found for a part.
@@ -56,16 +56,16 @@ impl Decompose {
 /// What came of all parts.
 #[derive(Default)]
 pub(in crate::query) struct Decomposed {
-    pub(in crate::query) parts: Vec<QuestionPart>,
-    pub(in crate::query) lists: Vec<PartList>,
+    pub(in crate::query) parts: Vec<SubQuestionTrace>,
+    pub(in crate::query) lists: Vec<RankedList>,
     /// What could not be looked for, and why.
     pub(in crate::query) notes: Vec<String>,
 }
 
 /// What came of one part.
 struct Done {
-    part: QuestionPart,
-    lists: Vec<PartList>,
+    part: SubQuestionTrace,
+    lists: Vec<RankedList>,
     notes: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ pub(in crate::query) async fn decomposed(session: &Session, how: &Decompose) -> 
     while done.iter().any(Option::is_none) {
         let is_ready = |part: &usize| done[*part].is_none() && parts[*part].needs.iter().all(|it| done[*it].is_some());
         let ready: Vec<usize> = (0..parts.len()).filter(is_ready).take(at_once).collect();
-        let ready_parts = ready.iter().map(|number| ReadyPart::of(*number, &parts, &done, how)).collect();
+        let ready_parts = ready.iter().map(|number| ReadySubQuestion::of(*number, &parts, &done, how)).collect();
         let found = session.each(ready_parts, at_once, |session, part| part.done(session)).await?;
         for (number, found) in ready.into_iter().zip(found) {
             done[number] = Some(found);
@@ -107,7 +107,7 @@ pub(in crate::query) async fn decomposed(session: &Session, how: &Decompose) -> 
 
 /// Returns the texts that a part is asked as: one for each likely answer that it needs; none where there is no answer.
 /// With the settings of the paper nothing is answered, and the places of answers are left empty.
-fn forms(part: &Part, done: &[Option<Done>], preset: Preset) -> Vec<String> {
+fn forms(part: &SubQuestion, done: &[Option<Done>], preset: Preset) -> Vec<String> {
     if preset == Preset::Paper {
         let text = part.filled(|_| Some("")).map(|text| one_line(&text));
         return text.filter(|text| !tokens(text).is_empty()).into_iter().collect();
@@ -127,7 +127,7 @@ fn forms(part: &Part, done: &[Option<Done>], preset: Preset) -> Vec<String> {
 }
 
 /// A part that is ready to be asked.
-struct ReadyPart {
+struct ReadySubQuestion {
     number: usize,
     text: String,
     forms: Vec<String>,
@@ -138,8 +138,8 @@ struct ReadyPart {
     is_guessed: bool,
 }
 
-impl ReadyPart {
-    fn of(number: usize, parts: &[Part], done: &[Option<Done>], how: &Decompose) -> Self {
+impl ReadySubQuestion {
+    fn of(number: usize, parts: &[SubQuestion], done: &[Option<Done>], how: &Decompose) -> Self {
         let part = &parts[number];
         let is_needed = how.preset == Preset::Measured && parts.iter().any(|other| other.needs.contains(&number));
         let needed = part.needs.iter().filter_map(|it| done[*it].as_ref()).flat_map(|it| &it.part.answers);
@@ -161,7 +161,7 @@ impl ReadyPart {
             match session.in_time(self.search(&searching, form)).await {
                 Some(Ok((hits, answers))) => {
                     guessed.extend(answers);
-                    lists.push(PartList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
+                    lists.push(RankedList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
                 }
                 // What was found for the whole question stands.
                 Some(Err(error)) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
@@ -178,18 +178,22 @@ impl ReadyPart {
             Some(Reading::Rule) => guessed,
             Some(Reading::Model) => self.read(&session, &lists).await?.unwrap_or(guessed),
         };
-        let mut distinct: Vec<PartAnswer> = Vec::new();
+        let mut distinct: Vec<SubAnswer> = Vec::new();
         for answer in answers {
             if !distinct.iter().any(|it| it.text == answer.text) {
                 distinct.push(answer);
             }
         }
         distinct.truncate(PART_ANSWERS_MAX);
-        Ok(Done { part: QuestionPart { text: self.text, asked: self.forms, answers: distinct, found }, lists, notes })
+        Ok(Done {
+            part: SubQuestionTrace { text: self.text, asked: self.forms, answers: distinct, found },
+            lists,
+            notes,
+        })
     }
 
     /// Returns what is found for one form, and what a rule guesses of it where an answer is needed.
-    async fn search(&self, session: &Session, form: &str) -> Result<(Vec<Hit>, Vec<PartAnswer>)> {
+    async fn search(&self, session: &Session, form: &str) -> Result<(Vec<Hit>, Vec<SubAnswer>)> {
         let found = session.ask(form, self.strategy.as_ref()).await?;
         let guessed = match &found.ranking {
             Some(ranking) if self.reading.is_some() => ranking.on_cpu(guesses).await?,
@@ -199,7 +203,7 @@ impl ReadyPart {
     }
 
     /// Lets the model answer the likeliest form; nothing where it cannot.
-    async fn read(&self, session: &Session, lists: &[PartList]) -> Result<Option<Vec<PartAnswer>>> {
+    async fn read(&self, session: &Session, lists: &[RankedList]) -> Result<Option<Vec<SubAnswer>>> {
         let list = lists.first().filter(|list| !list.hits.is_empty() && session.may_call());
         let Some(list) = list else { return Ok(None) };
         let passages = found_passages(&list.hits, READ_PASSAGES);

@@ -28,7 +28,7 @@ use crate::domain::{Hit, PassageId};
 use crate::query::options::Preset;
 
 /// What was found for one form of a part of a question.
-pub(in crate::query) struct PartList {
+pub(in crate::query) struct RankedList {
     /// How likely its answers are: 0 for the likeliest.
     pub(in crate::query) form: i32,
     /// Whether a rule guesses answers, or guessed those in it where a model could not read them.
@@ -41,7 +41,7 @@ pub(in crate::query) struct PartList {
 
 /// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
 /// parts take turns, and that of the whole question is none of them.
-pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<PartList>, preset: Preset) -> Vec<Hit> {
+pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<RankedList>, preset: Preset) -> Vec<Hit> {
     if parts.iter().all(|part| part.hits.is_empty()) {
         return whole;
     }
@@ -59,7 +59,7 @@ fn by_rank(hit: &Hit) -> f32 {
     1.0 / (1.0 + hit.rank as f32)
 }
 
-fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
+fn scored(mut whole: Vec<Hit>, parts: Vec<RankedList>) -> Vec<Hit> {
     let mut best: FxHashMap<PassageId, f32> = FxHashMap::default();
     for list in &parts {
         let ends = list.hits.first().zip(list.hits.last()).map(|(first, last)| (first.score, last.score));
@@ -85,7 +85,7 @@ fn scored(mut whole: Vec<Hit>, parts: Vec<PartList>) -> Vec<Hit> {
 }
 
 /// The best of each part, the second of each, and so on.
-fn round_robin(parts: Vec<PartList>) -> Vec<Hit> {
+fn round_robin(parts: Vec<RankedList>) -> Vec<Hit> {
     let mut lists: Vec<_> = parts.into_iter().map(|list| list.hits.into_iter()).collect();
     let mut seen: FxHashSet<PassageId> = FxHashSet::default();
     let mut all = Vec::new();
@@ -121,8 +121,8 @@ mod tests {
         scored.iter().zip(1..).map(hit).collect()
     }
 
-    fn list(form: i32, scored: &[(&str, f32)]) -> PartList {
-        PartList { form, is_guessed: false, question: String::new(), hits: hits(scored) }
+    fn list(form: i32, scored: &[(&str, f32)]) -> RankedList {
+        RankedList { form, is_guessed: false, question: String::new(), hits: hits(scored) }
     }
 
     fn names(hits: &[Hit]) -> String {
@@ -140,7 +140,7 @@ mod tests {
         let parts = || vec![list(0, &[("d", 5.0), ("a", 1.0)]), list(0, &[("e", 5.0), ("b", 1.0)])];
         assert_eq!(fuse(parts()), "daebc");
         // So does one with an answer that a rule guessed.
-        let guessed = |list| PartList { is_guessed: true, ..list };
+        let guessed = |list| RankedList { is_guessed: true, ..list };
         assert_eq!(fuse(parts().into_iter().map(guessed).collect()), "adbce");
         let [first, second] = <[_; 2]>::try_from(parts()).ok().expect("two parts");
         assert_eq!(fuse(vec![first, guessed(second)]), "dabce");

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::domain::{AnsweredBy, PartAnswer};
+use crate::domain::{AnsweredBy, SubAnswer};
 use crate::error::Result;
 use crate::graph::top;
 use crate::graph::trail::{TrailOptions, edge_candidates};
@@ -29,7 +29,7 @@ const CUE: f32 = 0.5;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<PartAnswer>> {
+pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<SubAnswer>> {
     let query = &found.query;
     let best = &found.ranked[..found.ranked.len().min(PASSAGES)];
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
@@ -48,7 +48,7 @@ pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<PartAnswer>> {
         }
     }
     let said = worth.iter().filter(|(_, said)| said.0.is_finite()).map(|(entity, said)| (*entity, said.0));
-    let answer = |(entity, _): (u32, f32)| PartAnswer {
+    let answer = |(entity, _): (u32, f32)| SubAnswer {
         text: shown_name(query, entity),
         by: AnsweredBy::Rule,
         passage: query.reader.passage_id(worth[&entity].1),

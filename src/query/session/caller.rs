@@ -134,7 +134,7 @@ impl Caller {
         kept: u32,
     ) -> Result<Performance<S::Output>> {
         let performed = perform::<S>(&Keeping { caller: self, kept }, input).await;
-        let Performed { outcome, spent } = Performed::sparing(performed, ChatError::is_of_request)?;
+        let Performed { outcome, spent } = Performed::tolerating(performed, ChatError::is_of_request)?;
         let mut state = self.state();
         state.work.spent.add(&spent);
         let is_refused = matches!(outcome, Err(Degradation::Chat(ChatError::Budget { .. })));

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
 use crate::skill::Skill;
-use crate::store::{DocumentText, GraphReader, GraphSource, Spoken, Wanted};
+use crate::store::{DocumentText, GraphReader, GraphSource, Recognized, Wanted};
 use crate::text::is_stop_word;
 pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
 pub use batch::Batch;
@@ -379,10 +379,10 @@ impl Session {
         words.sort_unstable();
         words.dedup();
         words.truncate(TERMS_MAX);
-        let spoken = |graph: PassageGraph<'_>| {
+        let recognize = |graph: PassageGraph<'_>| {
             let asked = asked.clone().put_to(graph);
             let (by_title, by_lead) = named_passages(&asked, graph, NAMED_BEARERS_MAX);
-            Spoken {
+            Recognized {
                 keywords: asked.keyword_texts(graph),
                 named: by_title.into_keys().chain(by_lead.into_keys()).collect(),
             }
@@ -393,7 +393,7 @@ impl Session {
             words: &words,
             vector: &asked.vector.values(0),
             names: &asked.possible_names(),
-            spoken: &spoken,
+            recognize: &recognize,
             filter: if filters.is_empty() { None } else { Some(&admits) },
             by_edges: needs.by_edges,
             follow: needs.follow,

@@ -41,12 +41,12 @@ impl Skill for Pick {
 }
 
 /// Says what is due, and remembers what it was asked.
-struct Said {
+struct ScriptedModel {
     due: Mutex<VecDeque<Result<ChatReply, ChatError>>>,
     asked: Mutex<Vec<ChatRequest>>,
 }
 
-impl ChatModel for Said {
+impl ChatModel for ScriptedModel {
     fn name(&self) -> &'static str {
         "said"
     }
@@ -73,7 +73,7 @@ fn reply(text: &str) -> Result<ChatReply, ChatError> {
 async fn pick(
     due: impl IntoIterator<Item = Result<ChatReply, ChatError>>,
 ) -> (Result<Performed<u32>>, Vec<ChatRequest>) {
-    let said = Said { due: Mutex::new(due.into_iter().collect()), asked: Mutex::default() };
+    let said = ScriptedModel { due: Mutex::new(due.into_iter().collect()), asked: Mutex::default() };
     let performed = perform::<Pick>(&said, &()).await;
     (performed, said.asked.into_inner().unwrap())
 }

@@ -5,11 +5,11 @@ use std::fs;
 use std::process::Command;
 
 use super::indexed;
-use crate::support::{Cli, Said, left_out};
+use crate::support::{Cli, CommandOutput, left_out};
 
 /// Runs the program under `strace` with these options of that; returns what both said, or nothing where there is no
 /// `strace` that may trace here.
-fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(Said, String)> {
+fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(CommandOutput, String)> {
     let trace = cli.folder().join("trace");
     let works = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     if !works.is_ok_and(|it| it.status.success()) {
@@ -20,7 +20,7 @@ fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(Said, String)> 
     let mut command = Command::new("strace");
     command.args(["-f", "-y", "-o"]).arg(&trace).args(options).arg(program.get_program()).args(program.get_args());
     command.current_dir(cli.folder()).env_clear().env("HOME", cli.folder()).env("RAYON_NUM_THREADS", "1");
-    let said = Said::of(command.output().unwrap());
+    let said = CommandOutput::of(command.output().unwrap());
     Some((said, fs::read_to_string(trace).unwrap()))
 }
 

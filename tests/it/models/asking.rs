@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::chat::{ChatServer, Play, said};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 pub(super) const QUESTION: &str = "Who built Harl Mill?";
 
@@ -23,9 +23,9 @@ pub(super) fn indexed() -> Cli {
 }
 
 /// Asks the model of `server`, with `more` flags.
-pub(super) fn ask(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
+pub(super) fn ask(cli: &Cli, server: &ChatServer, more: &[&str]) -> CommandOutput {
     let args = [&["ask", QUESTION, "--model", "played"], more].concat();
-    Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+    CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
 #[track_caller]
@@ -200,7 +200,7 @@ fn what_was_recorded_is_replayed_without_a_server_bit_by_bit() {
     assert_eq!(server.asked().len(), 2);
 
     let args = ["ask", "Where was Ada Lorne born?", "--model", "played", "--replay", "calls.jsonl"];
-    let missed = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
+    let missed = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
     assert_eq!(missed.status, Some(3), "{missed:#?}");
     assert!(missed.stderr.contains("call 1 (for `answer`, key "), "{missed:#?}");
     let again = ask(&cli, &server, &["--record", "calls.jsonl"]);
@@ -241,10 +241,10 @@ fn a_server_without_encryption_needs_no_certificates() {
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     let mut command = cli.command(["ask", QUESTION, "--model", "played"]);
     command.env("CAIRN_MODEL_URL", &server.url).env("SSL_CERT_FILE", "none").env("SSL_CERT_DIR", "none");
-    let said = Said::of(command.output().unwrap()).succeeded();
+    let said = CommandOutput::of(command.output().unwrap()).succeeded();
     assert!(said.stderr.contains("1 call"), "{said:#?}");
     let mut command = cli.command(["ask", QUESTION, "--model", "openai:m"]);
-    let said = Said::of(command.env("SSL_CERT_FILE", "none").env("SSL_CERT_DIR", "none").output().unwrap());
+    let said = CommandOutput::of(command.env("SSL_CERT_FILE", "none").env("SSL_CERT_DIR", "none").output().unwrap());
     assert_eq!(said.status, Some(3), "{said:#?}");
     assert!(said.stderr.contains("No CA certificates"), "{said:#?}");
 }
@@ -257,7 +257,7 @@ fn no_proxy_that_the_environment_names_comes_between() {
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env(variable, &proxy.url);
     }
-    Said::of(command.output().unwrap()).succeeded();
+    CommandOutput::of(command.output().unwrap()).succeeded();
     assert_eq!((server.asked().len(), proxy.asked().len()), (1, 0));
 }
 
@@ -265,7 +265,7 @@ fn no_proxy_that_the_environment_names_comes_between() {
 fn a_question_that_has_nothing_to_do_with_the_index_asks_no_model() {
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     let args = ["ask", "How do I bake sourdough bread?", "--model", "played"];
-    let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
-    assert!(said.stdout.contains("Nothing in this index"), "{said:#?}");
+    let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    assert!(said.stdout.contains("No passage was found"), "{said:#?}");
     assert_eq!(server.asked().len(), 0);
 }

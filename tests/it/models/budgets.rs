@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::generating::{name_of, written};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 /// Values of a vector.
 const DIMENSION: usize = 32;
@@ -239,6 +239,6 @@ fn what_a_failed_run_spent_on_vectors_is_counted_and_what_a_question_takes_is_no
     let fault = Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned());
     let good = Play::Embeds(DIMENSION);
     server.play([good.clone(), good.clone(), fault]);
-    assert_eq!(Said::of(cli.command(["index", "notes"]).output().unwrap()).status, Some(3));
+    assert_eq!(CommandOutput::of(cli.command(["index", "notes"]).output().unwrap()).status, Some(3));
     assert_eq!(calls(), spent + 2);
 }

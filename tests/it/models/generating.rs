@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::secrets::assert_nowhere;
 use crate::support::chat::{ChatServer, Play, Reply, Thought, said};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 /// Documents of one passage each.
 pub(crate) const COUNT: usize = 12;
@@ -53,9 +53,9 @@ pub(crate) fn mills() -> Cli {
 }
 
 /// Indexes with the model of `server`.
-pub(crate) fn index(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
+pub(crate) fn index(cli: &Cli, server: &ChatServer, more: &[&str]) -> CommandOutput {
     let args = [&["index", "notes", "--model", "played"], more].concat();
-    Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+    CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
 #[track_caller]
@@ -363,7 +363,7 @@ fn a_run_that_is_interrupted_keeps_what_came_and_sends_nothing_more() {
     }
     let kill = ["-INT", &run.id().to_string()].map(str::to_owned);
     assert!(std::process::Command::new("kill").args(kill).status().unwrap().success());
-    let said = Said::of(run.wait_with_output().unwrap());
+    let said = CommandOutput::of(run.wait_with_output().unwrap());
     assert_eq!(said.status, Some(130), "{said:#?}");
     let asked = server.asked().len();
     assert!(asked < COUNT, "{asked}");
@@ -409,7 +409,7 @@ fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
     assert!(said.stdout.contains(&format!("questions: {pending} calls to ")), "{said:#?}");
     assert!(said.stdout.contains("nobody was asked"), "{said:#?}");
     let args = ["index", "notes", "--model", "default", "--dry-run"];
-    let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     assert!(said.stdout.contains(" USD"), "{said:#?}");
     assert_eq!(server.asked().len(), 5);
     let said = cli.run(["index", "notes", "--dry-run"]).succeeded();
@@ -441,7 +441,7 @@ fn a_key_that_goes_to_the_server_at_indexing_is_written_nowhere() {
         let args = ["index", "notes", "--model", "played", "-vvv", "--record", &record, "--index", folder];
         let mut command = cli.command(args);
         command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
-        let said = Said::of(command.output().unwrap());
+        let said = CommandOutput::of(command.output().unwrap());
         assert!(server.asked()[0].head.contains(CANARY), "{said:#?}");
         assert_nowhere(&cli, &said, CANARY);
     }

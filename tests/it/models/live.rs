@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::asking::indexed;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 /// Methods that ask for different things.
 const ROWS: &str = "--rows=bm25,trail-pick,decomposition";
@@ -28,9 +28,9 @@ fn thinks() -> Play {
     }))
 }
 
-fn run(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
+fn run(cli: &Cli, server: &ChatServer, more: &[&str]) -> CommandOutput {
     let args = ["eval", "live", "--questions", "q.jsonl", "--output", "live", "--model", "played"];
-    Said::of(cli.command([&args, more].concat()).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+    CommandOutput::of(cli.command([&args, more].concat()).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
 fn asked() -> Cli {
@@ -132,6 +132,7 @@ fn a_table_has_calls_tokens_and_money_of_a_question() {
 
     let answers = ["eval", "answers", "--questions", "q.jsonl", "--model", "played", "--pick"];
     cli.run(["cache", "clear"]).succeeded();
-    let said = Said::of(cli.command(answers).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let said =
+        CommandOutput::of(cli.command(answers).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     assert!(said.stdout.contains("model: 2.00 calls, 220 tokens, 0.00040 USD a question; in all 4 calls"), "{said:#?}");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::asking::good;
 use crate::support::chat::{ChatServer, Play, said};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 /// A question whose second step the whole question does not name.
 const QUESTION: &str = "When did the mill burn down whose builder was born in Eaststead?";
@@ -38,9 +38,9 @@ fn taken_apart() -> Play {
     parts(&["Who was born in Eaststead?", "Which mill did #1 build?"])
 }
 
-fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> Said {
+fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> CommandOutput {
     let args = [args, &["--model", "played"]].concat();
-    Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+    CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asking::{good, indexed};
 use crate::support::chat::{ChatServer, Play};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 const QUESTION: &str = "Where was the builder of Harl Mill born?";
 
@@ -12,9 +12,9 @@ fn picks(passages: &[i64]) -> Play {
     Play::Says(json!({ "passages": passages }).to_string())
 }
 
-fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> Said {
+fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> CommandOutput {
     let args = [args, &["--model", "played", "--pick"]].concat();
-    Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+    CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
 }
 
 #[track_caller]
@@ -146,7 +146,8 @@ fn calls_of_a_question_are_counted_to_the_last_repair_of_its_answer() {
         cli.run(["cache", "clear"]).succeeded();
         let server = ChatServer::start([Play::Says("of no use".to_owned())]);
         let args = [&eval[..], &[calls_max]].concat();
-        let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+        let said =
+            CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
         assert_eq!(server.asked().len(), asked, "{calls_max}: {said:#?}");
     }
 }

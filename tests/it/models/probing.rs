@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::asking::{ask, good, indexed};
 use crate::support::chat::{ChatServer, Ending, Play, said};
-use crate::support::{Cli, Said, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid};
 
 const CANARY: &str = "sk-canary-77e0c2d9";
 
-fn probe(cli: &Cli, server: &ChatServer) -> Said {
+fn probe(cli: &Cli, server: &ChatServer) -> CommandOutput {
     let mut command = cli.command(["doctor", "--json", "--probe", "--model", "played"]);
     command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
-    Said::of(command.output().unwrap())
+    CommandOutput::of(command.output().unwrap())
 }
 
 fn says(text: &str) -> Play {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{faults, played, served};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::thinker::{Habit, Thinker};
-use crate::support::{Cli, Said, assert_valid, block_on, engine, harbor_files};
+use crate::support::{Cli, CommandOutput, assert_valid, block_on, engine, harbor_files};
 
 const QUESTION: &str = "Who taught the engineer of Heron Bridge?";
 /// Passages that enter the walk of `hop`.
@@ -336,7 +336,7 @@ fn the_program_asks_what_it_is_told_to_and_says_what_came_of_it() {
     let server = ChatServer::start([Play::Says(json!({ "step": 1 }).to_string())]);
     let run = |args: &[&str]| {
         let args = [args, &["--model", "played"]].concat();
-        Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
+        CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap())
     };
     let hop = ["search", QUESTION, "--strategy", "hop", "--reason", "choose", "--max-calls", "3"];
     let said = run(&[&hop[..], &["--json"]].concat()).succeeded();

@@ -9,17 +9,17 @@ use super::asking::{good, indexed};
 use super::generating::{self, mills, name_of, written};
 use super::recordings::{lines, notes};
 use crate::support::chat::{ChatServer, Ending, Play, Reply, Thought, said as reply_of};
-use crate::support::{Cli, Said};
+use crate::support::{Cli, CommandOutput};
 
 /// What is looked for wherever something is written.
 const CANARY: &str = "sk-canary-93fe7a51";
 const OTHER: &str = "header-canary-20bb6c";
 
-fn asked(cli: &Cli, server: &ChatServer, more: &[&str]) -> Said {
+fn asked(cli: &Cli, server: &ChatServer, more: &[&str]) -> CommandOutput {
     let args = [&["ask", "Who built Harl Mill?", "--model", "played", "-vvv"], more].concat();
     let mut command = cli.command(args);
     command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
-    Said::of(command.output().unwrap())
+    CommandOutput::of(command.output().unwrap())
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -28,14 +28,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn assert_no_canary(cli: &Cli, said: &Said) {
+fn assert_no_canary(cli: &Cli, said: &CommandOutput) {
     assert_nowhere(cli, said, CANARY);
     assert_nowhere(cli, said, OTHER);
 }
 
 /// Checks that a secret was not printed, and is in no file but the settings.
 #[track_caller]
-pub(super) fn assert_nowhere(cli: &Cli, said: &Said, canary: &str) {
+pub(super) fn assert_nowhere(cli: &Cli, said: &CommandOutput, canary: &str) {
     assert!(!said.stdout.contains(canary) && !said.stderr.contains(canary), "{said:#?}");
     for path in files(cli.folder()) {
         let bytes = fs::read(&path).unwrap();
@@ -82,7 +82,8 @@ fn a_key_is_read_from_a_file_and_an_address_with_one_is_refused() {
     assert!(server.asked()[0].head.contains(&format!("Bearer {CANARY}")));
 
     let mut command = cli.command(["ask", "Who built Harl Mill?", "--model", "default"]);
-    let said = Said::of(command.env("CAIRN_MODEL_URL", format!("http://ann:{OTHER}@127.0.0.1/v1")).output().unwrap());
+    let said =
+        CommandOutput::of(command.env("CAIRN_MODEL_URL", format!("http://ann:{OTHER}@127.0.0.1/v1")).output().unwrap());
     assert_eq!(said.status, Some(3), "{said:#?}");
     assert!(!said.stderr.contains(OTHER), "{said:#?}");
 }
@@ -104,7 +105,7 @@ fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
         let args = ["index", "notes", "--embedder", "vllm:played", "-vvv"];
         let run = |more: &[&str], key: &str| {
             let mut command = cli.command([&args[..], more].concat());
-            Said::of(command.env("CAIRN_MODEL_KEY", key).output().unwrap())
+            CommandOutput::of(command.env("CAIRN_MODEL_KEY", key).output().unwrap())
         };
         let said = run(&["--record", &file], CANARY);
         assert!(server.asked()[0].head.contains(CANARY), "{said:#?}");
@@ -189,7 +190,7 @@ fn a_key_in_questions_that_a_model_writes_gets_into_no_index_export_or_report() 
     let server = ChatServer::start([Play::Thinks(Thought::new(thought))]);
     let mut command = cli.command(["index", "notes", "--model", "played", "--record", "calls.jsonl", "-vvv"]);
     command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_MODEL_KEY", CANARY);
-    let said = Said::of(command.output().unwrap()).succeeded();
+    let said = CommandOutput::of(command.output().unwrap()).succeeded();
     assert_no_canary(&cli, &said);
     let export = cli.run(["export", "--canonical"]).succeeded();
     assert!(export.stdout.contains("[secret]"), "the questions are those of the model");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::generating::{
     COUNT, faults, good, index, mills, name_of, origins, report_of, status_of, two_mills, written,
 };
-use crate::support::Said;
+use crate::support::CommandOutput;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
 const APART: &str = "--separate-questions";
@@ -179,7 +179,7 @@ fn after_an_interruption_no_second_call_is_begun() {
     }
     let kill = ["-INT", &run.id().to_string()].map(str::to_owned);
     assert!(std::process::Command::new("kill").args(kill).status().unwrap().success());
-    let said = Said::of(run.wait_with_output().unwrap());
+    let said = CommandOutput::of(run.wait_with_output().unwrap());
     assert_eq!((said.status, server.asked().len()), (Some(130), 2), "{said:#?}");
     server.play([apart("")]);
     let report = report_of(&cli, &server, &[APART]);

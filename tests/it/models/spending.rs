@@ -10,7 +10,7 @@ use tiktoken_rs::{CoreBPE, o200k_base_singleton};
 
 use super::generating::{good, index, mills, name_of, report_of, written};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
-use crate::support::{Cli, Random, Said, canonical, shared_data};
+use crate::support::{Cli, CommandOutput, Random, canonical, shared_data};
 
 /// Documents of each collection that are indexed.
 const DOCUMENTS: usize = 250;
@@ -183,7 +183,7 @@ fn hundreds_of_calls_go_out_at_one_time_where_they_may() {
     });
     let server = ChatServer::start([Play::Thinks(model)]);
     let args = ["index", "notes", "--model", "played", "--json"];
-    let said = Said::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((&report["model"]["written"], came.load(Ordering::SeqCst)), (&json!(CALLS), CALLS));
     assert!(report["seconds"].as_f64().unwrap() < 60.0, "they did not go out together: {report}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::chat::{ChatServer, Play};
 use crate::support::neo4j::{Database, database};
-use crate::support::{Cli, Said, block_on, harbor_files};
+use crate::support::{Cli, CommandOutput, block_on, harbor_files};
 
 use super::{published, write_harbor};
 
@@ -184,7 +184,8 @@ fn a_model_writes_from_what_the_database_holds_and_nothing_is_kept_here() {
     let says = json!({ "can_answer": true, "sentences": sentences }).to_string();
     let (elsewhere, server) = (Cli::new(), ChatServer::start([Play::Says(says)]));
     let args = ["ask", "--json", QUESTIONS[0], "--neo4j", &database.uri, "--model", "played"];
-    let said = Said::of(elsewhere.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+    let said =
+        CommandOutput::of(elsewhere.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
     let answer: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((&answer["kind"], &answer["text"]), (&json!("written"), &sentences[0]["text"]));
     assert_eq!(server.asked().len(), 1);

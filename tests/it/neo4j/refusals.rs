@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::support::neo4j::{PASSWORD, database, server};
-use crate::support::{Cli, Said};
+use crate::support::{Cli, CommandOutput};
 
 use super::{assert_whole, published, write_harbor};
 
@@ -180,7 +180,7 @@ fn a_batch_that_is_too_large_for_the_server_is_halved() {
 }
 
 /// Runs a command until the database is up, which it is some time after its server answers.
-fn when_up(command: &dyn Fn() -> Said) -> Said {
+fn when_up(command: &dyn Fn() -> CommandOutput) -> CommandOutput {
     let began = Instant::now();
     loop {
         let said = command();

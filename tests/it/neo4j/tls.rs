@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::neo4j::{ENCRYPTED, require, server};
-use crate::support::{Cli, Said, left_out};
+use crate::support::{Cli, CommandOutput, left_out};
 
 use super::write_harbor;
 
@@ -71,7 +71,7 @@ fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
     // One of an authority that the user trusts, for the name that it was made for.
     let trusting = |uri: &str| {
         let mut command = cli.command(["publish", "--json", "--neo4j", uri]);
-        Said::of(command.env("SSL_CERT_FILE", certificate.join("authority.crt")).output().unwrap())
+        CommandOutput::of(command.env("SSL_CERT_FILE", certificate.join("authority.crt")).output().unwrap())
     };
     let report: serde_json::Value = serde_json::from_str(&trusting(&by_name).succeeded().stdout).unwrap();
     assert_eq!((report["written"].as_u64(), report["version"].as_u64()), (Some(0), Some(1)), "{report}");

@@ -1,8 +1,8 @@
 //! What language models have to do with what is printed.
 
 use cairn::domain::{
-    AnsweredBy, CitationCheck, Cost, Judgement, ModelWork, PartAnswer, Pick, QuestionPart, RoundReasoning, SkillCalls,
-    Skip, Spent, StopReason, Usage, Verdict, Writing, WrittenSentence,
+    AnsweredBy, CitationCheck, Cost, Judgement, ModelWork, Pick, RoundReasoning, SkillCalls, Skip, Spent, StopReason,
+    SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{Facts, LiveFigures, LiveReport, WorkReport};
 use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
@@ -25,10 +25,10 @@ pub(super) fn pick() -> Pick {
     Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
 }
 
-pub(super) fn part() -> QuestionPart {
-    let answer = |by| PartAnswer { text: "A".to_owned(), by, passage: passage_id() };
+pub(super) fn part() -> SubQuestionTrace {
+    let answer = |by| SubAnswer { text: "A".to_owned(), by, passage: passage_id() };
     let answers = [AnsweredBy::Model, AnsweredBy::Rule].map(answer).into();
-    QuestionPart { text: "Who?".to_owned(), asked: vec!["Who?".to_owned()], answers, found: vec![passage_id()] }
+    SubQuestionTrace { text: "Who?".to_owned(), asked: vec!["Who?".to_owned()], answers, found: vec![passage_id()] }
 }
 
 pub(super) fn work() -> ModelWork {

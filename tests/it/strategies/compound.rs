@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cairn::domain::{QuestionPart, Verdict};
+use cairn::domain::{SubQuestionTrace, Verdict};
 use cairn::query::{Finding, Found, Hybrid, Pipeline, Session, Strategy};
 use cairn::skill::{
     DecomposeSkill, DecomposeTask, FoundPassage, JudgeSkill, JudgeTask, JudgedItem, ReadSkill, ReadTask,
@@ -62,7 +62,7 @@ impl Compound {
 }
 
 /// Answers one part; returns it with the passages that have to do with it.
-async fn answered(session: Session, number: u32, text: String, judged: usize) -> Result<(QuestionPart, Vec<Hit>)> {
+async fn answered(session: Session, number: u32, text: String, judged: usize) -> Result<(SubQuestionTrace, Vec<Hit>)> {
     let hybrid = Pipeline::plain(Arc::new(Hybrid));
     let hits = session.with_top_k(judged).ask(&text, &hybrid).await?.hits;
     let relevant = relevant(&session, number, &text, hits).await?;
@@ -70,7 +70,7 @@ async fn answered(session: Session, number: u32, text: String, judged: usize) ->
     let task = ReadTask { question: text.clone(), part: number, passages };
     let answers = session.perform::<ReadSkill>(&task).await?.unwrap_or_default();
     let found = relevant.iter().map(|hit| hit.passage).collect();
-    Ok((QuestionPart { asked: vec![text.clone()], text, answers, found }, relevant))
+    Ok((SubQuestionTrace { asked: vec![text.clone()], text, answers, found }, relevant))
 }
 
 /// Keeps what has to do with a part; never nothing, where something was found.

@@ -37,7 +37,7 @@ pub(crate) struct Cli {
 
 /// What one run of the program said.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     /// The exit status; none where a signal ended it.
     pub(crate) status: Option<i32>,
     /// Standard output.
@@ -83,9 +83,9 @@ impl Cli {
     }
 
     /// Runs the program to its end.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Said {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> CommandOutput {
         let output = self.command(args).output().unwrap();
-        Said::of(output)
+        CommandOutput::of(output)
     }
 
     /// Runs the program with `--json` to success and returns what it printed.
@@ -135,7 +135,7 @@ const STATUSES: [(&str, i32); 10] = [
     ("cancelled", 130),
 ];
 
-impl Said {
+impl CommandOutput {
     /// Returns what a program that has ended said.
     pub(crate) fn of(output: std::process::Output) -> Self {
         Self {

@@ -4,7 +4,7 @@ use super::source::{Source, Token, tokens};
 
 /// The modules, from the core to the edges.
 #[rustfmt::skip]
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
@@ -15,7 +15,7 @@ const ORDER: [&str; 20] = [
     "skill", "workspace", "neo4j",
     // Side by side, see `APART`.
     "index", "query",
-    "eval", "report", "config", "cli", "server",
+    "eval", "report", "config", "setup", "cli", "server",
     // What fuzz targets call, of any of them.
     "fuzzing",
 ];

@@ -13,27 +13,27 @@ use crate::store::Follow;
 
 /// What a row of a part is.
 #[derive(Clone, Copy)]
-struct Part {
+struct RowKind {
     /// Adds it; none where it has not all that it should.
     add: fn(&mut Rows, &Row) -> Option<()>,
     /// The column of the passage that it is of.
     of: Option<&'static str>,
 }
 
-type Statements = &'static [(&'static str, Part)];
-type Answers = Vec<(Part, Vec<Row>)>;
+type Statements = &'static [(&'static str, RowKind)];
+type Answers = Vec<(RowKind, Vec<Row>)>;
 
 /// What every strategy compares.
-const PASSAGES: Statements = &[(cypher!("walk/passages"), Part { add: Rows::add_part_passage, of: Some("id") })];
+const PASSAGES: Statements = &[(cypher!("walk/passages"), RowKind { add: Rows::add_part_passage, of: Some("id") })];
 /// Names and mentions, entities before what refers to them.
 const NAMES: Statements = &[
-    (cypher!("walk/entities"), Part { add: Rows::add_entity, of: None }),
-    (cypher!("walk/names"), Part { add: Rows::add_name, of: Some("passage") }),
-    (cypher!("walk/mentions"), Part { add: Rows::add_mentions, of: Some("passage") }),
+    (cypher!("walk/entities"), RowKind { add: Rows::add_entity, of: None }),
+    (cypher!("walk/names"), RowKind { add: Rows::add_name, of: Some("passage") }),
+    (cypher!("walk/mentions"), RowKind { add: Rows::add_mentions, of: Some("passage") }),
 ];
-const INCOMING: Part = Part { add: Rows::add_incoming, of: Some("passage") };
-const OUTGOING: Part = Part { add: Rows::add_outgoing, of: Some("passage") };
-const EDGES: Part = Part { add: Rows::add_edges, of: Some("passage") };
+const INCOMING: RowKind = RowKind { add: Rows::add_incoming, of: Some("passage") };
+const OUTGOING: RowKind = RowKind { add: Rows::add_outgoing, of: Some("passage") };
+const EDGES: RowKind = RowKind { add: Rows::add_edges, of: Some("passage") };
 
 /// What is read of the structure of passages.
 pub(super) struct Asked<'a> {
@@ -57,7 +57,7 @@ pub(super) async fn read(session: &Session, version: i64, asked: &Asked<'_>, mut
         ask(session, named, &statement),
         ask_questions(session, version, asked, &statement),
     )?;
-    for (Part { add, of }, found) in own.into_iter().chain(named).chain(questions) {
+    for (RowKind { add, of }, found) in own.into_iter().chain(named).chain(questions) {
         // Others may have been found by the first digits of a key.
         let is_asked = |row: &&Row| of.is_none_or(|of| key(row, of).is_some_and(|key| passages.contains(&key)));
         for row in found.iter().filter(is_asked) {

@@ -3,25 +3,23 @@
 
 use std::sync::Arc;
 
-use super::Surroundings;
-use super::args::RecordingArgs;
+use super::options::RecordingFiles;
 use crate::config::LanguageModel;
 use crate::error::Result;
 use crate::llm::{Endpoint, Meter, RecordedCalls, Recording};
-use crate::skill::Performers;
 
 /// How a command makes calls.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls {
+pub struct Calls {
     /// Where they are counted.
-    pub(super) meter: Arc<Meter>,
+    pub meter: Arc<Meter>,
     /// Whether they are written down, or made at all.
-    pub(super) log: CallLog,
+    pub log: CallLog,
 }
 
 /// Whether calls are written down, or made at all.
 #[derive(Debug, Clone, Default)]
-pub(super) enum CallLog {
+pub enum CallLog {
     /// They are made, and not written down.
     #[default]
     None,
@@ -33,8 +31,8 @@ pub(super) enum CallLog {
 
 impl CallLog {
     /// Makes, or reads, the file that was named, if one was.
-    pub(super) fn open(args: &RecordingArgs) -> Result<Self> {
-        Ok(match (&args.record, &args.replay) {
+    pub(super) fn open(files: &RecordingFiles) -> Result<Self> {
+        Ok(match (&files.record, &files.replay) {
             (_, Some(path)) => Self::Replayed(Arc::new(RecordedCalls::read(path)?)),
             (Some(path), None) => Self::Recorded(Arc::new(Recording::create(path)?)),
             (None, None) => Self::None,
@@ -56,16 +54,6 @@ impl CallLog {
         match self {
             Self::Recorded(recording) => Some(Arc::clone(recording)),
             Self::None | Self::Replayed(_) => None,
-        }
-    }
-
-    /// Says so where calls are to be written down and none can be made.
-    pub(super) fn say_if_idle(&self, performers: &Performers, surroundings: &Surroundings) {
-        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none();
-        if asks_nobody && matches!(self, Self::Recorded(_)) {
-            surroundings
-                .screen
-                .note("note: nothing is recorded: no model is named, and no server makes the vectors of the index");
         }
     }
 }

@@ -13,7 +13,7 @@ use super::place::Place;
 use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::elements::{Elements, PassageElement, flags};
-use crate::store::{Spoken, Wanted};
+use crate::store::{Recognized, Wanted};
 
 /// Documents that bear a name, up to which all their passages are looked at; a name of more says nothing.
 const BEARERS_READ_MAX: i64 = 30;
@@ -74,7 +74,7 @@ pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<
     let found = session.rows(&statement).await?;
     let damaged = || session.damaged("a name has not all that it should");
     let known = found.iter().map(|row| Name::read(row).ok_or_else(damaged)).collect::<Result<Vec<Name>>>()?;
-    let (Spoken { keywords, named }, places) = speak(&known, wanted);
+    let (Recognized { keywords, named }, places) = speak(&known, wanted);
     let is_name: FxHashSet<&str> = known.iter().map(|it| it.text.as_str()).collect();
     let is_known = |it: &String| is_name.contains(it.as_str()) || cache.lexicon.keywords.contains(it);
     let keywords: Vec<String> = keywords.into_iter().filter(is_known).collect();
@@ -87,7 +87,7 @@ pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<
 }
 
 /// Lets the question speak to a structure of the documents that bear these names; the places of its passages.
-fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Spoken, Vec<Place>) {
+fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Recognized, Vec<Place>) {
     let bearers = names.iter().flat_map(|name| &name.bearers);
     let mut places: Vec<Place> = bearers.map(|it| it.0.clone()).collect();
     places.sort_unstable();
@@ -109,5 +109,5 @@ fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Spoken, Vec<Place>) {
             }
         }
     }
-    ((wanted.spoken)(elements.pack().view()), places)
+    ((wanted.recognize)(elements.pack().view()), places)
 }

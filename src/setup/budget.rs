@@ -4,7 +4,11 @@ use crate::error::{Error, Result};
 use crate::llm::{Budget, Prices};
 
 /// Returns the budget that all of `texts` say together: money in the currency of the price table.
-pub(super) fn parse(texts: &[String], prices: &Prices) -> Result<Budget> {
+///
+/// # Errors
+///
+/// [`Error::Option`] for a text that is no budget, or counts a currency that the table has not.
+pub fn parse_budget(texts: &[String], prices: &Prices) -> Result<Budget> {
     let mut budget = Budget::default();
     for text in texts {
         let refused = |reason: String| Error::Option { option: "budget", value: text.clone(), reason };
@@ -44,7 +48,7 @@ mod tests {
 
     fn said(texts: &[&str]) -> Result<Budget> {
         let prices = Prices { currency: "USD".to_owned(), ..Prices::default() };
-        parse(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &prices)
+        parse_budget(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &prices)
     }
 
     #[test]
@@ -60,7 +64,7 @@ mod tests {
         for text in ["", "5", "USD", "-1calls", "1.5calls", "2EUR", "1e40tok", "infcalls", "NaNtok"] {
             assert!(matches!(said(&[text]), Err(Error::Option { option: "budget", .. })), "{text}");
         }
-        let error = parse(&["2USD".to_owned()], &Prices::default()).unwrap_err();
+        let error = parse_budget(&["2USD".to_owned()], &Prices::default()).unwrap_err();
         assert!(error.to_string().contains("price table"), "{error}");
     }
 }

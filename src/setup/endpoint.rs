@@ -1,4 +1,4 @@
-//! Servers of models, as what was typed and what is set name them: address, key, limits.
+//! Servers of models, as what was asked for and what is set name them: address and key.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::config::{LanguageModel, ModelRole};
 use crate::domain::Secret;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::llm::{Endpoint, Limits, Preset};
+use crate::llm::{Endpoint, Preset};
 
 /// What means the model that is set.
 pub(super) const DEFAULT: &str = "default";
@@ -115,15 +115,6 @@ pub(super) fn for_named_by_index(endpoint: &Endpoint, settings: &LanguageModel) 
 fn first_line(path: &Path) -> Result<Secret> {
     let text = files::read_secret(path)?;
     Ok(Secret::new(text.lines().next().unwrap_or_default().trim()))
-}
-
-/// Returns how fast servers may be asked.
-pub(super) fn limits(settings: &LanguageModel) -> Limits {
-    Limits {
-        concurrency: settings.concurrency.unwrap_or(Limits::default().concurrency),
-        requests_per_minute: settings.requests_per_minute,
-        tokens_per_minute: settings.tokens_per_minute,
-    }
 }
 
 #[cfg(test)]

@@ -11,14 +11,14 @@ use crate::domain::ChatError;
 
 /// When a model is left alone, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CircuitOptions {
+pub struct CircuitBreakerOptions {
     /// Failures in a row after which it is.
     pub failures_max: u32,
     /// How long.
     pub pause: Duration,
 }
 
-impl Default for CircuitOptions {
+impl Default for CircuitBreakerOptions {
     fn default() -> Self {
         Self { failures_max: 5, pause: Duration::from_secs(30) }
     }
@@ -34,13 +34,13 @@ struct State {
 
 /// Lets no call pass after many failed in a row, so that a run ends instead of waiting for each. After a pause one call
 /// tries whether the server is back.
-pub(crate) struct Breaker {
-    options: CircuitOptions,
+pub(crate) struct CircuitBreaker {
+    options: CircuitBreakerOptions,
     state: Mutex<State>,
 }
 
-impl Breaker {
-    pub(crate) fn new(options: CircuitOptions) -> Self {
+impl CircuitBreaker {
+    pub(crate) fn new(options: CircuitBreakerOptions) -> Self {
         Self { options, state: Mutex::default() }
     }
 
@@ -90,20 +90,20 @@ impl Breaker {
 }
 
 /// A model that is left alone after it failed again and again.
-pub struct Circuit {
+pub struct CircuitBroken {
     inner: Arc<dyn ChatModel>,
-    breaker: Breaker,
+    breaker: CircuitBreaker,
 }
 
-impl Circuit {
+impl CircuitBroken {
     /// Guards a model.
     #[must_use]
-    pub fn new(inner: Arc<dyn ChatModel>, options: CircuitOptions) -> Self {
-        Self { inner, breaker: Breaker::new(options) }
+    pub fn new(inner: Arc<dyn ChatModel>, options: CircuitBreakerOptions) -> Self {
+        Self { inner, breaker: CircuitBreaker::new(options) }
     }
 }
 
-impl ChatModel for Circuit {
+impl ChatModel for CircuitBroken {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -120,11 +120,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_model_that_fails_in_a_row_is_left_alone_and_tried_once_after_a_pause() {
-        let options = CircuitOptions { failures_max: 3, pause: Duration::from_secs(30) };
+        let options = CircuitBreakerOptions { failures_max: 3, pause: Duration::from_secs(30) };
         let script = [Err(overloaded(None)), Err(overloaded(None)), Ok(reply("A."))];
         let script = script.into_iter().chain((0..4).map(|_| Err(overloaded(None))));
         let inner = Arc::new(Scripted::new(script));
-        let model = Circuit::new(inner.clone(), options);
+        let model = CircuitBroken::new(inner.clone(), options);
         let request = request("a");
         // A success between them: not in a row.
         for _ in 0..6 {

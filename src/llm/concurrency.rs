@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 /// Lets calls pass, so many at one time: half as many after one found the server with too much to do, and one more
 /// after as many as there are went well (additive increase, multiplicative decrease), from one to a bound.
-pub(super) struct Turns {
+pub(super) struct ConcurrencyLimit {
     bound: usize,
     state: Mutex<State>,
     freed: Notify,
@@ -23,14 +23,14 @@ struct State {
     cuts: u64,
 }
 
-/// The turn of one call; it ends when it is dropped.
-pub(super) struct Turn<'a> {
-    turns: &'a Turns,
+/// The permit of one call; it ends when it is dropped.
+pub(super) struct Permit<'a> {
+    limit: &'a ConcurrencyLimit,
     /// What [`State::cuts`] was when it began.
     cuts: u64,
 }
 
-impl Turns {
+impl ConcurrencyLimit {
     /// At most `bound` at one time, and at least one.
     pub(super) fn new(bound: usize) -> Self {
         let bound = bound.max(1);
@@ -38,19 +38,19 @@ impl Turns {
         Self { bound, state: Mutex::new(state), freed: Notify::new() }
     }
 
-    /// Waits for a turn.
-    pub(super) async fn next(&self) -> Turn<'_> {
+    /// Waits for a permit.
+    pub(super) async fn acquire(&self) -> Permit<'_> {
         loop {
-            // Before it is looked, so that a turn that ends meanwhile is heard.
+            // Before it is looked, so that a permit that ends meanwhile is heard.
             let freed = self.freed.notified();
-            if let Some(turn) = self.try_next() {
-                return turn;
+            if let Some(permit) = self.try_acquire() {
+                return permit;
             }
             freed.await;
         }
     }
 
-    fn try_next(&self) -> Option<Turn<'_>> {
+    fn try_acquire(&self) -> Option<Permit<'_>> {
         let mut state = self.state();
         if state.running >= state.allowed {
             return None;
@@ -59,7 +59,7 @@ impl Turns {
         if state.running < state.allowed {
             self.freed.notify_one();
         }
-        Some(Turn { turns: self, cuts: state.cuts })
+        Some(Permit { limit: self, cuts: state.cuts })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,14 +67,14 @@ impl Turns {
     }
 }
 
-impl Turn<'_> {
-    /// Ends the turn and says whether it found the server with too much to do.
+impl Permit<'_> {
+    /// Ends the permit and says whether it found the server with too much to do.
     pub(super) fn done(self, is_overload: bool) {
-        let mut state = self.turns.state();
+        let mut state = self.limit.state();
         if !is_overload {
             state.went_well += 1;
             if state.went_well >= state.allowed {
-                state.allowed = (state.allowed + 1).min(self.turns.bound);
+                state.allowed = (state.allowed + 1).min(self.limit.bound);
                 state.went_well = 0;
             }
         } else if state.cuts == self.cuts {
@@ -86,10 +86,10 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.turns.state().running -= 1;
-        self.turns.freed.notify_one();
+        self.limit.state().running -= 1;
+        self.limit.freed.notify_one();
     }
 }
 
@@ -97,41 +97,41 @@ impl Drop for Turn<'_> {
 mod tests {
     use super::*;
 
-    /// Takes every turn there is, and says how many that were and how each ended.
-    fn all(turns: &Turns, is_overload: bool) -> usize {
+    /// Takes every permit there is, and says how many that were and how each ended.
+    fn all(limit: &ConcurrencyLimit, is_overload: bool) -> usize {
         let mut taken = Vec::new();
-        taken.extend(std::iter::from_fn(|| turns.try_next()));
+        taken.extend(std::iter::from_fn(|| limit.try_acquire()));
         let count = taken.len();
-        for turn in taken {
-            turn.done(is_overload);
+        for permit in taken {
+            permit.done(is_overload);
         }
         count
     }
 
     #[test]
     fn a_server_with_too_much_to_do_gets_half_as_many_calls_and_slowly_more_again() {
-        let turns = Turns::new(8);
+        let limit = ConcurrencyLimit::new(8);
         // All eight began before it was known: they count as one sign, not as eight.
-        assert_eq!(all(&turns, true), 8);
-        let counts: Vec<usize> = (0..6).map(|_| all(&turns, false)).collect();
+        assert_eq!(all(&limit, true), 8);
+        let counts: Vec<usize> = (0..6).map(|_| all(&limit, false)).collect();
         assert_eq!(counts, [4, 5, 6, 7, 8, 8]);
-        let counts: Vec<usize> = (0..5).map(|_| all(&turns, true)).collect();
+        let counts: Vec<usize> = (0..5).map(|_| all(&limit, true)).collect();
         assert_eq!(counts, [8, 4, 2, 1, 1]);
     }
 
     #[tokio::test]
-    async fn a_turn_that_is_given_up_is_there_for_the_next() {
-        let turns = Turns::new(1);
-        let held = turns.next().await;
+    async fn a_permit_that_is_given_up_is_there_for_the_next() {
+        let limit = ConcurrencyLimit::new(1);
+        let held = limit.acquire().await;
         {
-            let waiting = turns.next();
+            let waiting = limit.acquire();
             tokio::pin!(waiting);
             assert!(polled(waiting.as_mut()).is_pending());
             drop(held);
-            // Told of its turn, and gone before it took it.
+            // Told of its permit, and gone before it took it.
         }
-        drop(turns.next().await);
-        assert_eq!(turns.state().running, 0);
+        drop(limit.acquire().await);
+        assert_eq!(limit.state().running, 0);
     }
 
     fn polled<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {

@@ -1,0 +1,249 @@
+//! What to do about an error at this command line: which flag, setting or command.
+
+use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
+use crate::error::{Error, ErrorKind};
+
+const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
+                           `--config FILE` if you trust all of it; nothing was done";
+const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, once for all, in `model.confirmed` of your \
+                          own configuration, `~/.config/cairn/cairn.toml`, or name the embedder with `--embedder \
+                          SERVER:MODEL`; `--strategy lexical` asks no server";
+const RUNTIME_UNNAMED: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE`, \
+                               `CAIRN_ONNX_RUNTIME` or `onnx_runtime` in your own configuration, \
+                               `~/.config/cairn/cairn.toml`, or name the model with `--embedder onnx:DIR`, if the \
+                               library beside it is to be loaded";
+const RUNTIME_MISSING: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or \
+                               `CAIRN_ONNX_RUNTIME`, or put it into the folder of the model and name that";
+/// What to do about records that are damaged: everything else is made from them.
+const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and mend it with `cairn check --repair` or by \
+     `cairn index` of the same documents; else remove the folder of the index, or name another with `--index DIR`, and \
+     index the documents again";
+/// What to do about a damaged part that is made from the records.
+const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
+/// What to do about kept replies that cannot be read.
+const REPLIES_LOST: &str = "remove the file: it only saves asking models again what they were asked before";
+/// What to do about a refusal of the system.
+const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
+
+/// What to do where a folder of an index is something else, a link above all.
+const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index where there is room with \
+    `--index DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
+/// What to do where a file is something else.
+const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
+    from the records is made anew by `cairn index`; nothing was changed";
+/// What to do where there is too little memory.
+const OUT_OF_MEMORY: &str =
+    "there is too little memory: end other programs, or give this one more; the index is as it was";
+
+/// Returns what to do next, where that does not depend on the command.
+pub(super) fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::MissingPath { .. } => Some("check the path; nothing was changed"),
+        Error::NoDocuments { .. } => {
+            Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
+        }
+        Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
+        Error::FoundSettings { .. } => Some(NEEDS_TRUST),
+        Error::Unconfirmed { .. } => Some(NEEDS_WORD),
+        Error::Unknown { .. } => {
+            Some("give the id of a passage, the name of an entity, or the title or the id of a document")
+        }
+        Error::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
+        Error::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
+        Error::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
+        Error::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
+        Error::Format { .. } => Some("use the program that made it, or index anew into another folder"),
+        Error::Embedder { .. } => {
+            Some("use the embedder of the index, or give it the other with `cairn index --re-embed --embedder NAME`")
+        }
+        Error::Runtime { source: RuntimeError::NotInSystem } => Some(RUNTIME_UNNAMED),
+        Error::Runtime { .. } => Some(RUNTIME_MISSING),
+        Error::Model { .. } => Some(
+            "a model folder has model.onnx, tokenizer.json, config.json, special_tokens_map.json and \
+             tokenizer_config.json",
+        ),
+        Error::ModelGone { .. } => Some(
+            "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another embedder \
+             with `cairn index --re-embed --embedder builtin`",
+        ),
+        Error::Database { source, .. } => Some(of_database(source)),
+        Error::Chat { source, .. } => Some(of_chat(source)),
+        Error::EmbedderServer { source, .. } if source.needs_correction() => Some(of_chat(source)),
+        Error::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
+            Some("allow more: what came is kept, and the same command goes on from there")
+        }
+        Error::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => Some(
+            "its model may not be the one that the index was made with: give it to the index anew with `cairn \
+             index --re-embed --embedder NAME`, or another",
+        ),
+        Error::EmbedderServer { .. } => Some(
+            "see that its server runs and try again; a search with `--strategy lexical` does without it, and \
+             `cairn index --re-embed --embedder builtin` gives the index another",
+        ),
+        Error::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
+        Error::Deadline { .. } => Some(
+            "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
+             was changed",
+        ),
+        Error::Cancelled => Some("what was finished is kept; the same command goes on from there"),
+        Error::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
+        Error::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
+        Error::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
+        Error::Corrupt { .. } => Some(DERIVED_LOST),
+        Error::Misplaced { needed, .. } => Some(misplaced(needed)),
+        Error::Foreign { .. } => Some("move it elsewhere, then run the same command again; nothing was removed"),
+        Error::Io { .. } => Some(refused(error)),
+        Error::Records { .. } | Error::TextIndex { .. } => match error.kind() {
+            ErrorKind::Corrupt if matches!(error, Error::Records { .. }) => Some(RECORDS_LOST),
+            ErrorKind::Corrupt => Some(DERIVED_LOST),
+            ErrorKind::Io => Some(refused(error)),
+            _ => None,
+        },
+        Error::Question { .. } | Error::Option { .. } | Error::Line { .. } | Error::Embedding { .. } => None,
+    }
+}
+
+/// Returns what to do where the system refused.
+fn refused(error: &Error) -> &'static str {
+    if error.is_out_of_memory() { OUT_OF_MEMORY } else { REFUSED }
+}
+
+fn misplaced(needed: &str) -> &'static str {
+    if needed == "a folder" { FOLDER_MISPLACED } else { FILE_MISPLACED }
+}
+
+const fn of_database(error: &DatabaseError) -> &'static str {
+    match error {
+        DatabaseError::Address { .. } => {
+            "give one such as `bolt://localhost:7687` or `neo4j+s://host`; nothing was changed"
+        }
+        DatabaseError::Unreachable { .. } => {
+            "see whether the server runs, its disk has space and the address is right, then run the same command \
+             again: it goes on where this one stopped, and readers see the last version that was published whole"
+        }
+        DatabaseError::Certificate { .. } => {
+            "name the server as its certificate does, give the certificate of who signed it with \
+             `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was \
+             changed"
+        }
+        DatabaseError::Encryption { .. } => {
+            "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) or knows \
+             none (`bolt://`), and whether the port is that of Bolt; nothing was changed"
+        }
+        DatabaseError::Password { .. } => {
+            "give them with `--user NAME` and `--password-file FILE`, or `CAIRN_NEO4J_USER` and \
+             `CAIRN_NEO4J_PASSWORD`; nothing was changed"
+        }
+        DatabaseError::NoDatabase { .. } => "name one that is there with `--database NAME`; nothing was changed",
+        DatabaseError::TooOld { .. } => "use Neo4j 5.26; nothing was changed",
+        DatabaseError::ReadOnly { .. } => {
+            "allow the user to write there, or name another database; nothing was changed"
+        }
+        DatabaseError::Foreign { .. } => "name an empty database with `--database NAME`; nothing was changed",
+        DatabaseError::OtherIndex { .. } => {
+            "publish with `--replace` if that is what you want, or name another database with `--database NAME`; \
+             nothing was changed"
+        }
+        DatabaseError::InTheWay { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
+        DatabaseError::Earlier { .. } => {
+            "bring it to this format, with `cairn publish` from its index or with `cairn check --neo4j URI \
+             --repair`; nothing was changed"
+        }
+        DatabaseError::Converting => {
+            "wait until that has ended; if it was broken off, `cairn publish` from its index or `cairn check \
+             --neo4j URI --repair` goes on"
+        }
+        DatabaseError::NoIndex => "publish one with `cairn publish --neo4j URI`",
+        DatabaseError::Format { .. } => "use the program that published it; nothing was changed",
+        DatabaseError::Embedder { .. } => {
+            "publish with `--re-embed`, which replaces all vectors and their indexes; nothing was changed"
+        }
+        DatabaseError::Schema { .. } => "make them again with `cairn check --neo4j URI --repair`; nothing was changed",
+        DatabaseError::Publishing { .. } => {
+            "wait for it to end, or if it was killed on another machine, for half a minute; nothing was changed"
+        }
+        DatabaseError::Overtaken => {
+            "run the same command again when the other has ended; readers see the last version that was published \
+             whole"
+        }
+        DatabaseError::Changing { .. } => "run the same command again when publishing has ended",
+        DatabaseError::Memory { .. } => {
+            "give the server more, with `dbms.memory.transaction.total.max` or a larger heap, then run the same \
+             command again: it goes on where this one stopped"
+        }
+        DatabaseError::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
+        DatabaseError::Unfilled { .. } => {
+            "see whether the server's disk is full, which its own log says, make space, then run the same command \
+             again: it makes them anew"
+        }
+        DatabaseError::Fault { .. } => {
+            "see whether its disk is full, which its own log says, make space and start it again, then run the \
+             same command again: it goes on where this one stopped, and readers see the last version that was \
+             published whole"
+        }
+        DatabaseError::Statement { .. } => {
+            "run the same command again: it goes on where this one stopped; the server's own log says more"
+        }
+    }
+}
+
+const fn of_chat(error: &ChatError) -> &'static str {
+    match error {
+        ChatError::Address { .. } => {
+            "correct `model.url` or `model.headers` in your own cairn.toml, or `CAIRN_MODEL_URL`"
+        }
+        ChatError::Key { .. } => {
+            "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in your own cairn.toml"
+        }
+        ChatError::Request { .. } => "check the name of the model, and what its server takes",
+        ChatError::NoPrice { .. } => "give its price in the file of `model.prices`, or a budget of calls or tokens",
+        ChatError::Budget { .. } => "allow more, or ask without a model",
+        ChatError::NotRecorded { .. } => {
+            "replay with the question, index, options and model of the recording, or record again"
+        }
+        ChatError::VectorNotRecorded { .. } => {
+            "replay with the documents or question, index, options and embedder of the recording, or record again"
+        }
+        ChatError::Store { .. } => "check the file, its permissions and free space",
+        ChatError::RateLimited { .. }
+        | ChatError::Server { .. }
+        | ChatError::Unreachable { .. }
+        | ChatError::Interrupted { .. }
+        | ChatError::Timeout { .. }
+        | ChatError::CircuitOpen { .. } => "try again later, or ask without a model",
+        ChatError::TooLarge { .. }
+        | ChatError::Malformed { .. }
+        | ChatError::Vectors { .. }
+        | ChatError::Refused { .. }
+        | ChatError::Truncated { .. } => "try another model, or ask without one",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn too_little_memory_is_told_from_other_refusals() {
+        let refused = |kind: io::ErrorKind| hint(&Error::io("open", "graph.bin")(io::Error::from(kind))).unwrap();
+        assert!(refused(io::ErrorKind::OutOfMemory).contains("memory"));
+        assert!(refused(io::ErrorKind::PermissionDenied).contains("permissions"));
+    }
+
+    #[test]
+    fn a_link_or_a_pipe_in_the_place_of_our_own_is_to_be_moved() {
+        let misplaced = |needed| Error::Misplaced { path: "versions".into(), found: "a link", needed };
+        assert!(hint(&misplaced("a folder")).unwrap().contains("--index DIR"));
+        assert!(hint(&misplaced("a file")).unwrap().contains("cairn index"));
+    }
+
+    #[test]
+    fn records_that_are_lost_are_told_from_what_is_made_of_them() {
+        let damaged = |path: &str| Error::Corrupt { path: path.into(), reason: String::new() };
+        assert!(hint(&damaged(".cairn/cairn.db")).unwrap().contains("cairn check"));
+        assert!(hint(&damaged(".cairn/replies.db")).unwrap().contains("remove the file"));
+        assert!(hint(&damaged(".cairn/versions/1/graph.bin")).unwrap().contains("cairn index"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Engines that questions are put to, and indexes that are filled.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::calls::{CallLog, Calls};
+use super::options::{EngineOptions, FillOptions};
+use super::pinned::Remembered;
+use super::{Notice, Setup};
+use crate::embed::{ModelPlace, OnnxReranker, Reranker};
+use crate::error::{Error, Result};
+use crate::index::OtherEmbedder;
+use crate::query::QueryEngine;
+use crate::skill::Performers;
+use crate::store::GraphSource as _;
+use crate::workspace::{Workspace, WorkspaceOptions};
+
+impl Setup {
+    /// Opens an index, or the one in the database that is named.
+    ///
+    /// # Errors
+    ///
+    /// If the index, the database or one of the models cannot be used.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost: a call to a server may have been made.
+    pub async fn engine(&self, options: &EngineOptions) -> Result<QueryEngine> {
+        let reranker = self.reranker(options)?;
+        let log = || CallLog::open(&options.call.recording);
+        if let Some(database) = &options.database {
+            let source = self.graph(database).await?;
+            let reader = source.reader();
+            let calls = Calls { log: log()?, ..Calls::default() };
+            let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
+            let performers = self.pinned(reader.embedder(), &remembered, &options.models).await?;
+            let model = self.question_model(&options.call, options.role, None, &calls.log)?;
+            let performers = Performers { reranker, model, ..performers };
+            self.tell_if_idle(&calls.log, &performers);
+            return QueryEngine::over_source(Arc::new(source), performers);
+        }
+        let workspace = self.workspace(self.settings.index(options.index.clone()))?;
+        let calls = Calls { log: log()?, ..Calls::default() };
+        let performers = self.to_read(&workspace, &options.models, &calls).await?;
+        let model = self.question_model(&options.call, options.role, Some(workspace.path()), &calls.log)?;
+        let performers = Performers { reranker, model, ..performers };
+        self.tell_if_idle(&calls.log, &performers);
+        QueryEngine::open(&workspace, performers)
+    }
+
+    /// Opens an index to fill, or makes it, with the embedder that was asked for or else its own, and with the model.
+    ///
+    /// # Errors
+    ///
+    /// If the index or one of the models cannot be used.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost: an index without documents may have been made.
+    pub async fn open_to_fill(&self, path: &Path, options: &FillOptions) -> Result<(Workspace, Performers)> {
+        let found = match self.workspace(path) {
+            Ok(workspace) => Some(workspace),
+            // Records that are gone are made anew; records that are damaged are refused below, as they were here.
+            Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if options.other_embedder == OtherEmbedder::Refuse => {
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let meter = self.meter(&options.budget)?;
+        let calls = Calls { meter, log: CallLog::open(&options.recording)? };
+        let performers = match &found {
+            Some(workspace) => self.to_fill(workspace, &options.models, &calls).await?,
+            None => self.for_new_index(&options.models, &calls).await?,
+        };
+        let workspace = match found {
+            Some(workspace) if options.other_embedder == OtherEmbedder::ReEmbed => workspace,
+            _ => Workspace::open_or_create(path, &WorkspaceOptions::of(&performers))?
+                .with_file_access(self.settings.file_access()),
+        };
+        let model = self.index_model(options.model.as_deref(), workspace.path(), &calls)?;
+        let performers = Performers { model, ..performers };
+        self.tell_if_idle(&calls.log, &performers);
+        Ok((workspace, performers))
+    }
+
+    fn reranker(&self, options: &EngineOptions) -> Result<Option<Arc<dyn Reranker>>> {
+        let Some(folder) = options.rerank.folder()? else { return Ok(None) };
+        let place = ModelPlace { folder, runtime: self.runtime(&options.models) };
+        Ok(Some(Arc::new(OnnxReranker::open(&place)?)))
+    }
+
+    /// Says so where calls are to be written down and none can be made.
+    fn tell_if_idle(&self, log: &CallLog, performers: &Performers) {
+        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none();
+        if asks_nobody && matches!(log, CallLog::Recorded(_)) {
+            self.notices.tell(&Notice::NothingRecorded);
+        }
+    }
+}

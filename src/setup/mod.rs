@@ -1,0 +1,60 @@
+//! What is set, made into what works: embedders, language models within budgets, databases and engines, for whoever
+//! has a user to serve.
+//!
+//! [`Setup`] holds the [`Settings`] and says what its user should know by [`Notices`]; options say what was asked for
+//! this once, and go before what is set.
+
+mod budget;
+mod calls;
+mod database;
+mod embedder;
+mod endpoint;
+mod engine;
+mod model;
+mod notice;
+mod options;
+mod pinned;
+
+use std::path::Path;
+
+pub use budget::parse_budget;
+pub use calls::{CallLog, Calls};
+pub use model::Probed;
+pub use notice::{Notice, Notices};
+pub use options::{CallOptions, EngineOptions, FillOptions, ModelOptions, RecordingFiles, RerankOptions};
+
+use crate::config::Settings;
+use crate::error::Result;
+use crate::llm::Limits;
+use crate::workspace::Workspace;
+
+/// What is set, and how its user is told what they should know.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// What is set.
+    pub settings: Settings,
+    /// Who is told what is no error.
+    pub notices: Notices,
+}
+
+impl Setup {
+    /// Opens the index at `path`, its files held as is set.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::open`].
+    pub fn workspace(&self, path: impl AsRef<Path>) -> Result<Workspace> {
+        Ok(Workspace::open(path)?.with_file_access(self.settings.file_access()))
+    }
+
+    /// Returns how fast servers may be asked.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let model = &self.settings.model;
+        Limits {
+            concurrency: model.concurrency.unwrap_or(Limits::default().concurrency),
+            requests_per_minute: model.requests_per_minute,
+            tokens_per_minute: model.tokens_per_minute,
+        }
+    }
+}

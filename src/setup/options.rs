@@ -1,0 +1,115 @@
+//! What is asked for this once; it goes before what is set.
+
+use std::path::PathBuf;
+
+use crate::config::{Database, ModelRole};
+use crate::error::{Error, Result};
+use crate::index::OtherEmbedder;
+use crate::query::{RerankedBy, SearchOptions};
+
+/// Which embedder, and what runs it.
+#[derive(Debug, Clone, Default)]
+pub struct ModelOptions {
+    /// The embedder, as [`EmbedderChoice`](crate::embed::EmbedderChoice) reads it; that of the index, where none is
+    /// named.
+    pub embedder: Option<String>,
+    /// The library of ONNX Runtime.
+    pub onnx_runtime: Option<PathBuf>,
+}
+
+/// Files of calls.
+#[derive(Debug, Clone, Default)]
+pub struct RecordingFiles {
+    /// The file to write calls down in.
+    pub record: Option<PathBuf>,
+    /// The file to take them from; nobody is asked then.
+    pub replay: Option<PathBuf>,
+}
+
+/// Which language model is asked, and what it may spend.
+#[derive(Debug, Clone, Default)]
+pub struct CallOptions {
+    /// The model: `SERVER:MODEL`, a model of the server that is set, or `default`. None is asked where none is named.
+    pub model: Option<String>,
+    /// Calls at most.
+    pub calls_max: Option<u64>,
+    /// Tokens at most, read and written.
+    pub tokens_max: Option<u64>,
+    /// Whether calls are written down or taken from a file.
+    pub recording: RecordingFiles,
+}
+
+/// Passages that are judged again where nobody says how many.
+const RERANK_DEFAULT: usize = 20;
+/// What names the language model as the reranker.
+const RERANKED_BY_MODEL: &str = "model";
+/// What stands before the folder of a cross-encoder.
+const LOCAL_RERANKER: &str = "onnx:";
+
+/// What judges again what was found.
+#[derive(Debug, Clone, Default)]
+pub struct RerankOptions {
+    /// `onnx:DIR`, a cross-encoder in a folder, or `model`, the language model.
+    pub reranker: Option<String>,
+    /// Passages that it judges.
+    pub rerank: Option<usize>,
+}
+
+impl RerankOptions {
+    /// Writes into `options` who judges how many passages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a reranker that there is not.
+    pub fn apply(&self, options: &mut SearchOptions) -> Result<()> {
+        let by_model = self.reranker.as_deref() == Some(RERANKED_BY_MODEL);
+        self.folder()?;
+        options.reranked_by = if by_model { RerankedBy::Model } else { RerankedBy::Reranker };
+        options.rerank = self.rerank.or_else(|| self.reranker.is_some().then_some(RERANK_DEFAULT));
+        Ok(())
+    }
+
+    /// Returns the folder of the cross-encoder, if one judges.
+    pub(super) fn folder(&self) -> Result<Option<PathBuf>> {
+        let Some(asked) = self.reranker.as_deref().filter(|asked| *asked != RERANKED_BY_MODEL) else { return Ok(None) };
+        match asked.strip_prefix(LOCAL_RERANKER) {
+            Some(folder) if !folder.is_empty() => Ok(Some(PathBuf::from(folder))),
+            _ => {
+                let reason = format!("there are {LOCAL_RERANKER}DIR, {RERANKED_BY_MODEL}");
+                Err(Error::Option { option: "reranker", value: asked.to_owned(), reason })
+            }
+        }
+    }
+}
+
+/// Which index a question is put to, and with which models.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// The folder of the index; the one that is set, where none is named.
+    pub index: Option<PathBuf>,
+    /// The database to search instead. One that is only set is for publishing.
+    pub database: Option<Database>,
+    /// Which embedder.
+    pub models: ModelOptions,
+    /// What judges again what was found.
+    pub rerank: RerankOptions,
+    /// Which language model.
+    pub call: CallOptions,
+    /// What the language model is for.
+    pub role: ModelRole,
+}
+
+/// How an index is opened to be filled, or made.
+#[derive(Debug, Clone)]
+pub struct FillOptions {
+    /// Which embedder.
+    pub models: ModelOptions,
+    /// The language model that writes questions, as [`CallOptions::model`].
+    pub model: Option<String>,
+    /// What its model and its embedder may spend together, as [`parse_budget`](super::parse_budget) reads it.
+    pub budget: Vec<String>,
+    /// Whether calls are written down or taken from a file.
+    pub recording: RecordingFiles,
+    /// What becomes of an index that was made with another embedder.
+    pub other_embedder: OtherEmbedder,
+}
