@@ -20,7 +20,6 @@ use cairn::graph::packed::PackedGraph;
 use cairn::graph::vectors::QuantizedVectors;
 use cairn::skill::generate_by_rule;
 use cairn::store::{GraphReader as _, TextField, VectorField};
-use cairn::workspace::{DocumentUnit, PassageUnit};
 use cairn::{
     Document, IndexOptions, Performers, QueryEngine, SearchOptions, Sources, StrategyKind, Workspace, WorkspaceOptions,
 };
@@ -168,27 +167,23 @@ fn scan_vectors_of_all_sentences(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| sentences.cosines(&question.view()).len());
 }
 
-/// Commits the units of a hundred documents, over and over in the same records.
+/// Indexes a hundred documents into a new folder.
 #[divan::bench(sample_count = 10, sample_size = 1)]
-fn commit_a_hundred_documents(bencher: Bencher<'_, '_>) {
-    let place = TempDir::new().unwrap();
-    let options = WorkspaceOptions::of(&Performers::built_in());
-    let workspace = Workspace::open_or_create(place.path().join("index"), &options).unwrap();
-    let mut writer = workspace.writer().unwrap();
-    let units: Vec<DocumentUnit> = one_bundle().iter().take(100).map(unit_of).collect();
-    bencher.bench_local(|| writer.records().commit_units(&units).unwrap());
-}
-
-fn unit_of(document: &Document) -> DocumentUnit {
-    let with_questions =
-        |passage| PassageUnit { questions: generate_by_rule(document, &passage), passage, writer: None };
-    DocumentUnit {
-        root: "bench".to_owned(),
-        content: [0; 32],
-        fingerprint: "bench".to_owned(),
-        document: document.clone(),
-        passages: passages_of(document).into_iter().map(with_questions).collect(),
-    }
+fn index_a_hundred_documents(bencher: Bencher<'_, '_>) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let sources = Sources::documents(one_bundle().iter().take(100).cloned());
+    let performers = Performers::built_in();
+    let new = || {
+        let place = TempDir::new().unwrap();
+        let options = WorkspaceOptions::of(&performers);
+        let workspace = Workspace::open_or_create(place.path().join("index"), &options).unwrap();
+        (place, workspace)
+    };
+    bencher.with_inputs(new).bench_local_values(|(place, mut workspace)| {
+        let options = IndexOptions::default();
+        runtime.block_on(cairn::index(&mut workspace, &sources, &performers, &options)).unwrap();
+        (place, workspace)
+    });
 }
 
 #[divan::bench]

@@ -72,7 +72,7 @@ pub mod setup;
 pub mod skill;
 pub mod store;
 pub mod telemetry;
-pub mod text;
+mod text;
 pub mod workspace;
 
 pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOptions, Progress};

@@ -69,7 +69,7 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
 async fn open_to_search(args: &AskAllArgs, role: ModelRole, surroundings: &Surroundings) -> Result<QueryEngine> {
     let call = of_all_questions(&args.call);
     let place = typed::engine(args.place.index.clone(), &args.graph, &args.models, &call, role);
-    surroundings.setup.engine(&place).await
+    Box::pin(surroundings.setup.engine(&place)).await
 }
 
 fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptions> {
@@ -179,7 +179,7 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     let models = SearchModelArgs { models: args.models, reranker: None, rerank: None };
     let none = ModelCallArgs::default();
     let place = typed::engine(args.place.index, &args.graph, &models, &none, ModelRole::Answer);
-    let engine = surroundings.setup.engine(&place).await?;
+    let engine = Box::pin(surroundings.setup.engine(&place)).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
     let model = surroundings.setup.answer_model(&args.model, &args.budget, kept)?;
     let screen = surroundings.screen;

@@ -45,12 +45,11 @@ async fn find(
     surroundings: &Surroundings,
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
-    let source = match args.graph.named() {
-        Some(database) => Source::Asked(Arc::new(surroundings.setup.graph(&database).await?)),
-        None => {
-            let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
-            Source::Whole(Arc::new(workspace.snapshot()?))
-        }
+    let source = if let Some(database) = args.graph.named() {
+        Source::Asked(Arc::new(surroundings.setup.graph(&database).await?))
+    } else {
+        let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+        Source::Whole(Arc::new(workspace.snapshot()?))
     };
     query::paths(&source, from, to, options).await
 }

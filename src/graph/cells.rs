@@ -24,7 +24,7 @@ const ROWS_PER_TASK: usize = 64;
 
 /// Rows in cells.
 #[derive(Debug, Clone, Default)]
-pub struct Cells {
+pub(crate) struct Cells {
     centers: QuantizedVectors,
     /// Members of cell `c`: rows of `members`.
     starts: Vec<u32>,
@@ -42,7 +42,7 @@ impl Cells {
     /// # Errors
     ///
     /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
-    pub fn of(vectors: &Vectors<'_>, cancellation: &Cancellation) -> Result<Self> {
+    pub(crate) fn of(vectors: &Vectors<'_>, cancellation: &Cancellation) -> Result<Self> {
         Self::with_rows_max(vectors, CELL_ROWS_MAX, cancellation)
     }
 
@@ -74,12 +74,12 @@ impl Cells {
     /// # Errors
     ///
     /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
-    pub fn nearest(&self, query: &Vectors<'_>, cancellation: &Cancellation) -> Result<Vec<u32>> {
+    pub(crate) fn nearest(&self, query: &Vectors<'_>, cancellation: &Cancellation) -> Result<Vec<u32>> {
         nearest(query, &self.centers, cancellation)
     }
 
     /// Appends to `cells` those that are nearest to row `row` of `query`, nearest first, until they hold `wanted` rows.
-    pub fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, cells: &mut Vec<u32>) {
+    pub(crate) fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, cells: &mut Vec<u32>) {
         let centers = self.centers.view();
         let mut cosines = Vec::new();
         query.each_cosine(row, &centers, 0..centers.len(), &mut cosines);
@@ -99,13 +99,13 @@ impl Cells {
 
     /// Returns the rows, cell by cell: what places stand for.
     #[must_use]
-    pub fn members(&self) -> &[u32] {
+    pub(crate) fn members(&self) -> &[u32] {
         &self.members
     }
 
     /// Calls `visit` with the place of every row of a cell among [`Self::members`] and its cosine with row `row` of
     /// `query`; `cosines` is room to work in.
-    pub fn visit(
+    pub(crate) fn visit(
         &self,
         cell: u32,
         query: &Vectors<'_>,

@@ -8,11 +8,11 @@ use super::trail::BEARERS_MAX;
 
 /// Texts numbered in order of appearance.
 #[derive(Debug, Clone, Default)]
-pub struct Interned(FxHashMap<String, u32>);
+pub(crate) struct Interned(FxHashMap<String, u32>);
 
 impl Interned {
     /// Returns the number of a text.
-    pub fn number(&mut self, text: &str) -> u32 {
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
         if let Some(number) = self.0.get(text) {
             return *number;
         }
@@ -23,7 +23,7 @@ impl Interned {
 
     /// Returns the texts in their own order, and the place there of each number.
     #[must_use]
-    pub fn sorted(self) -> (Vec<String>, Vec<u32>) {
+    pub(crate) fn sorted(self) -> (Vec<String>, Vec<u32>) {
         let mut texts: Vec<(String, u32)> = self.0.into_iter().collect();
         texts.sort_unstable();
         let mut places = vec![0; texts.len()];
@@ -36,7 +36,7 @@ impl Interned {
 
 /// A passage.
 #[derive(Debug, Clone, Default)]
-pub struct PassageElement {
+pub(crate) struct PassageElement {
     /// Its document, by number.
     pub document: u32,
     /// Terms in its lexical field.
@@ -52,7 +52,7 @@ pub struct PassageElement {
 
 /// A question of either side.
 #[derive(Debug, Clone, Default)]
-pub struct QuestionElement {
+pub(crate) struct QuestionElement {
     /// Its passage.
     pub passage: u32,
     /// The sentence there that it was made from.
@@ -63,7 +63,7 @@ pub struct QuestionElement {
 
 /// A mention.
 #[derive(Debug, Clone, Copy)]
-pub struct MentionElement {
+pub(crate) struct MentionElement {
     /// Its passage.
     pub passage: u32,
     /// The entity, by number in [`Elements::entities`].
@@ -76,7 +76,7 @@ pub struct MentionElement {
 
 /// A question edge.
 #[derive(Debug, Clone, Copy)]
-pub struct EdgeElement {
+pub(crate) struct EdgeElement {
     /// Where it leaves.
     pub from: u32,
     /// Where it leads.
@@ -92,7 +92,7 @@ pub struct EdgeElement {
 /// All elements of a version. Passages stand document by document, questions passage by passage; the order of the
 /// others is that of nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Elements {
+pub(crate) struct Elements {
     /// How many documents there are.
     pub documents: u32,
     /// The passages.
@@ -119,7 +119,7 @@ pub struct Elements {
 
 /// What all of a version has of an entity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EntityTotals {
+pub(crate) struct EntityTotals {
     /// Documents that mention it.
     pub documents: u32,
     /// Times that its name is borne.
@@ -131,7 +131,7 @@ const BEARERS_COUNTED_MAX: u32 = 64;
 
 /// Returns the bits of an entity.
 #[must_use]
-pub const fn flags(single_in_question: bool, lower_in_question: bool) -> u32 {
+pub(crate) const fn flags(single_in_question: bool, lower_in_question: bool) -> u32 {
     (if single_in_question { entity_flag::SINGLE_IN_QUESTION } else { 0 })
         | (if lower_in_question { entity_flag::LOWER_IN_QUESTION } else { 0 })
 }
@@ -146,7 +146,7 @@ impl Elements {
     /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which bears
     /// the names that passages outside of the part bear.
     #[must_use]
-    pub fn pack(mut self) -> PackedGraph {
+    pub(crate) fn pack(mut self) -> PackedGraph {
         let mut packed = PackedGraph::default();
         if let Some(totals) = &self.totals {
             let beyond = self.beyond(totals);
@@ -287,7 +287,7 @@ impl Elements {
 }
 
 /// Returns compressed rows over `count` owners from the ascending owner of each item.
-pub fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
+pub(crate) fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
     let mut rows = vec![0; count + 1];
     owners.for_each(|owner| rows[owner as usize + 1] += 1);
     for i in 0..count {
@@ -352,7 +352,7 @@ pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
 }
 
 /// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
-pub fn pack_passage_keywords(packed: &mut PackedGraph) {
+pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
     let view = packed.view();
     let of_entity: Vec<u32> = (0..view.entity_name_ends.len() as u32)
         .map(|entity| view.keyword(view.entity_name(entity)).unwrap_or_default())

@@ -10,7 +10,7 @@ use super::top;
 
 /// What arrivals at a passage are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Importance {
+pub(crate) enum Importance {
     /// Their count over the sum of all (the paper's): a tie-breaker beside similarity.
     Counted,
     /// The best of them: what the passage that was left carries, times what the edge is worth. An entry carries its
@@ -20,7 +20,7 @@ pub enum Importance {
 
 /// How far the walk goes and what it keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HopOptions {
+pub(crate) struct HopOptions {
     /// Rounds.
     pub n_hop: u32,
     /// Passages kept.
@@ -33,7 +33,7 @@ pub struct HopOptions {
 
 /// A passage where a walk starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Start {
+pub(crate) struct Start {
     /// The passage.
     pub passage: u32,
     /// What it carries.
@@ -42,7 +42,7 @@ pub struct Start {
 
 /// One step along an edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HopStep {
+pub(crate) struct HopStep {
     /// Where it left.
     pub from: u32,
     /// Where it arrived.
@@ -55,7 +55,7 @@ pub struct HopStep {
 
 /// One round.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WalkRound {
+pub(crate) struct WalkRound {
     /// Passages in the queue.
     pub queue: u32,
     /// Edges that were judged.
@@ -66,7 +66,7 @@ pub struct WalkRound {
 
 /// A passage that was arrived at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Visited {
+pub(crate) struct Visited {
     /// The passage.
     pub passage: u32,
     /// Helpfulness = (SIM + IMP) / 2.
@@ -77,7 +77,7 @@ pub struct Visited {
 
 /// What a walk found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct HopWalk {
+pub(crate) struct HopWalk {
     /// The passages kept, best first.
     pub kept: Vec<Visited>,
     /// The passages pruned, best first.
@@ -91,7 +91,7 @@ pub struct HopWalk {
 }
 
 /// What a walk needs to know of a question.
-pub struct Reasoning<'a> {
+pub(crate) struct Reasoning<'a> {
     /// Whether a passage may be shown and walked to.
     pub is_allowed: &'a dyn Fn(u32) -> bool,
     /// What the edge of the second number is worth to one who stands in the passage of the first.
@@ -112,7 +112,7 @@ struct Seen {
 
 /// A walk between two of its rounds: who knows what the steps of a round are says so to [`Self::advance`].
 #[derive(Debug, Clone)]
-pub struct Walking {
+pub(crate) struct Walking {
     options: HopOptions,
     walk: HopWalk,
     seen: FxHashMap<u32, Seen>,
@@ -124,7 +124,12 @@ pub struct Walking {
 ///
 /// Complexity: each passage is expanded at most once.
 #[must_use]
-pub fn walk(graph: PassageGraph<'_>, starts: &[Start], reasoning: &Reasoning<'_>, options: &HopOptions) -> HopWalk {
+pub(crate) fn walk(
+    graph: PassageGraph<'_>,
+    starts: &[Start],
+    reasoning: &Reasoning<'_>,
+    options: &HopOptions,
+) -> HopWalk {
     let mut walking = Walking::begin(starts, options);
     while !walking.queue().is_empty() {
         let mut taken = WalkRound::default();
@@ -140,7 +145,7 @@ pub fn walk(graph: PassageGraph<'_>, starts: &[Start], reasoning: &Reasoning<'_>
 
 /// Returns every step from a passage that may be taken, best first.
 #[must_use]
-pub fn exits(graph: PassageGraph<'_>, from: u32, reasoning: &Reasoning<'_>) -> Vec<HopStep> {
+pub(crate) fn exits(graph: PassageGraph<'_>, from: u32, reasoning: &Reasoning<'_>) -> Vec<HopStep> {
     let edges = row(graph.passage_edges, from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
     let judged = edges.map(|edge| (edge as u32, (reasoning.edge_worth)(from, edge as u32)));
     let step = |(edge, worth): (u32, f32)| HopStep { from, to: graph.edge_target[edge as usize], edge, worth };
@@ -149,14 +154,14 @@ pub fn exits(graph: PassageGraph<'_>, from: u32, reasoning: &Reasoning<'_>) -> V
 
 /// Returns the step that similarity takes of those that [`exits`] returns.
 #[must_use]
-pub fn best_exit(exits: &[HopStep], options: &HopOptions) -> Option<HopStep> {
+pub(crate) fn best_exit(exits: &[HopStep], options: &HopOptions) -> Option<HopStep> {
     exits.first().copied().filter(|step| step.worth > options.worth_min)
 }
 
 impl Walking {
     /// Begins a walk.
     #[must_use]
-    pub fn begin(starts: &[Start], options: &HopOptions) -> Self {
+    pub(crate) fn begin(starts: &[Start], options: &HopOptions) -> Self {
         let mut walking =
             Self { options: *options, walk: HopWalk::default(), seen: FxHashMap::default(), queue: Vec::new() };
         for start in starts {
@@ -172,19 +177,19 @@ impl Walking {
 
     /// Returns the passages to be left in the next round, in order; none at the end.
     #[must_use]
-    pub fn queue(&self) -> &[u32] {
+    pub(crate) fn queue(&self) -> &[u32] {
         if self.walk.rounds.len() < self.options.n_hop as usize { &self.queue } else { &[] }
     }
 
     /// Keeps of the queue, in its order, only the `count` passages that `score` has highest.
-    pub fn narrow(&mut self, count: usize, score: impl Fn(u32) -> f32) {
+    pub(crate) fn narrow(&mut self, count: usize, score: impl Fn(u32) -> f32) {
         let best = top::best(self.queue.iter().map(|passage| (*passage, score(*passage))), count);
         self.queue.retain(|passage| best.iter().any(|it| it.0 == *passage));
     }
 
     /// Takes the steps of a round, each from a passage of the queue and in its order. A passage that was not seen
     /// before joins the next queue.
-    pub fn advance(&mut self, taken: WalkRound) {
+    pub(crate) fn advance(&mut self, taken: WalkRound) {
         let round = self.walk.rounds.len() as u32 + 1;
         let mut next = Vec::new();
         for &step in &taken.steps {
@@ -207,7 +212,7 @@ impl Walking {
 
     /// Ends the walk and keeps the best, by their Helpfulness.
     #[must_use]
-    pub fn finish(self, passage_similarity: &dyn Fn(u32) -> f32) -> HopWalk {
+    pub(crate) fn finish(self, passage_similarity: &dyn Fn(u32) -> f32) -> HopWalk {
         let Self { options, mut walk, seen, .. } = self;
         prune(&mut walk, &seen, passage_similarity, &options);
         walk
@@ -243,7 +248,7 @@ impl HopWalk {
     /// Returns the steps that led to `passage`, first step first, each with its round: the last is the one that carried
     /// most, or else the one that first reached it. Empty for an entry that nothing was carried to.
     #[must_use]
-    pub fn path(&self, passage: u32) -> Vec<(u32, HopStep)> {
+    pub(crate) fn path(&self, passage: u32) -> Vec<(u32, HopStep)> {
         let mut path = Vec::new();
         let mut last = self.carried.get(&passage).or_else(|| self.reached.get(&passage));
         while let Some((round, step)) = last {

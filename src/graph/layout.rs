@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 /// Nodes that a layout has at most: it takes their square in space and, for each sweep, in time.
-pub const NODES_MAX: usize = 1_000;
+pub(crate) const NODES_MAX: usize = 1_000;
 /// Sweeps at most.
 const SWEEPS_MAX: usize = 200;
 /// A sweep that lowers the stress by less than this part of it is the last.
@@ -17,7 +17,7 @@ const GAIN_MIN: f64 = 1e-4;
 const APART: u32 = 1;
 
 /// A place in the plane.
-pub type Place = [f64; 2];
+pub(crate) type Place = [f64; 2];
 
 /// Lays out a graph of `count` nodes, whose edges count in both directions; nothing where there are more than
 /// [`NODES_MAX`], or an edge names one that is not there. The places have their middle at 0 and reach to 1 from it. The
@@ -27,7 +27,7 @@ pub type Place = [f64; 2];
 ///
 /// O(nodes · edges + sweeps · nodes²) time, O(nodes²) space, with at most 200 sweeps.
 #[must_use]
-pub fn layout(count: usize, edges: &[(u32, u32)], seed: u64) -> Option<Vec<Place>> {
+pub(crate) fn layout(count: usize, edges: &[(u32, u32)], seed: u64) -> Option<Vec<Place>> {
     if count > NODES_MAX || edges.iter().any(|(from, to)| *from.max(to) as usize >= count) {
         return None;
     }

@@ -1,15 +1,15 @@
 //! Pure algorithms over the graph: no I/O, no clock; seeds and order are arguments.
 
-pub mod cells;
-pub mod elements;
-pub mod hop;
-pub mod layout;
+pub(crate) mod cells;
+pub(crate) mod elements;
+pub(crate) mod hop;
+pub(crate) mod layout;
 pub mod matching;
 pub mod mentions;
-pub mod network;
+pub(crate) mod network;
 pub mod packed;
-pub mod paths;
-pub mod scan;
-pub mod top;
+pub(crate) mod paths;
+pub(crate) mod scan;
+pub(crate) mod top;
 pub mod trail;
 pub mod vectors;

@@ -11,7 +11,7 @@ use petgraph::visit::{EdgeRef as _, GraphProp, IntoEdges, NodeIndexable};
 
 /// The bounds of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathLimits {
+pub(crate) struct PathLimits {
     /// Paths to find at most.
     pub paths: usize,
     /// Edges of a path at most.
@@ -19,7 +19,7 @@ pub struct PathLimits {
 }
 
 /// Each edge of a path, behind the node that it leads to: paths of one length are in the order of these.
-pub type Steps<N, E> = Vec<(N, E)>;
+pub(crate) type Steps<N, E> = Vec<(N, E)>;
 
 /// A node that no path has been found from yet.
 const UNREACHED: usize = usize::MAX;
@@ -34,7 +34,7 @@ const CLOSED: usize = usize::MAX - 1;
 /// # Complexity
 ///
 /// O(paths · `length_max` · (nodes + edges)) time at worst; a search ends at the distance where it finds.
-pub fn shortest_paths<G>(
+pub(crate) fn shortest_paths<G>(
     graph: G,
     from: G::NodeId,
     to: G::NodeId,

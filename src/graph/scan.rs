@@ -108,7 +108,7 @@ mod wide {
 
 /// Returns Σ a·b, exactly.
 #[must_use]
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
+pub(crate) fn dot(a: &[i8], b: &[i8]) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the function is safe but for the instructions that it uses, and the processor has just said that it
@@ -119,7 +119,7 @@ pub fn dot(a: &[i8], b: &[i8]) -> i32 {
 }
 
 /// Puts the product of `query` and every row of `codes`, which are rows of its length, into `sums`.
-pub fn dots(codes: &[i8], query: &[i8], sums: &mut Vec<i32>) {
+pub(crate) fn dots(codes: &[i8], query: &[i8], sums: &mut Vec<i32>) {
     sums.clear();
     if query.is_empty() {
         return;

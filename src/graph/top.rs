@@ -7,13 +7,13 @@ const ROOM_MIN: usize = 256;
 
 /// Orders by score, best first, then by number.
 #[must_use]
-pub fn best_first(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
+pub(crate) fn best_first(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
 /// Returns the `k` best of `scored`, best first.
 #[must_use]
-pub fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Vec<(u32, f32)> {
+pub(crate) fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Vec<(u32, f32)> {
     if k == 0 {
         return Vec::new();
     }
@@ -39,7 +39,7 @@ pub fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Vec<(u32,
 
 /// Returns the `k` best of a list of scores by number, best first; what is not finite is left out.
 #[must_use]
-pub fn best_of(scores: &[f32], k: usize) -> Vec<(u32, f32)> {
+pub(crate) fn best_of(scores: &[f32], k: usize) -> Vec<(u32, f32)> {
     best(scores.iter().enumerate().filter(|(_, score)| score.is_finite()).map(|(i, score)| (i as u32, *score)), k)
 }
 

@@ -213,8 +213,8 @@ impl Session {
         count: &mut u64,
         visit: &mut (dyn FnMut(&Row) -> Result<()> + Send),
     ) -> Result<Result<()>, DriverError> {
-        let mut turn = self.connections.turn().await?;
-        let mut transaction = turn.begin(self.patience).await?;
+        let mut checkout = self.connections.checkout().await?;
+        let mut transaction = checkout.begin(self.patience).await?;
         let visited = async {
             let mut rows = transaction.execute(statement.query()).await?;
             while let Some(row) = rows.next(transaction.handle()).await? {
@@ -227,9 +227,9 @@ impl Session {
         };
         let visited: Result<Result<()>, DriverError> = visited.await;
         match visited {
-            Ok(Ok(())) => turn.commit(transaction).await.map(Ok),
+            Ok(Ok(())) => checkout.commit(transaction).await.map(Ok),
             refused => {
-                turn.roll_back(transaction).await;
+                checkout.roll_back(transaction).await;
                 refused
             }
         }
@@ -268,12 +268,12 @@ impl Session {
         statements: Arc<[Statement]>,
         batch: Option<i64>,
     ) -> Result<Result<Outcome, DriverError>, tokio::task::JoinError> {
-        let mut turn = match self.connections.turn().await {
-            Ok(turn) => turn,
+        let mut checkout = match self.connections.checkout().await {
+            Ok(checkout) => checkout,
             Err(error) => return Ok(Err(error)),
         };
         let patience = self.patience;
-        tokio::spawn(async move { turn.run(&statements, batch, patience).await }).await
+        tokio::spawn(async move { checkout.run(&statements, batch, patience).await }).await
     }
 }
 
@@ -281,7 +281,7 @@ impl Session {
 struct Connections {
     config: Config,
     pool: Mutex<Pool>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// A pool, and how many there were before it.
@@ -293,13 +293,13 @@ struct Pool {
 impl Connections {
     fn new(config: Config) -> Result<Self, DriverError> {
         let pool = Mutex::new(Pool { graph: Graph::connect(config.clone())?, number: 0 });
-        Ok(Self { config, pool, turns: Arc::new(Semaphore::new(CONNECTIONS_MAX)) })
+        Ok(Self { config, pool, permits: Arc::new(Semaphore::new(CONNECTIONS_MAX)) })
     }
 
     /// Waits for a connection to be free. Nobody who holds one waits for another.
-    async fn turn(self: &Arc<Self>) -> Result<Permit, DriverError> {
-        let permit = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
-        Ok(Permit { connections: Arc::clone(self), begun_in: None, _permit: permit })
+    async fn checkout(self: &Arc<Self>) -> Result<Checkout, DriverError> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
+        Ok(Checkout { connections: Arc::clone(self), begun_in: None, _permit: permit })
     }
 
     /// Puts a new pool in place of that of this number. Connections of the old one are closed: those that lie idle now,
@@ -316,16 +316,16 @@ impl Connections {
     }
 }
 
-/// A turn to run one transaction. Where it ends without that the transaction was ended, the server would keep it, with
+/// A connection to run one transaction. Where it ends without that the transaction was ended, the server would keep it, with
 /// its locks, as long as the connection lies in the pool: then the pool is replaced.
-struct Permit {
+struct Checkout {
     connections: Arc<Connections>,
     /// The pool of the transaction that was begun and has not ended.
     begun_in: Option<u64>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Permit {
+impl Drop for Checkout {
     fn drop(&mut self) {
         if let Some(number) = self.begun_in {
             self.connections.replace(number);
@@ -333,7 +333,7 @@ impl Drop for Permit {
     }
 }
 
-impl Permit {
+impl Checkout {
     /// The driver itself waits without end for a peer that takes a connection and says nothing.
     async fn begin(&mut self, patience: Patience) -> Result<Txn, DriverError> {
         // Not kept longer than this: a pool that is replaced is to close its connections at once.
@@ -478,13 +478,13 @@ mod tests {
             let (target, is_closed) = server(answer);
             let session = Session::open(&target, BRIEF).unwrap();
             // Another transaction goes on meanwhile: it may wait for the locks of the first.
-            let mut other = session.connections.turn().await.unwrap();
+            let mut other = session.connections.checkout().await.unwrap();
             let _transaction = other.begin(BRIEF).await.unwrap();
             let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             let closed = tokio::task::spawn_blocking(move || is_closed.recv_timeout(Duration::from_mins(1)));
             assert_eq!(closed.await.unwrap(), Ok(1));
-            assert_eq!(session.connections.turns.available_permits(), CONNECTIONS_MAX - 1);
+            assert_eq!(session.connections.permits.available_permits(), CONNECTIONS_MAX - 1);
         }
     }
 

@@ -7,7 +7,9 @@ use super::calls::{CallLog, Calls};
 use super::options::ModelOptions;
 use super::{Setup, endpoint};
 use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder, ReplayedEmbedder, ServerEmbedder, ServerOptions};
-use crate::error::{Error, Result};
+#[cfg(feature = "hub")]
+use crate::error::Error;
+use crate::error::Result;
 use crate::llm::Endpoint;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
@@ -132,7 +134,7 @@ impl Setup {
         let embedder = match values {
             Values::Known(dimension) => ServerEmbedder::pinned(endpoint, *dimension, options)?,
             Values::Estimated(dimension) => ServerEmbedder::unopened(endpoint, *dimension, options)?,
-            Values::Asked => ServerEmbedder::open(endpoint, options).await?,
+            Values::Asked => Box::pin(ServerEmbedder::open(endpoint, options)).await?,
         };
         Ok(Performers::with_embedder(Arc::new(embedder)))
     }

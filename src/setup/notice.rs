@@ -55,9 +55,11 @@ impl fmt::Display for Notice {
     }
 }
 
+type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
+
 /// Who is told; nobody, by default.
 #[derive(Clone, Default)]
-pub struct Notices(Option<Arc<dyn Fn(&Notice) + Send + Sync>>);
+pub struct Notices(Option<Listener>);
 
 impl Notices {
     /// Tells `listener`.

@@ -11,6 +11,7 @@ use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathE
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
 pub use crate::graph::vectors::Vectors;
+pub use crate::text::terms;
 pub use replies::ReplyStore;
 
 /// A field with its own statistics: how many texts there are and how long they are.

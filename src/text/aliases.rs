@@ -31,7 +31,7 @@ const LETTERS_WITHIN: usize = 30;
 
 /// Returns the folded other names that `sentence`, a first sentence, gives to what is called `name`.
 #[must_use]
-pub fn aliases(name: &str, sentence: &str) -> Vec<String> {
+pub(crate) fn aliases(name: &str, sentence: &str) -> Vec<String> {
     let all = words(sentence);
     let mut found = Vec::new();
     let mut at = 0;

@@ -12,7 +12,7 @@ use super::words::words;
 /// A word is kept as its hash of 64 bits, since a text of nothing but different words has millions of them: of ten
 /// million, two have one hash, and are counted as one word, with a chance of 3 in a million.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CaseCounts(FxHashMap<u64, Cases>);
+pub(crate) struct CaseCounts(FxHashMap<u64, Cases>);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cases {
@@ -23,7 +23,7 @@ struct Cases {
 
 impl CaseCounts {
     /// Counts the words of `text`.
-    pub fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         let mut folded = String::new();
         for word in words(text) {
             folded.clear();
@@ -35,7 +35,7 @@ impl CaseCounts {
     }
 
     /// Adds what `other` counted.
-    pub fn merge(&mut self, mut other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         if self.0.len() < other.0.len() {
             std::mem::swap(self, &mut other);
         }
@@ -46,7 +46,7 @@ impl CaseCounts {
 
     /// Forgets the words that are never in lower case: what is said of them is what is said of unknown words.
     #[must_use]
-    pub fn without_names(mut self) -> Self {
+    pub(crate) fn without_names(mut self) -> Self {
         self.0.retain(|_, cases| cases.lower > 0);
         self.0.shrink_to_fit();
         self
@@ -54,7 +54,7 @@ impl CaseCounts {
 
     /// Returns whether the folded `word` is a common word: in lower case more than once in six times.
     #[must_use]
-    pub fn is_mostly_lower(&self, word: &str) -> bool {
+    pub(crate) fn is_mostly_lower(&self, word: &str) -> bool {
         let Cases { lower, capitalized } = self.cases(word);
         5 * u64::from(lower) > u64::from(capitalized)
     }
@@ -62,7 +62,7 @@ impl CaseCounts {
     /// Returns whether the folded `word` may be a name where a question capitalizes it. It is laxer than in a text:
     /// people write questions with fewer capitals at the beginning of a sentence.
     #[must_use]
-    pub fn is_name_in_question(&self, word: &str) -> bool {
+    pub(crate) fn is_name_in_question(&self, word: &str) -> bool {
         let Cases { lower, capitalized } = self.cases(word);
         lower < capitalized || !self.is_mostly_lower(word)
     }

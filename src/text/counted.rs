@@ -6,7 +6,7 @@ use std::fmt::Display;
 ///
 /// The noun is a regular one, in the singular.
 #[must_use]
-pub fn counted(count: impl Display, noun: &str) -> String {
+pub(crate) fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
     match noun.strip_suffix('y') {
         _ if count == "1" => format!("1 {noun}"),

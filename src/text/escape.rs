@@ -22,14 +22,14 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 /// Returns `text` without characters that steer a terminal, turn the reading direction or hide, but with its line feeds
 /// and tabs. Carriage returns before a line feed and soft hyphens go, the rest is replaced.
 #[must_use]
-pub fn terminal_escape(text: &str) -> Cow<'_, str> {
+pub(crate) fn terminal_escape(text: &str) -> Cow<'_, str> {
     escaped(text, true)
 }
 
 /// Returns `text` as [`terminal_escape`] does, on one line: line feeds and tabs are replaced too, so that no text can
 /// begin a line that it does not belong on.
 #[must_use]
-pub fn terminal_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn terminal_line(text: &str) -> Cow<'_, str> {
     escaped(text, false)
 }
 
@@ -64,7 +64,7 @@ fn escaped(text: &str, keeps_lines: bool) -> Cow<'_, str> {
 
 /// Returns the beginning of `text` and `…`, `chars_max` characters in all; nothing where it has no more than that.
 #[must_use]
-pub fn shortened(text: &str, chars_max: usize) -> Option<String> {
+pub(crate) fn shortened(text: &str, chars_max: usize) -> Option<String> {
     // Characters have a byte at least.
     if text.len() <= chars_max || text.chars().nth(chars_max).is_none() {
         return None;
@@ -75,7 +75,7 @@ pub fn shortened(text: &str, chars_max: usize) -> Option<String> {
 
 /// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
 #[must_use]
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let parts = text.split(|it: char| it.is_whitespace() || is_steering(it));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -83,7 +83,7 @@ pub fn one_line(text: &str) -> String {
 /// Returns JSON of the same value whose characters neither steer a terminal nor turn the reading direction nor hide:
 /// inside its strings, which alone can hold them, they are written as `\uXXXX`.
 #[must_use]
-pub fn json_escape(json: &str) -> Cow<'_, str> {
+pub(crate) fn json_escape(json: &str) -> Cow<'_, str> {
     if !json.contains(is_suspect) {
         return Cow::Borrowed(json);
     }

@@ -7,7 +7,7 @@ use super::words::{FoldedWords, Word};
 
 /// How strictly a name must be capitalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameRule {
+pub(crate) enum NameRule {
     /// In a text: every word but linking words.
     Text,
     /// In a question, which people write more loosely: half of the words.
@@ -16,7 +16,7 @@ pub enum NameRule {
 
 /// What is known of names, all by folded words.
 #[derive(Clone, Copy)]
-pub struct NameLookup<'a> {
+pub(crate) struct NameLookup<'a> {
     /// The most words of a name that begins with this word; 0 where none does.
     pub longest: &'a dyn Fn(&str) -> usize,
     /// Whether these words, joined by one space, are a name.
@@ -29,7 +29,7 @@ pub struct NameLookup<'a> {
 
 /// A known name where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NameMatch {
+pub(crate) struct NameMatch {
     /// Its words, as indices into [`super::words()`] of the text.
     pub words: Range<usize>,
     /// First byte.
@@ -42,12 +42,12 @@ pub struct NameMatch {
 
 /// Returns the known names in `text`, in order, without overlap, the longest at each place.
 #[must_use]
-pub fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) -> Vec<NameMatch> {
+pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) -> Vec<NameMatch> {
     visit_names(text, rule, lookup, &mut |_| ())
 }
 
 /// As [`find_names`]; calls `refused` with the words of names that are not capitalized as names are.
-pub fn visit_names(
+pub(crate) fn visit_names(
     text: &str,
     rule: NameRule,
     lookup: &NameLookup<'_>,

@@ -7,7 +7,7 @@ use unicode_normalization::char::canonical_combining_class;
 
 /// Returns `text` in compatibility decomposition without its combining marks: `Á` is `A`, `ﬁ` is `fi`.
 #[must_use]
-pub fn fold(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

@@ -9,7 +9,7 @@ use super::words::tokens;
 
 /// Characters of a stem that a cue keeps: enough to tell words apart, few enough that `born` and `birth` stay two and
 /// `direct` and `director` are one.
-pub const CUE_CHARS: usize = 5;
+pub(super) const CUE_CHARS: usize = 5;
 
 /// Beginnings of words that the stemmer would run together with `universe`, `intern`, `organ` and `even`, and their
 /// stems: they are too frequent, and too far from each other, for that.
@@ -49,7 +49,7 @@ fn word_set(file: &'static str) -> FxHashSet<&'static str> {
 }
 
 /// The months, folded, in order.
-pub const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
@@ -66,25 +66,25 @@ pub const MONTHS: [&str; 12] = [
 
 /// Returns whether a folded word says too little to search by.
 #[must_use]
-pub fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(word)
 }
 
 /// Returns whether a folded word may stand in lower case inside a name: the `of` of `Margrave of Tuscany`.
 #[must_use]
-pub fn is_linking_word(word: &str) -> bool {
+pub(crate) fn is_linking_word(word: &str) -> bool {
     LINKING_WORDS.contains(word)
 }
 
 /// Returns the stems that a passage may use where a question uses `stem`; mostly none.
 #[must_use]
-pub fn related(stem: &str) -> &'static [String] {
+pub(crate) fn related(stem: &str) -> &'static [String] {
     RELATIONS.get(stem).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the English stem of a folded word.
 #[must_use]
-pub fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     if let Some((_, stem)) = OWN_STEMS.iter().find(|(beginning, _)| word.starts_with(beginning)) {
         return (*stem).to_owned();
     }
@@ -94,13 +94,13 @@ pub fn stem(word: &str) -> String {
 
 /// Returns the beginning of a folded word's stem, by which words around a mention are compared.
 #[must_use]
-pub fn cue(word: &str) -> String {
+pub(crate) fn cue(word: &str) -> String {
     cue_of_stem(stem(word))
 }
 
 /// Returns the beginning of a stem.
 #[must_use]
-pub fn cue_of_stem(mut stem: String) -> String {
+pub(crate) fn cue_of_stem(mut stem: String) -> String {
     if let Some((end, _)) = stem.char_indices().nth(CUE_CHARS) {
         stem.truncate(end);
     }

@@ -17,23 +17,26 @@ mod runs;
 mod sentences;
 mod words;
 
-pub use counted::counted;
-pub use fold::fold;
-pub use words::{Word, tokens, words};
+pub(crate) use counted::counted;
+pub(crate) use fold::fold;
+pub(crate) use words::{Word, tokens, words};
 
-pub use lexicon::{CUE_CHARS, MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem, terms};
+pub use lexicon::terms;
+pub(crate) use lexicon::{MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem};
 
-pub use sentences::{is_block_start, sentences};
+pub(crate) use sentences::sentences;
 
-pub use aliases::aliases;
-pub use case::CaseCounts;
-pub use find::{NameLookup, NameMatch, NameRule, find_names, visit_names};
-pub use names::{NameKind, after_headings, bearer_names, lead_name, quoted_lead, strip_parenthesis};
-pub use runs::{Run, capitalized_runs};
+pub(crate) use aliases::aliases;
+pub(crate) use case::CaseCounts;
+pub(crate) use find::{NameLookup, NameMatch, NameRule, find_names, visit_names};
+pub(crate) use names::{NameKind, after_headings, bearer_names, lead_name, strip_parenthesis};
+pub(crate) use runs::{Run, capitalized_runs};
 
-pub use near::{ALIKE_CHARS_MIN, folded, near};
+pub(crate) use near::{ALIKE_CHARS_MIN, folded, near};
 
-pub use model_tokens::model_tokens;
-pub use pieces::{WordPiece, english};
+pub(crate) use model_tokens::model_tokens;
+#[cfg(test)]
+pub(crate) use pieces::WordPiece;
+pub(crate) use pieces::english;
 
-pub use escape::{json_escape, one_line, shortened, terminal_escape, terminal_line};
+pub(crate) use escape::{json_escape, one_line, shortened, terminal_escape, terminal_line};

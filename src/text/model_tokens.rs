@@ -25,7 +25,7 @@ impl CharClass {
 /// Returns about how many tokens a text has, neither too many nor too few: the word pieces of each word, a token for
 /// three digits, and one for each run of other marks. White space goes with what follows it, but for ends of lines.
 #[must_use]
-pub fn model_tokens(text: &str) -> u64 {
+pub(crate) fn model_tokens(text: &str) -> u64 {
     let count = |run: &str| match run.chars().next().map(CharClass::of) {
         Some(CharClass::Letters) => english().count(run) as u64,
         Some(CharClass::Digits) => (run.chars().count() as u64).div_ceil(3),

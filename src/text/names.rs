@@ -6,7 +6,7 @@ use super::words::{tokens, words};
 /// How a document bears a name; smaller is stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
-pub enum NameKind {
+pub(crate) enum NameKind {
     /// Its title.
     Title = 0,
     /// Its title without a parenthesis at the end.
@@ -39,7 +39,7 @@ const OPENERS: &[&str] = &[
 
 /// Returns a title without the parenthesis at its end, if it has one.
 #[must_use]
-pub fn strip_parenthesis(title: &str) -> &str {
+pub(crate) fn strip_parenthesis(title: &str) -> &str {
     let title = title.trim();
     let Some((before, inside)) = title.strip_suffix(')').and_then(|it| it.rsplit_once('(')) else {
         return title;
@@ -49,7 +49,7 @@ pub fn strip_parenthesis(title: &str) -> &str {
 
 /// Returns a text from its first line on that is no heading of Markdown: a heading names, a sentence tells.
 #[must_use]
-pub fn after_headings(text: &str) -> &str {
+pub(crate) fn after_headings(text: &str) -> &str {
     let mut rest = text.trim_start();
     while rest.starts_with('#') {
         rest = rest.split_once('\n').map_or("", |(_, below)| below).trim_start();
@@ -60,7 +60,7 @@ pub fn after_headings(text: &str) -> &str {
 /// Returns the subject of the first sentence where it is a name: capitalized words before a parenthesis, a comma or a
 /// verb such as `is`.
 #[must_use]
-pub fn lead_name(text: &str) -> Option<&str> {
+pub(crate) fn lead_name(text: &str) -> Option<&str> {
     let text = after_headings(text);
     let subject = subject(text.strip_prefix(['"', '“']).unwrap_or(text))?;
     let words = words(subject);
@@ -106,7 +106,7 @@ fn opens_predicate(text: &str) -> bool {
 
 /// Returns the quoted work that a text opens with.
 #[must_use]
-pub fn quoted_lead(text: &str) -> Option<&str> {
+pub(super) fn quoted_lead(text: &str) -> Option<&str> {
     let inside = after_headings(text).strip_prefix(['"', '“'])?;
     let end = inside.find(['"', '“', '”'])?;
     let (quoted, rest) = inside.split_at_checked(end)?;
@@ -119,7 +119,7 @@ pub fn quoted_lead(text: &str) -> Option<&str> {
 /// A name is its folded words joined by one space. A document without a title that opens with a name of three to five
 /// words bears the first and the last of them too, as people are called.
 #[must_use]
-pub fn bearer_names(title: Option<&str>, text: &str) -> Vec<(String, NameKind)> {
+pub(crate) fn bearer_names(title: Option<&str>, text: &str) -> Vec<(String, NameKind)> {
     let mut names = Vec::new();
     if let Some(title) = title {
         push_name(title, NameKind::Title, &mut names);

@@ -7,12 +7,12 @@ use super::words::tokens;
 /// Names that are brought up.
 const NEAR_MAX: usize = 5;
 /// Characters that two names must begin with to be alike.
-pub const ALIKE_CHARS_MIN: usize = 3;
+pub(crate) const ALIKE_CHARS_MIN: usize = 3;
 
 /// Returns those of `names` that begin most like `wanted`, written as an index folds names: the most alike first, then
 /// by name.
 #[must_use]
-pub fn near<S: AsRef<str>>(wanted: &str, names: impl IntoIterator<Item = S>) -> Vec<String> {
+pub(crate) fn near<S: AsRef<str>>(wanted: &str, names: impl IntoIterator<Item = S>) -> Vec<String> {
     let wanted = folded(wanted);
     let least = ALIKE_CHARS_MIN.min(wanted.chars().count()).max(1);
     let mut best: Vec<(Reverse<usize>, String)> = Vec::new();
@@ -31,7 +31,7 @@ pub fn near<S: AsRef<str>>(wanted: &str, names: impl IntoIterator<Item = S>) -> 
 
 /// Returns a name as an index knows an entity by it: its words folded, joined by one space.
 #[must_use]
-pub fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     tokens(name).join(" ")
 }
 

@@ -14,7 +14,7 @@ const WORD_CHARS_MAX: usize = 100;
 
 /// A vocabulary of word pieces, one a line, numbered from 0; pieces inside a word begin with `##`.
 #[derive(Debug, Clone)]
-pub struct WordPiece<'v> {
+pub(crate) struct WordPiece<'v> {
     /// Pieces that begin a word.
     first: FxHashMap<&'v str, u32>,
     /// Pieces that go on with one, without their `##`.
@@ -27,14 +27,14 @@ pub struct WordPiece<'v> {
 
 /// Returns the vocabulary of the embedder in the program.
 #[must_use]
-pub fn english() -> &'static WordPiece<'static> {
+pub(crate) fn english() -> &'static WordPiece<'static> {
     &ENGLISH
 }
 
 impl<'v> WordPiece<'v> {
     /// Reads a vocabulary.
     #[must_use]
-    pub fn new(vocab: &'v str) -> Self {
+    pub(crate) fn new(vocab: &'v str) -> Self {
         let mut pieces = Self { first: map(vocab), inner: map(vocab), piece_bytes_max: 0, unknown: None };
         for (number, line) in (0..).zip(vocab.lines()) {
             let inner = line.strip_prefix("##").filter(|it| !it.is_empty());
@@ -49,7 +49,7 @@ impl<'v> WordPiece<'v> {
     }
 
     /// Appends the pieces of `text`, all of them.
-    pub fn pieces(&self, text: &str, out: &mut Vec<u32>) {
+    pub(crate) fn pieces(&self, text: &str, out: &mut Vec<u32>) {
         let mut word = String::new();
         for c in text.chars() {
             if c.is_ascii() {
@@ -64,7 +64,7 @@ impl<'v> WordPiece<'v> {
 
     /// Returns how many pieces `text` has.
     #[must_use]
-    pub fn count(&self, text: &str) -> usize {
+    pub(crate) fn count(&self, text: &str) -> usize {
         let mut pieces = Vec::with_capacity(text.len() / 4);
         self.pieces(text, &mut pieces);
         pieces.len()

@@ -5,7 +5,7 @@ use super::words::{FoldedWords, Word};
 
 /// A run of capitalized words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
@@ -27,7 +27,7 @@ const SINGLE_CHARS_MIN: usize = 3;
 ///
 /// A name of one word is left out where `is_common` says that its folded form is a common word.
 #[must_use]
-pub fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
+pub(crate) fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
     let folded = FoldedWords::of(text);
     let mut runs = Vec::new();
     let mut index = 0;

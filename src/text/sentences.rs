@@ -21,7 +21,7 @@ const LEVELS_MAX: usize = 6;
 /// heading ends.
 ///
 /// Complexity: linear in the text.
-pub fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     // A sentence begins at a character that is no white space: none is looked at again at each line break.
     let mut start = skip(text, 0, char::is_whitespace);
     std::iter::from_fn(move || {
@@ -113,7 +113,7 @@ fn ends_block(text: &str, start: usize, at: usize) -> bool {
 
 /// Returns whether a line begins a block of its own: a heading, a list item, a table row.
 #[must_use]
-pub fn is_block_start(line: &str) -> bool {
+pub(super) fn is_block_start(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     if ["- ", "* ", "+ ", "• ", "|"].iter().any(|mark| line.starts_with(mark)) || is_heading(line) {
         return true;

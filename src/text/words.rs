@@ -6,7 +6,7 @@ use super::fold::{fold, is_mark, push_folded};
 
 /// A word where it stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word<'a> {
+pub(crate) struct Word<'a> {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
@@ -18,20 +18,20 @@ pub struct Word<'a> {
 impl Word<'_> {
     /// Returns whether it begins with a capital letter.
     #[must_use]
-    pub fn is_capitalized(&self) -> bool {
+    pub(crate) fn is_capitalized(&self) -> bool {
         self.text.starts_with(char::is_uppercase)
     }
 
     /// Returns whether it begins as a word of a name does: with a capital letter or a digit.
     #[must_use]
-    pub fn is_name_like(&self) -> bool {
+    pub(crate) fn is_name_like(&self) -> bool {
         self.text.starts_with(|c: char| c.is_uppercase() || c.is_numeric())
     }
 }
 
 /// Returns the words of `text`, in order. Combining marks belong to the letter before them.
 #[must_use]
-pub fn words(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::with_capacity(text.len() / 6);
     let mut open: Option<usize> = None;
     for (at, c) in text.char_indices() {
@@ -54,7 +54,7 @@ fn word(text: &str, start: usize, end: usize) -> Word<'_> {
 
 /// Returns the words of `text`, folded and in lower case.
 #[must_use]
-pub fn tokens(text: &str) -> Vec<String> {
+pub(crate) fn tokens(text: &str) -> Vec<String> {
     let folded = fold(text);
     let lower = if folded.is_ascii() { folded.to_ascii_lowercase() } else { folded.to_lowercase() };
     words(&lower).into_iter().map(|word| word.text.to_owned()).collect()

@@ -23,7 +23,7 @@ const SCALE: usize = size_of::<f32>();
 const SUM: usize = 8;
 
 /// What a vector is of, as a digest.
-pub type VectorKey = [u8; KEY];
+pub(crate) type VectorKey = [u8; KEY];
 
 /// Vectors of a version that is not written yet.
 #[derive(Debug)]

@@ -43,17 +43,17 @@ use std::path::{Path, PathBuf};
 pub use check::{IndexCheck, IndexFinding};
 pub(crate) use contained::is_contained;
 pub(crate) use export::{CanonicalLines, Mention};
-pub use fresh_vectors::{FreshVectors, VectorKey};
+pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
 pub(crate) use fuzzed::open_file;
 use lock::Lock;
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
-pub use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenCounts, WrittenQuestions};
-pub use replies::Replies;
+pub use records::WrittenCounts;
+pub(crate) use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenQuestions};
+pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
-pub use text_index::TermsOf;
-pub use writer::{VersionParts, Writer};
+pub(crate) use writer::{VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};

@@ -22,7 +22,7 @@ use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 
 /// Appends the terms of a text, given by its ordinal, separated by spaces. Called once for each text, in order.
-pub type TermsOf<'a> = dyn Fn(usize, &mut String) + Sync + 'a;
+pub(crate) type TermsOf<'a> = dyn Fn(usize, &mut String) + Sync + 'a;
 
 const FIELD: &str = "terms";
 /// Sizes the first table of terms; more is taken as it is needed.

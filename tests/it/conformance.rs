@@ -8,9 +8,8 @@ use cairn::graph::packed::row;
 use cairn::graph::vectors::NO_ROW;
 use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
 use cairn::store::{
-    DocumentText, Follow, GraphReader, GraphSource as _, Recognized, TextField, VectorField, Vectors, Wanted,
+    DocumentText, Follow, GraphReader, GraphSource as _, Recognized, TextField, VectorField, Vectors, Wanted, terms,
 };
-use cairn::text::terms;
 use cairn::workspace::Snapshot;
 
 use crate::support::neo4j::database;

@@ -22,9 +22,10 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transactio
 use digest::Digest;
 pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};
-pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
+pub(crate) use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub(super) use version::VersionRow;
-pub use written::{WrittenCounts, WrittenQuestions};
+pub use written::WrittenCounts;
+pub(crate) use written::WrittenQuestions;
 
 use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};
 use crate::domain::{Cancellation, CollectionId, IndexVersion, Skip};
