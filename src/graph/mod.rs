@@ -10,6 +10,7 @@ pub mod network;
 pub mod packed;
 pub mod paths;
 pub mod scan;
+mod structure;
 pub mod top;
 pub mod trail;
 pub mod vectors;

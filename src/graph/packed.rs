@@ -4,6 +4,8 @@
 //! version. Lists of lists are in compressed rows: `rows[i]..rows[i + 1]` bounds the items of `i`. No text but names
 //! and keywords, which queries look up.
 
+use super::structure;
+
 /// Ways in which a passage bears a name; smaller is stronger.
 pub mod name_kind {
     /// The document's title.
@@ -37,8 +39,26 @@ pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
 /// No word.
 pub const NO_CUE: u32 = u32::MAX;
 
+/// Says of one array whether it keeps a rule.
+macro_rules! keeps {
+    ($items:expr, ends $texts:ident; $graph:expr, $counts:expr) => {
+        structure::ends($items, $graph.$texts)
+    };
+    ($items:expr, $rule:ident $($of:ident)+; $graph:expr, $counts:expr) => {
+        structure::$rule($items, $($counts.$of),+)
+    };
+}
+
+/// Declares the arrays: each with its name in a file, and the rules that it keeps, so that whoever walks the graph may
+/// index without looking. Of things that are numbered,
+///
+/// - `each things`: there is an item for each,
+/// - `below things`: each item is the number of one,
+/// - `rows owners things`: it bounds the row of things that each owner has,
+/// - `around mentions cues`: there are [`CUES`] items for each mention, each the number of a cue or [`NO_CUE`],
+/// - `ends texts`: it bounds texts that lie back to back in that array.
 macro_rules! packed {
-    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
         /// The arrays of one version, owned: what a build fills.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<$item>,)* }
@@ -84,104 +104,161 @@ macro_rules! packed {
                     .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
                     .ok_or($name)?,)* })
             }
+
+            /// Checks that every array keeps its rules, of a graph whose edges name `outgoing` out-coming questions.
+            ///
+            /// # Errors
+            ///
+            /// The name of an array that breaks a rule, and the rule.
+            pub fn check(&self, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
+                let counts = Counts::of(self, outgoing);
+                $($(keeps!(self.$field, $rule $($of)+; self, counts).map_err(|rule| ($name, rule))?;)*)*
+                Ok(())
+            }
         }
     };
 }
 
 packed! {
     /// Passages of document `d`: passages are numbered document by document.
-    document_passages: u32 = "document.passages",
+    document_passages: u32 = "document.passages" [rows documents passages],
     /// The document of each passage.
-    passage_document: u32 = "passage.document",
+    passage_document: u32 = "passage.document" [below documents],
     /// Sentences of passage `p`: sentences are numbered passage by passage.
-    passage_sentences: u32 = "passage.sentences",
+    passage_sentences: u32 = "passage.sentences" [rows passages sentences],
     /// The passage of each sentence.
-    sentence_passage: u32 = "sentence.passage",
+    sentence_passage: u32 = "sentence.passage" [below passages],
     /// Terms in each passage's lexical field (title twice, text once).
-    passage_length: u32 = "passage.length",
+    passage_length: u32 = "passage.length" [each passages],
     /// Terms in each sentence's lexical field (title once, sentence once).
-    sentence_length: u32 = "sentence.length",
+    sentence_length: u32 = "sentence.length" [each sentences],
 
     /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names.
-    entity_name_ends: u32 = "entity.name-ends",
+    entity_name_ends: u32 = "entity.name-ends" [ends entity_names],
     /// Folded names of entities, words joined by one space, back to back.
-    entity_names: u8 = "entity.names",
+    entity_names: u8 = "entity.names" [],
     /// Documents that mention each entity.
-    entity_documents: u32 = "entity.documents",
+    entity_documents: u32 = "entity.documents" [each entities],
     /// Bits of [`entity_flag`].
-    entity_flags: u32 = "entity.flags",
+    entity_flags: u32 = "entity.flags" [each entities],
     /// Bearers of each entity's name: rows of `bearer_document`.
-    entity_bearers: u32 = "entity.bearers",
+    entity_bearers: u32 = "entity.bearers" [rows entities bearers],
     /// The document that bears the name.
-    bearer_document: u32 = "bearer.document",
+    bearer_document: u32 = "bearer.document" [below documents],
     /// The passage that speaks for the name in that document.
-    bearer_passage: u32 = "bearer.passage",
+    bearer_passage: u32 = "bearer.passage" [each bearers, below passages],
     /// How it bears it: [`name_kind`].
-    bearer_kind: u32 = "bearer.kind",
+    bearer_kind: u32 = "bearer.kind" [each bearers],
     /// Names of each document: rows of `own_entity`.
-    document_own: u32 = "document.own",
+    document_own: u32 = "document.own" [rows documents own_names],
     /// A name of the document: entities whose mention in it is a mention of itself.
-    own_entity: u32 = "own.entity",
+    own_entity: u32 = "own.entity" [below entities],
 
     /// Mentions in each passage: rows of `mention_entity`, ordered by entity, then sentence.
-    passage_mentions: u32 = "passage.mentions",
+    passage_mentions: u32 = "passage.mentions" [rows passages mentions],
     /// The entity mentioned.
-    mention_entity: u32 = "mention.entity",
+    mention_entity: u32 = "mention.entity" [below entities],
     /// The sentence, numbered over the whole index.
-    mention_sentence: u32 = "mention.sentence",
+    mention_sentence: u32 = "mention.sentence" [each mentions, below sentences],
     /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`]
     /// pads.
-    mention_cues: u32 = "mention.cues",
+    mention_cues: u32 = "mention.cues" [around mentions cues],
     /// Where each entity is mentioned: rows of `posting_mention`.
-    entity_mentions: u32 = "entity.mentions",
+    entity_mentions: u32 = "entity.mentions" [rows entities postings],
     /// The mention, as an index into `mention_entity`; ordered by passage.
-    posting_mention: u32 = "posting.mention",
+    posting_mention: u32 = "posting.mention" [below mentions],
     /// The passage of each posting.
-    posting_passage: u32 = "posting.passage",
+    posting_passage: u32 = "posting.passage" [each postings, below passages],
     /// Ends of the cue prefixes in `cue_prefixes`; cues are numbered in order.
-    cue_ends: u32 = "cue.ends",
+    cue_ends: u32 = "cue.ends" [ends cue_prefixes],
     /// Stem prefixes of the words around mentions, back to back.
-    cue_prefixes: u8 = "cue.prefixes",
+    cue_prefixes: u8 = "cue.prefixes" [],
 
     /// In-coming questions of each passage: they are numbered passage by passage.
-    passage_incoming: u32 = "passage.incoming",
+    passage_incoming: u32 = "passage.incoming" [rows passages incoming],
     /// The passage that answers each in-coming question.
-    incoming_passage: u32 = "incoming.passage",
+    incoming_passage: u32 = "incoming.passage" [below passages],
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
-    incoming_keywords: u32 = "incoming.keywords",
+    incoming_keywords: u32 = "incoming.keywords" [rows incoming keywords_of_incoming],
     /// A keyword of an in-coming question.
-    incoming_keyword: u32 = "incoming.keyword",
+    incoming_keyword: u32 = "incoming.keyword" [below keywords],
     /// The sentence of its passage that each in-coming question was made from.
-    incoming_sentence: u32 = "incoming.sentence",
+    incoming_sentence: u32 = "incoming.sentence" [each incoming],
     /// The sentence of its passage that each out-coming question was made from.
-    outgoing_sentence: u32 = "outgoing.sentence",
+    outgoing_sentence: u32 = "outgoing.sentence" [each outgoing],
     /// Keywords of each out-coming question: rows of `outgoing_keyword`.
-    outgoing_keywords: u32 = "outgoing.keywords",
+    outgoing_keywords: u32 = "outgoing.keywords" [rows outgoing keywords_of_outgoing],
     /// A keyword of an out-coming question.
-    outgoing_keyword: u32 = "outgoing.keyword",
+    outgoing_keyword: u32 = "outgoing.keyword" [below keywords],
     /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
-    keyword_ends: u32 = "keyword.ends",
+    keyword_ends: u32 = "keyword.ends" [ends keyword_texts],
     /// Keywords, back to back.
-    keyword_texts: u8 = "keyword.texts",
+    keyword_texts: u8 = "keyword.texts" [],
     /// Keywords of each passage (of its names, mentions and questions): rows of `passage_keyword`.
-    passage_keywords: u32 = "passage.keywords",
+    passage_keywords: u32 = "passage.keywords" [rows passages keywords_of_passages],
     /// A keyword of a passage, ascending in each row.
-    passage_keyword: u32 = "passage.keyword",
+    passage_keyword: u32 = "passage.keyword" [below keywords],
 
     /// Question edges that leave each passage: rows of `edge_target`, best first.
-    passage_edges: u32 = "passage.edges",
+    passage_edges: u32 = "passage.edges" [rows passages edges],
     /// The passage that an edge leads to.
-    edge_target: u32 = "edge.target",
+    edge_target: u32 = "edge.target" [below passages],
     /// The in-coming question of an edge.
-    edge_incoming: u32 = "edge.incoming",
+    edge_incoming: u32 = "edge.incoming" [each edges, below incoming],
     /// The out-coming question of an edge.
-    edge_outgoing: u32 = "edge.outgoing",
+    edge_outgoing: u32 = "edge.outgoing" [each edges, below outgoing],
     /// SIM of an edge's questions.
-    edge_similarity: f32 = "edge.similarity",
+    edge_similarity: f32 = "edge.similarity" [each edges],
     /// Keywords of each edge, of both its questions: rows of `edge_keyword`.
-    edge_keywords: u32 = "edge.keywords",
+    edge_keywords: u32 = "edge.keywords" [rows edges keywords_of_edges],
     /// A keyword of an edge, ascending in each row.
-    edge_keyword: u32 = "edge.keyword",
+    edge_keyword: u32 = "edge.keyword" [below keywords],
+}
+
+/// How many there are of all that is numbered, and of the items that rows bound.
+struct Counts {
+    documents: usize,
+    passages: usize,
+    sentences: usize,
+    entities: usize,
+    bearers: usize,
+    own_names: usize,
+    mentions: usize,
+    postings: usize,
+    cues: usize,
+    incoming: usize,
+    outgoing: usize,
+    edges: usize,
+    keywords: usize,
+    keywords_of_incoming: usize,
+    keywords_of_outgoing: usize,
+    keywords_of_passages: usize,
+    keywords_of_edges: usize,
+}
+
+impl Counts {
+    /// Counts a graph whose edges name `outgoing` out-coming questions.
+    fn of(graph: &PassageGraph<'_>, outgoing: usize) -> Self {
+        Self {
+            documents: graph.document_count(),
+            passages: graph.passage_count(),
+            sentences: graph.sentence_count(),
+            entities: graph.entity_name_ends.len(),
+            bearers: graph.bearer_document.len(),
+            own_names: graph.own_entity.len(),
+            mentions: graph.mention_entity.len(),
+            postings: graph.posting_mention.len(),
+            cues: graph.cue_ends.len(),
+            incoming: graph.incoming_passage.len(),
+            outgoing,
+            edges: graph.edge_target.len(),
+            keywords: graph.keyword_ends.len(),
+            keywords_of_incoming: graph.incoming_keyword.len(),
+            keywords_of_outgoing: graph.outgoing_keyword.len(),
+            keywords_of_passages: graph.passage_keyword.len(),
+            keywords_of_edges: graph.edge_keyword.len(),
+        }
+    }
 }
 
 /// Returns the bounds of row `i` of compressed rows.

@@ -17,7 +17,6 @@ use crate::graph::elements::{
 };
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
-use crate::workspace::structure::check;
 
 /// The structure of a version, or of a part of it.
 #[derive(Debug, Default)]
@@ -335,8 +334,8 @@ impl Rows {
     /// indexes without looking.
     pub(in crate::neo4j) fn into_structure(self, session: &Session) -> Result<Structure> {
         let structure = self.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
-        check(&structure.graph.view(), structure.outgoing.ends.len())
-            .map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
+        let kept = structure.graph.view().check(structure.outgoing.ends.len());
+        kept.map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
         Ok(structure)
     }
 
