@@ -1,3 +1,3 @@
 UNWIND $rows AS row
-MATCH ()-[r:<type> {id: row.id, cairnSince: row.since}]->()
+MATCH ()-[r:<label> {id: row.id, cairnSince: row.since}]->()
 DELETE r

@@ -14,15 +14,10 @@ const STAGE: &str = "passages";
 pub(super) const DOCUMENT: Declaration = Declaration {
     labels: &["Document"],
     ends: None,
-    properties: &[
-        ("name", Type::Text),
-        ("sourceId", Type::Text),
-        ("title", Type::Text),
-        ("uri", Type::Text),
-        ("mediaType", Type::Text),
-        ("passages", Type::Integer),
-        ("metadata", Type::Text),
-    ],
+    properties: properties! {
+        name: Text, sourceId: Text, title: Text, uri: Text, mediaType: Text, passages: Integer,
+        metadata: Text,
+    },
     count: |source| source.graph.document_count(),
     element: document,
 };
@@ -49,16 +44,10 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
 pub(super) const UNIT: Declaration = Declaration {
     labels: &["Unit"],
     ends: None,
-    properties: &[
-        ("name", Type::Text),
-        ("stage", Type::Text),
-        ("content", Type::Text),
-        ("writers", Type::Texts),
-        ("root", Type::Text),
-        ("fingerprint", Type::Text),
-        ("text", Type::Text),
-        (VECTORS, Type::Bytes),
-    ],
+    properties: properties! {
+        name: Text, stage: Text, content: Text, writers: Texts, root: Text, fingerprint: Text,
+        text: Text, vectors: Bytes,
+    },
     count: |source| source.graph.document_count(),
     element: unit,
 };

@@ -9,16 +9,10 @@ use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, entity_flag, row, text_at}
 pub(super) const ENTITY: Declaration = Declaration {
     labels: &["Entity"],
     ends: None,
-    properties: &[
-        ("name", Type::Text),
-        ("type", Type::Text),
-        ("layer", Type::Integer),
-        ("df", Type::Integer),
-        ("mentions", Type::Integer),
-        ("bearers", Type::Integer),
-        ("singleInQuestion", Type::Flag),
-        ("lowerInQuestion", Type::Flag),
-    ],
+    properties: properties! {
+        name: Text, type: Text, layer: Integer, df: Integer, mentions: Integer, bearers: Integer,
+        singleInQuestion: Flag, lowerInQuestion: Flag,
+    },
     count: |source| source.graph.entity_documents.len(),
     element: |source, number| Ok(entity(source, number)),
 };
@@ -46,7 +40,7 @@ fn entity_key(source: &Source<'_>, number: u32) -> Key {
 pub(super) const MENTIONED_IN: Declaration = Declaration {
     labels: &["MENTIONED_IN"],
     ends: Some((Kind::Entity, Kind::Passage)),
-    properties: &[("sentences", Type::Integers), ("cues", Type::Texts)],
+    properties: properties! { sentences: Integers, cues: Texts },
     count: |source| source.mentions.len(),
     element: |source, number| Ok(mentioned(source, number)),
 };
@@ -84,7 +78,7 @@ fn cues(source: &Source<'_>, mention: usize) -> String {
 pub(super) const NAMES: Declaration = Declaration {
     labels: &["NAMES"],
     ends: Some((Kind::Entity, Kind::Passage)),
-    properties: &[("kind", Type::Integer)],
+    properties: properties! { kind: Integer },
     count: |source| source.names.len(),
     element: |source, number| Ok(name(source, number)),
 };

@@ -16,13 +16,9 @@ const PART_TERMS: usize = 1_024;
 pub(super) const LEXICON: Declaration = Declaration {
     labels: &["Lexicon"],
     ends: None,
-    properties: &[
-        ("name", Type::Text),
-        ("terms", Type::Texts),
-        ("passages", Type::Integers),
-        ("sentences", Type::Integers),
-        ("keywords", Type::Texts),
-    ],
+    properties: properties! {
+        name: Text, terms: Texts, passages: Integers, sentences: Integers, keywords: Texts,
+    },
     count: |source| source.lexicon.len(),
     element: |source, number| Ok(element(&source.lexicon[number as usize], number)),
 };

@@ -3,6 +3,11 @@
 //! From a declaration follow the statements that write, compare, retire, delete and check its elements, their rows, and
 //! the files of a bulk import. A kind without a declaration here is not published.
 
+/// Names properties, each with what it holds.
+macro_rules! properties {
+    ($($name:ident: $holds:ident),* $(,)?) => { &[$((stringify!($name), Type::$holds)),*] };
+}
+
 mod documents;
 mod entities;
 mod lexicon;

@@ -14,21 +14,11 @@ const NAME_CHARACTERS: usize = 60;
 pub(super) const PASSAGE: Declaration = Declaration {
     labels: &["Passage"],
     ends: None,
-    properties: &[
-        ("name", Type::Text),
-        ("title", Type::Text),
-        ("section", Type::Text),
-        ("ordinal", Type::Integer),
-        ("start", Type::Integer),
-        ("end", Type::Integer),
-        ("sentences", Type::Integers),
-        ("text", Type::Text),
-        ("keywords", Type::Texts),
-        ("length", Type::Integer),
-        ("sentenceLengths", Type::Integers),
-        (EMBEDDING, Type::Floats),
-        (VECTORS, Type::Bytes),
-    ],
+    properties: properties! {
+        name: Text, title: Text, section: Text, ordinal: Integer, start: Integer, end: Integer,
+        sentences: Integers, text: Text, keywords: Texts, length: Integer,
+        sentenceLengths: Integers, embedding: Floats, vectors: Bytes,
+    },
     count: |source| source.graph.passage_count(),
     element: passage,
 };

@@ -7,16 +7,10 @@ use crate::domain::EdgeId;
 use crate::store::GraphReader as _;
 
 /// What either kind of questions can have.
-const PROPERTIES: &[(&str, Type)] = &[
-    ("name", Type::Text),
-    ("text", Type::Text),
-    ("keywords", Type::Texts),
-    ("kind", Type::Text),
-    ("sentence", Type::Integer),
-    ("origin", Type::Text),
-    ("place", Type::Integer),
-    (EMBEDDING, Type::Floats),
-];
+const PROPERTIES: &[(&str, Type)] = properties! {
+    name: Text, text: Text, keywords: Texts, kind: Text, sentence: Integer, origin: Text, place: Integer,
+    embedding: Floats,
+};
 
 pub(super) const INCOMING: Declaration = Declaration {
     labels: &["Question", "Incoming"],
@@ -91,13 +85,9 @@ pub(super) const ASKS: Declaration = Declaration {
 pub(super) const LEADS_TO: Declaration = Declaration {
     labels: &["LEADS_TO"],
     ends: Some((Kind::Passage, Kind::Passage)),
-    properties: &[
-        ("question", Type::Text),
-        ("keywords", Type::Texts),
-        ("similarity", Type::Float),
-        ("incoming", Type::Text),
-        ("outgoing", Type::Text),
-    ],
+    properties: properties! {
+        question: Text, keywords: Texts, similarity: Float, incoming: Text, outgoing: Text,
+    },
     count: |source| source.edge_from.len(),
     element: |source, number| Ok(edge(source, number)),
 };

@@ -16,41 +16,48 @@ pub(in crate::neo4j) struct Statements {
     pub(in crate::neo4j) contents: String,
 }
 
+/// Names the templates that nodes and relationships have each their own form of.
+macro_rules! templates {
+    ($form:literal) => {
+        [
+            cypher!(concat!("kind/held-", $form)),
+            cypher!(concat!("kind/mark-", $form)),
+            cypher!(concat!("kind/delete-", $form)),
+            cypher!(concat!("kind/contents-", $form)),
+        ]
+    };
+}
+
 impl Statements {
     pub(super) fn of(kind: Kind) -> Self {
-        if kind.ends().is_some() { Self::of_relationship(kind) } else { Self::of_node(kind) }
-    }
-
-    fn of_node(kind: Kind) -> Self {
-        let (label, key) = (kind.name(), kind.key_label());
-        let of = |template: &str| {
-            template.replace("<labels>", &kind.labels().join(":")).replace("<label>", label).replace("<key>", key)
-        };
-        let mut write =
-            if label == key { cypher!("kind/write-node") } else { cypher!("kind/write-labelled-node") }.to_owned();
-        if kind.has(EMBEDDING) {
-            write.push_str(cypher!("kind/write-embedding"));
-        }
-        Self {
-            write: of(&write),
-            held: of(cypher!("kind/held-node")),
-            mark: of(cypher!("kind/mark-node")),
-            delete: of(cypher!("kind/delete-node")),
-            contents: of(cypher!("kind/contents-node")),
-        }
-    }
-
-    fn of_relationship(kind: Kind) -> Self {
         let (from, to) = kind.ends().map(|(from, to)| (from.key_label(), to.key_label())).unwrap_or_default();
-        let of = |template: &str| template.replace("<type>", kind.name()).replace("<from>", from).replace("<to>", to);
-        Self {
-            write: of(cypher!("kind/write-relationship")),
-            held: of(cypher!("kind/held-relationship")),
-            mark: of(cypher!("kind/mark-relationship")),
-            delete: of(cypher!("kind/delete-relationship")),
-            contents: of(cypher!("kind/contents-relationship")),
+        let labels = kind.labels().join(":");
+        let names = [
+            ("<labels>", &*labels),
+            ("<label>", kind.name()),
+            ("<key>", kind.key_label()),
+            ("<from>", from),
+            ("<to>", to),
+        ];
+        let filled =
+            |template: &str| names.iter().fold(template.to_owned(), |text, (place, name)| text.replace(place, name));
+        let [held, mark, delete, contents] = match kind.ends() {
+            None => templates!("node"),
+            Some(_) => templates!("relationship"),
         }
+        .map(filled);
+        Self { write: filled(&write(kind)), held, mark, delete, contents }
     }
+}
+
+/// Returns the template that writes elements of a kind.
+fn write(kind: Kind) -> String {
+    let write = match kind.ends() {
+        Some(_) => cypher!("kind/write-relationship"),
+        None if kind.labels().len() == 1 => cypher!("kind/write-node"),
+        None => cypher!("kind/write-labelled-node"),
+    };
+    [write, if kind.has(EMBEDDING) { cypher!("kind/write-embedding") } else { "" }].concat()
 }
 
 /// Deletes nodes of any kind whose key was changed by hand.
