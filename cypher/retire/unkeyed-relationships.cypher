@@ -1,5 +1,5 @@
 // Relationships of ours whose key was changed by hand: nothing finds them any more, and readers stumble over them.
-MATCH ()-[r:PART_OF|NEXT|ANSWERED_BY|ASKS|LEADS_TO|MENTIONED_IN|NAMES]->()
+MATCH ()-[r:<relationships>]->()
 WHERE r.cairnSince IS NOT NULL
   AND NOT (coalesce(r.id =~ '[0-9a-f]{32}', false) AND r.cairnSince IS :: INTEGER NOT NULL)
 DELETE r

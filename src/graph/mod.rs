@@ -10,6 +10,7 @@ pub(crate) mod network;
 pub mod packed;
 pub(crate) mod paths;
 pub(crate) mod scan;
+mod structure;
 pub(crate) mod top;
 pub mod trail;
 pub mod vectors;

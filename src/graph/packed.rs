@@ -4,6 +4,8 @@
 //! version. Lists of lists are in compressed rows: `rows[i]..rows[i + 1]` bounds the items of `i`. No text but names
 //! and keywords, which queries look up.
 
+use super::structure;
+
 /// Ways in which a passage bears a name; smaller is stronger.
 pub mod name_kind {
     /// The document's title.
@@ -37,8 +39,40 @@ pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
 /// No word.
 pub const NO_CUE: u32 = u32::MAX;
 
+/// Returns how many things an array, or `documents`, or `outgoing`, is the list of.
+macro_rules! count {
+    (documents, $graph:expr, $outgoing:expr) => {
+        $graph.document_count()
+    };
+    (outgoing, $graph:expr, $outgoing:expr) => {
+        $outgoing
+    };
+    ($things:ident, $graph:expr, $outgoing:expr) => {
+        $graph.$things.len()
+    };
+}
+
+/// Says of one array whether it keeps a rule.
+macro_rules! keeps {
+    ($items:expr, ends $texts:ident; $graph:expr, $outgoing:expr) => {
+        structure::ends($items, $graph.$texts)
+    };
+    ($items:expr, $rule:ident $($things:ident)+; $graph:expr, $outgoing:expr) => {
+        structure::$rule($items, $(count!($things, $graph, $outgoing)),+)
+    };
+}
+
+/// Declares the arrays: each with its name in a file, and the rules that it keeps, so that whoever walks the graph may
+/// index without looking. What is numbered is named by an array that has an item for each, or as `documents` or
+/// `outgoing`, the out-coming questions.
+///
+/// - `each things`: there is an item for each,
+/// - `below things`: each item is the number of one,
+/// - `rows owners things`: it bounds the row of things that each owner has,
+/// - `around mentions cues`: there are [`CUES`] items for each mention, each the number of a cue or [`NO_CUE`],
+/// - `ends texts`: it bounds texts that lie back to back in that array.
 macro_rules! packed {
-    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
         /// The arrays of one version, owned: what a build fills.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<$item>,)* }
@@ -84,104 +118,114 @@ macro_rules! packed {
                     .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
                     .ok_or($name)?,)* })
             }
+
+            /// Checks that every array keeps its rules, of a graph whose edges name `outgoing` out-coming questions.
+            ///
+            /// # Errors
+            ///
+            /// The name of an array that breaks a rule, and the rule.
+            pub fn check(&self, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
+                $($(keeps!(self.$field, $rule $($of)+; self, outgoing).map_err(|rule| ($name, rule))?;)*)*
+                Ok(())
+            }
         }
     };
 }
 
 packed! {
     /// Passages of document `d`: passages are numbered document by document.
-    document_passages: u32 = "document.passages",
+    document_passages: u32 = "document.passages" [rows documents passage_document],
     /// The document of each passage.
-    passage_document: u32 = "passage.document",
+    passage_document: u32 = "passage.document" [below documents],
     /// Sentences of passage `p`: sentences are numbered passage by passage.
-    passage_sentences: u32 = "passage.sentences",
+    passage_sentences: u32 = "passage.sentences" [rows passage_document sentence_passage],
     /// The passage of each sentence.
-    sentence_passage: u32 = "sentence.passage",
+    sentence_passage: u32 = "sentence.passage" [below passage_document],
     /// Terms in each passage's lexical field (title twice, text once).
-    passage_length: u32 = "passage.length",
+    passage_length: u32 = "passage.length" [each passage_document],
     /// Terms in each sentence's lexical field (title once, sentence once).
-    sentence_length: u32 = "sentence.length",
+    sentence_length: u32 = "sentence.length" [each sentence_passage],
 
     /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names.
-    entity_name_ends: u32 = "entity.name-ends",
+    entity_name_ends: u32 = "entity.name-ends" [ends entity_names],
     /// Folded names of entities, words joined by one space, back to back.
-    entity_names: u8 = "entity.names",
+    entity_names: u8 = "entity.names" [],
     /// Documents that mention each entity.
-    entity_documents: u32 = "entity.documents",
+    entity_documents: u32 = "entity.documents" [each entity_name_ends],
     /// Bits of [`entity_flag`].
-    entity_flags: u32 = "entity.flags",
+    entity_flags: u32 = "entity.flags" [each entity_name_ends],
     /// Bearers of each entity's name: rows of `bearer_document`.
-    entity_bearers: u32 = "entity.bearers",
+    entity_bearers: u32 = "entity.bearers" [rows entity_name_ends bearer_document],
     /// The document that bears the name.
-    bearer_document: u32 = "bearer.document",
+    bearer_document: u32 = "bearer.document" [below documents],
     /// The passage that speaks for the name in that document.
-    bearer_passage: u32 = "bearer.passage",
+    bearer_passage: u32 = "bearer.passage" [each bearer_document, below passage_document],
     /// How it bears it: [`name_kind`].
-    bearer_kind: u32 = "bearer.kind",
+    bearer_kind: u32 = "bearer.kind" [each bearer_document],
     /// Names of each document: rows of `own_entity`.
-    document_own: u32 = "document.own",
+    document_own: u32 = "document.own" [rows documents own_entity],
     /// A name of the document: entities whose mention in it is a mention of itself.
-    own_entity: u32 = "own.entity",
+    own_entity: u32 = "own.entity" [below entity_name_ends],
 
     /// Mentions in each passage: rows of `mention_entity`, ordered by entity, then sentence.
-    passage_mentions: u32 = "passage.mentions",
+    passage_mentions: u32 = "passage.mentions" [rows passage_document mention_entity],
     /// The entity mentioned.
-    mention_entity: u32 = "mention.entity",
+    mention_entity: u32 = "mention.entity" [below entity_name_ends],
     /// The sentence, numbered over the whole index.
-    mention_sentence: u32 = "mention.sentence",
+    mention_sentence: u32 = "mention.sentence" [each mention_entity, below sentence_passage],
     /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`]
     /// pads.
-    mention_cues: u32 = "mention.cues",
+    mention_cues: u32 = "mention.cues" [around mention_entity cue_ends],
     /// Where each entity is mentioned: rows of `posting_mention`.
-    entity_mentions: u32 = "entity.mentions",
+    entity_mentions: u32 = "entity.mentions" [rows entity_name_ends posting_mention],
     /// The mention, as an index into `mention_entity`; ordered by passage.
-    posting_mention: u32 = "posting.mention",
+    posting_mention: u32 = "posting.mention" [below mention_entity],
     /// The passage of each posting.
-    posting_passage: u32 = "posting.passage",
+    posting_passage: u32 = "posting.passage" [each posting_mention, below passage_document],
     /// Ends of the cue prefixes in `cue_prefixes`; cues are numbered in order.
-    cue_ends: u32 = "cue.ends",
+    cue_ends: u32 = "cue.ends" [ends cue_prefixes],
     /// Stem prefixes of the words around mentions, back to back.
-    cue_prefixes: u8 = "cue.prefixes",
+    cue_prefixes: u8 = "cue.prefixes" [],
 
     /// In-coming questions of each passage: they are numbered passage by passage.
-    passage_incoming: u32 = "passage.incoming",
+    passage_incoming: u32 = "passage.incoming" [rows passage_document incoming_passage],
     /// The passage that answers each in-coming question.
-    incoming_passage: u32 = "incoming.passage",
+    incoming_passage: u32 = "incoming.passage" [below passage_document],
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
-    incoming_keywords: u32 = "incoming.keywords",
+    incoming_keywords: u32 = "incoming.keywords" [rows incoming_passage incoming_keyword],
     /// A keyword of an in-coming question.
-    incoming_keyword: u32 = "incoming.keyword",
+    incoming_keyword: u32 = "incoming.keyword" [below keyword_ends],
     /// The sentence of its passage that each in-coming question was made from.
-    incoming_sentence: u32 = "incoming.sentence",
+    incoming_sentence: u32 = "incoming.sentence" [each incoming_passage],
     /// The sentence of its passage that each out-coming question was made from.
-    outgoing_sentence: u32 = "outgoing.sentence",
+    outgoing_sentence: u32 = "outgoing.sentence" [each outgoing],
     /// Keywords of each out-coming question: rows of `outgoing_keyword`.
-    outgoing_keywords: u32 = "outgoing.keywords",
+    outgoing_keywords: u32 = "outgoing.keywords" [rows outgoing outgoing_keyword],
     /// A keyword of an out-coming question.
-    outgoing_keyword: u32 = "outgoing.keyword",
+    outgoing_keyword: u32 = "outgoing.keyword" [below keyword_ends],
     /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
-    keyword_ends: u32 = "keyword.ends",
+    keyword_ends: u32 = "keyword.ends" [ends keyword_texts],
     /// Keywords, back to back.
-    keyword_texts: u8 = "keyword.texts",
+    keyword_texts: u8 = "keyword.texts" [],
     /// Keywords of each passage (of its names, mentions and questions): rows of `passage_keyword`.
-    passage_keywords: u32 = "passage.keywords",
+    passage_keywords: u32 = "passage.keywords" [rows passage_document passage_keyword],
     /// A keyword of a passage, ascending in each row.
-    passage_keyword: u32 = "passage.keyword",
+    passage_keyword: u32 = "passage.keyword" [below keyword_ends],
 
     /// Question edges that leave each passage: rows of `edge_target`, best first.
-    passage_edges: u32 = "passage.edges",
+    passage_edges: u32 = "passage.edges" [rows passage_document edge_target],
     /// The passage that an edge leads to.
-    edge_target: u32 = "edge.target",
+    edge_target: u32 = "edge.target" [below passage_document],
     /// The in-coming question of an edge.
-    edge_incoming: u32 = "edge.incoming",
+    edge_incoming: u32 = "edge.incoming" [each edge_target, below incoming_passage],
     /// The out-coming question of an edge.
-    edge_outgoing: u32 = "edge.outgoing",
+    edge_outgoing: u32 = "edge.outgoing" [each edge_target, below outgoing],
     /// SIM of an edge's questions.
-    edge_similarity: f32 = "edge.similarity",
+    edge_similarity: f32 = "edge.similarity" [each edge_target],
     /// Keywords of each edge, of both its questions: rows of `edge_keyword`.
-    edge_keywords: u32 = "edge.keywords",
+    edge_keywords: u32 = "edge.keywords" [rows edge_target edge_keyword],
     /// A keyword of an edge, ascending in each row.
-    edge_keyword: u32 = "edge.keyword",
+    edge_keyword: u32 = "edge.keyword" [below keyword_ends],
 }
 
 /// Returns the bounds of row `i` of compressed rows.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use neo4rs::BoltType;
 
-use super::element::Kind;
+use super::kinds::Kind;
 use super::lease::Lease;
 use super::retry::Remedy;
 use super::statement::Statement;
@@ -40,24 +40,28 @@ enum Counted {
 impl Work {
     /// Elements of a kind to be written.
     pub(super) fn write(kind: Kind) -> Self {
-        let has_vectors = matches!(kind, Kind::Passage | Kind::Incoming | Kind::Outgoing | Kind::Unit);
         Self {
             action: "write the graph",
-            text: kind.texts().write,
-            rows_max: if has_vectors { ROWS_WITH_VECTORS_MAX } else { ROWS_MAX },
+            text: &kind.statements().write,
+            rows_max: if kind.has_vectors() { ROWS_WITH_VECTORS_MAX } else { ROWS_MAX },
             counts: if kind.ends().is_some() { Counted::Rows } else { Counted::Nothing },
         }
     }
 
     /// Elements of a kind to be marked as retired, or not.
     pub(super) fn mark(kind: Kind) -> Self {
-        Self { action: "retire what is gone", text: kind.texts().mark, rows_max: ROWS_MAX, counts: Counted::Nothing }
+        Self {
+            action: "retire what is gone",
+            text: &kind.statements().mark,
+            rows_max: ROWS_MAX,
+            counts: Counted::Nothing,
+        }
     }
 
     /// Elements of a kind to be deleted.
     pub(super) fn delete(kind: Kind) -> Self {
         let counts = if kind.ends().is_some() { Counted::Nothing } else { Counted::Torn };
-        Self { action: "delete what is gone", text: kind.texts().delete, rows_max: ROWS_MAX, counts }
+        Self { action: "delete what is gone", text: &kind.statements().delete, rows_max: ROWS_MAX, counts }
     }
 
     /// Elements of an earlier format to be converted.

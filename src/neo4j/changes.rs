@@ -3,7 +3,8 @@
 
 use neo4rs::{BoltBytes, BoltMap, BoltType};
 
-use super::element::{Key, Kind, put};
+use super::element::{Key, put};
+use super::kinds::Kind;
 use super::plan::Plan;
 use super::state::IndexState;
 use super::statement::{Statement, cypher};
@@ -18,10 +19,10 @@ const REMOVED_BYTES: usize = 1 + size_of::<Key>();
 /// Returns the statement that keeps what the version of `state` takes away from that of `previous`.
 pub(super) fn statement(plan: &Plan, previous: &IndexState, state: &IndexState) -> Statement {
     let mut removed: Vec<u8> = Vec::new();
-    for (kind, number) in Kind::ALL.into_iter().zip(0..) {
+    for kind in Kind::ALL {
         let steps = plan.of(kind).into_iter();
         for (key, _) in steps.flat_map(|steps| steps.retire.iter().chain(&steps.marked)) {
-            removed.push(number);
+            removed.push(kind.number());
             removed.extend_from_slice(key);
         }
     }
@@ -43,7 +44,7 @@ pub(super) fn statement(plan: &Plan, previous: &IndexState, state: &IndexState) 
 /// Returns the elements that [`statement`] wrote; none where that is no list of elements.
 pub(super) fn removed(bytes: &[u8]) -> Option<Vec<(Kind, Key)>> {
     let (elements, []) = bytes.as_chunks::<REMOVED_BYTES>() else { return None };
-    elements.iter().map(|it| Some((*Kind::ALL.get(usize::from(it[0]))?, it[1..].try_into().ok()?))).collect()
+    elements.iter().map(|it| Some((Kind::of_number(it[0])?, it[1..].try_into().ok()?))).collect()
 }
 
 #[cfg(test)]

@@ -4,181 +4,10 @@ use std::collections::BTreeSet;
 
 use neo4rs::{BoltBytes, BoltList, BoltMap, BoltNull, BoltString, BoltType};
 
-use super::statement::cypher;
+use super::kinds::Kind;
 
 /// Identity of an element: that of what it stands for.
 pub(super) type Key = [u8; 16];
-
-/// What kinds of elements there are. Nodes come first, so that relationships find them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
-    Document,
-    Unit,
-    Passage,
-    Incoming,
-    Outgoing,
-    Entity,
-    Lexicon,
-    PartOf,
-    Next,
-    AnsweredBy,
-    Asks,
-    LeadsTo,
-    MentionedIn,
-    Names,
-}
-
-/// The statements of a kind.
-pub(super) struct Texts {
-    pub(super) write: &'static str,
-    pub(super) held: &'static str,
-    pub(super) mark: &'static str,
-    pub(super) delete: &'static str,
-    pub(super) contents: &'static str,
-}
-
-macro_rules! texts {
-    ($name:literal) => {
-        Texts {
-            write: cypher!(concat!("write/", $name)),
-            held: cypher!(concat!("read/held-", $name)),
-            mark: cypher!(concat!("retire/mark-", $name)),
-            delete: cypher!(concat!("retire/delete-", $name)),
-            contents: cypher!(concat!("check/contents-", $name)),
-        }
-    };
-}
-
-impl Kind {
-    pub(super) const ALL: [Self; 14] = [
-        Self::Document,
-        Self::Unit,
-        Self::Passage,
-        Self::Incoming,
-        Self::Outgoing,
-        Self::Entity,
-        Self::Lexicon,
-        Self::PartOf,
-        Self::Next,
-        Self::AnsweredBy,
-        Self::Asks,
-        Self::LeadsTo,
-        Self::MentionedIn,
-        Self::Names,
-    ];
-
-    /// Returns the kinds of the nodes that a relationship goes from and to.
-    pub(super) const fn ends(self) -> Option<(Self, Self)> {
-        match self {
-            Self::Document
-            | Self::Unit
-            | Self::Passage
-            | Self::Incoming
-            | Self::Outgoing
-            | Self::Entity
-            | Self::Lexicon => None,
-            Self::PartOf => Some((Self::Passage, Self::Document)),
-            Self::Next | Self::LeadsTo => Some((Self::Passage, Self::Passage)),
-            Self::AnsweredBy => Some((Self::Incoming, Self::Passage)),
-            Self::Asks => Some((Self::Passage, Self::Outgoing)),
-            Self::MentionedIn | Self::Names => Some((Self::Entity, Self::Passage)),
-        }
-    }
-
-    /// Returns the name of the kind: its label or type.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Document => "Document",
-            Self::Unit => "Unit",
-            Self::Passage => "Passage",
-            Self::Incoming => "Incoming",
-            Self::Outgoing => "Outgoing",
-            Self::Entity => "Entity",
-            Self::Lexicon => "Lexicon",
-            Self::PartOf => "PART_OF",
-            Self::Next => "NEXT",
-            Self::AnsweredBy => "ANSWERED_BY",
-            Self::Asks => "ASKS",
-            Self::LeadsTo => "LEADS_TO",
-            Self::MentionedIn => "MENTIONED_IN",
-            Self::Names => "NAMES",
-        }
-    }
-
-    /// Returns the labels of its nodes, or the type of its relationships.
-    pub(super) const fn labels(self) -> &'static [&'static str] {
-        match self {
-            Self::Document => &["Document"],
-            Self::Unit => &["Unit"],
-            Self::Passage => &["Passage"],
-            Self::Incoming => &["Question", "Incoming"],
-            Self::Outgoing => &["Question", "Outgoing"],
-            Self::Entity => &["Entity"],
-            Self::Lexicon => &["Lexicon"],
-            Self::PartOf => &["PART_OF"],
-            Self::Next => &["NEXT"],
-            Self::AnsweredBy => &["ANSWERED_BY"],
-            Self::Asks => &["ASKS"],
-            Self::LeadsTo => &["LEADS_TO"],
-            Self::MentionedIn => &["MENTIONED_IN"],
-            Self::Names => &["NAMES"],
-        }
-    }
-
-    /// Returns the names of the properties that say what its elements are like. Those that one does not have are
-    /// removed from it; all others are their users'.
-    pub(super) const fn properties(self) -> &'static [&'static str] {
-        match self {
-            Self::Document => &["name", "sourceId", "title", "uri", "mediaType", "passages", "metadata"],
-            Self::Unit => &["name", "stage", "content", "writers", "root", "fingerprint", "text", "vectors"],
-            Self::Passage => &[
-                "name",
-                "title",
-                "section",
-                "ordinal",
-                "start",
-                "end",
-                "sentences",
-                "text",
-                "keywords",
-                "length",
-                "sentenceLengths",
-                EMBEDDING,
-                "vectors",
-            ],
-            Self::Incoming | Self::Outgoing => {
-                &["name", "text", "keywords", "kind", "sentence", "origin", "place", EMBEDDING]
-            }
-            Self::Entity => {
-                &["name", "type", "layer", "df", "mentions", "bearers", "singleInQuestion", "lowerInQuestion"]
-            }
-            Self::Lexicon => &["name", "terms", "passages", "sentences", "keywords"],
-            Self::PartOf | Self::Next | Self::AnsweredBy | Self::Asks => &[],
-            Self::LeadsTo => &["question", "keywords", "similarity", "incoming", "outgoing"],
-            Self::MentionedIn => &["sentences", "cues"],
-            Self::Names => &["kind"],
-        }
-    }
-
-    pub(super) const fn texts(self) -> Texts {
-        match self {
-            Self::Document => texts!("document"),
-            Self::Unit => texts!("unit"),
-            Self::Passage => texts!("passage"),
-            Self::Incoming => texts!("incoming"),
-            Self::Outgoing => texts!("outgoing"),
-            Self::Entity => texts!("entity"),
-            Self::Lexicon => texts!("lexicon"),
-            Self::PartOf => texts!("part-of"),
-            Self::Next => texts!("next"),
-            Self::AnsweredBy => texts!("answered-by"),
-            Self::Asks => texts!("asks"),
-            Self::LeadsTo => texts!("leads-to"),
-            Self::MentionedIn => texts!("mentioned-in"),
-            Self::Names => texts!("names"),
-        }
-    }
-}
 
 /// A value of a property. Lists are never empty: a property that is not there says the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,12 +22,48 @@ pub(super) enum Value {
     Floats(Vec<f32>),
 }
 
+/// What a property holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Flag,
+    Integer,
+    Float,
+    Text,
+    Bytes,
+    Integers,
+    Texts,
+    Floats,
+}
+
+impl Value {
+    /// Returns what kind of value it is.
+    pub(super) const fn kind(&self) -> Type {
+        match self {
+            Self::Flag(_) => Type::Flag,
+            Self::Integer(_) => Type::Integer,
+            Self::Float(_) => Type::Float,
+            Self::Text(_) => Type::Text,
+            Self::Bytes(_) => Type::Bytes,
+            Self::Integers(_) => Type::Integers,
+            Self::Texts(_) => Type::Texts,
+            Self::Floats(_) => Type::Floats,
+        }
+    }
+}
+
+/// Returns a number as a value.
+pub(super) fn integer(number: u32) -> Value {
+    Value::Integer(number.into())
+}
+
 /// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
 /// which one, since which one with other contents, and a digest of these. Nobody sets these names by chance.
 pub(super) const MARKS: [&str; 4] = ["cairnSince", "cairnUntil", "cairnChanged", "cairnDigest"];
 
 /// The name of the one property that is a vector.
 pub(super) const EMBEDDING: &str = "embedding";
+/// The name of the property that holds the vectors of a workspace.
+pub(super) const VECTORS: &str = "vectors";
 
 /// In the words around a mention: a word that says nothing.
 pub(super) const NO_WORD: &str = "_";
@@ -331,7 +196,7 @@ impl Element {
         put(&mut properties, until, BoltType::Null(BoltNull));
         put(&mut properties, own_changed, changed.into());
         put(&mut properties, own_digest, digest.into());
-        for name in kind.properties() {
+        for (name, _) in kind.properties() {
             put(&mut properties, name, BoltType::Null(BoltNull));
         }
         for (name, value) in self.properties.0 {
@@ -478,7 +343,8 @@ mod tests {
         let BoltType::Map(row) = element.into_row(Kind::Passage, since, None) else { panic!("no map") };
         let written: BoltMap = row.get("properties").unwrap();
         let names: BTreeSet<&str> = written.value.keys().map(|name| name.value.as_str()).collect();
-        let due: BTreeSet<&str> = Kind::Passage.properties().iter().chain(&MARKS).chain(&["id"]).copied().collect();
+        let declared = Kind::Passage.properties().iter().map(|(name, _)| *name);
+        let due: BTreeSet<&str> = declared.chain(MARKS).chain(["id"]).collect();
         assert_eq!(names, due);
         let is_null = |name: &str| matches!(written.value.get(name), Some(BoltType::Null(_)));
         // What it does not have goes, and what is set by a procedure is set after that.

@@ -2,7 +2,8 @@
 
 use neo4rs::Row;
 
-use super::element::{Kind, unhex};
+use super::element::unhex;
+use super::kinds::Kind;
 use super::plan::Held;
 use super::session::Session;
 use super::statement::Statement;
@@ -11,7 +12,7 @@ use crate::error::Result;
 /// Reads what the database holds of a kind, of any version.
 pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
     let mut all = Vec::new();
-    let statement = Statement::new("read what is there", kind.texts().held);
+    let statement = Statement::new("read what is there", &kind.statements().held);
     let read = |row: &Row| {
         let id: &str = row.get("id").ok()?;
         Some(Held {

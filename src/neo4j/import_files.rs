@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::element::{Element, Kind, Value, hex};
+use super::element::{Element, Type, Value, hex};
+use super::kinds::Kind;
 use super::publish::{first_state, source_hash};
 use super::source::Source;
 use crate::error::{Error, Result};
@@ -54,30 +55,24 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
 }
 
 fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
-    // Which properties there are is known when all elements were seen.
-    let mut columns: BTreeMap<&'static str, &'static str> = BTreeMap::new();
-    for number in 0..source.count(kind) {
-        let element = source.element(kind, number)?;
-        columns.extend(element.properties.iter().map(|(name, value)| (*name, type_of(value))));
-    }
     let mut file = BufWriter::new(files::create_own(path)?);
     let mut header = match kind.ends() {
         None => format!("id:ID({})", kind.name()),
         Some((from, to)) => format!(":START_ID({}),:END_ID({}),id", from.name(), to.name()),
     };
     header.push_str(",cairnSince:long,cairnDigest:long");
-    for (name, kind) in &columns {
-        let _written = write!(header, ",{name}:{kind}");
+    for (name, holds) in kind.properties() {
+        let _written = write!(header, ",{name}:{}", type_name(*holds));
     }
     let mut put = |line: &str| writeln!(file, "{line}").map_err(Error::io("write", path));
     put(&header)?;
     for number in 0..source.count(kind) {
-        put(&line(&source.element(kind, number)?, &columns))?;
+        put(&line(kind, &source.element(kind, number)?))?;
     }
     file.flush().map_err(Error::io("write", path))
 }
 
-fn line(element: &Element, columns: &BTreeMap<&'static str, &'static str>) -> String {
+fn line(kind: Kind, element: &Element) -> String {
     let key = hex(&element.key);
     let mut line = match &element.ends {
         None => key,
@@ -85,7 +80,7 @@ fn line(element: &Element, columns: &BTreeMap<&'static str, &'static str>) -> St
     };
     let _written = write!(line, ",{FIRST},{}", element.properties.digest());
     let values: BTreeMap<&str, &Value> = element.properties.iter().map(|(name, value)| (*name, value)).collect();
-    for name in columns.keys() {
+    for (name, _) in kind.properties() {
         line.push(',');
         if let Some(value) = values.get(name) {
             line.push_str(&field(value));
@@ -98,23 +93,24 @@ fn write_index(properties: &[(&'static str, Value)], path: &Path) -> Result<()> 
     // The key of a node is its id without being told that it is a property too.
     let column = |(name, value): &(&'static str, Value)| match *name {
         "id" => "id:ID(Index)".to_owned(),
-        name => format!("{name}:{}", type_of(value)),
+        name => format!("{name}:{}", type_name(value.kind())),
     };
     let header: Vec<String> = properties.iter().map(column).collect();
     let values: Vec<String> = properties.iter().map(|(_, value)| field(value)).collect();
     files::write_own(path, format!("{}\n{}\n", header.join(","), values.join(",")))
 }
 
-const fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Flag(_) => "boolean",
-        Value::Integer(_) => "long",
-        Value::Float(_) => "double",
-        Value::Text(_) => "string",
-        Value::Bytes(_) => "byte[]",
-        Value::Integers(_) => "long[]",
-        Value::Texts(_) => "string[]",
-        Value::Floats(_) => "float[]",
+/// Returns how the header of a file names what a property holds.
+const fn type_name(holds: Type) -> &'static str {
+    match holds {
+        Type::Flag => "boolean",
+        Type::Integer => "long",
+        Type::Float => "double",
+        Type::Text => "string",
+        Type::Bytes => "byte[]",
+        Type::Integers => "long[]",
+        Type::Texts => "string[]",
+        Type::Floats => "float[]",
     }
 }
 

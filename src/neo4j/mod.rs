@@ -15,6 +15,7 @@ mod element;
 mod export;
 mod held;
 mod import_files;
+mod kinds;
 mod lease;
 mod migrate;
 mod paths;

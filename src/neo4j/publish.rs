@@ -14,8 +14,9 @@ use tokio::runtime::Handle;
 use super::batch::{Rows, Work};
 use super::changes;
 use super::check::CheckReport;
-use super::element::{Kind, key_row, put};
+use super::element::{key_row, put};
 use super::held::held;
+use super::kinds::{Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
 use super::lease::{Lease, Owner};
 use super::migrate::{self, Applied, earlier};
 use super::plan::{self, Due, Held, Leftovers, Place, Plan, Side};
@@ -356,7 +357,7 @@ impl Run<'_> {
     async fn renew(&mut self, state: Option<&IndexState>, version: i64, report: &mut PublishReport) -> Result<()> {
         self.tell("comparing")?;
         if self.repairs.is_some() {
-            let unkeyed = [cypher!("retire/unkeyed-relationships"), cypher!("retire/unkeyed-nodes")];
+            let unkeyed = [UNKEYED_RELATIONSHIPS.as_str(), UNKEYED_NODES.as_str()];
             let delete = |text| Statement::new("delete what has no key", text);
             self.lease.write(unkeyed.map(delete).into()).await?;
         }

@@ -7,6 +7,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathEnd, PathOptions, PathsFound, Span};
 use crate::error::Result;
 use crate::graph::packed::PassageGraph;
@@ -50,7 +52,7 @@ pub struct PassageText {
 }
 
 /// What is shown of a document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentText {
     /// Identity of the document.
     pub document: DocumentId,

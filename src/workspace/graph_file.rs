@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
-use super::structure;
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 
 /// Writes `graph.bin`, of a graph whose edges name `outgoing` out-coming questions.
 pub(super) fn write(path: &Path, graph: &PackedGraph, outgoing: usize) -> Result<Stamp> {
-    structure::check(&graph.view(), outgoing)
+    graph
+        .view()
+        .check(outgoing)
         .map_err(|(section, rule)| Error::Internal(format!("the packed graph is wrong: `{section}` {rule}")))?;
     let parts: Vec<_> = graph.sections().into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
     sections::write(path, &parts)
@@ -39,8 +40,7 @@ impl GraphFile {
             Some(sections.at(range))
         });
         let graph = asked.map_err(|name| sections.corrupt(format!("it has no whole section `{name}`")))?;
-        structure::check(&graph, outgoing)
-            .map_err(|(section, rule)| sections.corrupt(format!("`{section}` {rule}")))?;
+        graph.check(outgoing).map_err(|(section, rule)| sections.corrupt(format!("`{section}` {rule}")))?;
         Ok(Self { ranges: ranges.into_inner(), sections })
     }
 

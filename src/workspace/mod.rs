@@ -28,7 +28,6 @@ mod replies;
 pub(crate) mod sections;
 mod snapshot;
 mod stamp;
-pub(crate) mod structure;
 mod text_files;
 mod text_index;
 mod texts;
@@ -426,4 +425,4 @@ fn bytes_of(path: &Path) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

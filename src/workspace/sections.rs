@@ -166,6 +166,11 @@ impl Sections {
         self.table.iter().find(|(it, _)| it == name).map(|(_, range)| range.clone())
     }
 
+    /// Iterates over all sections, as they lie in the file.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.table.iter().map(|(name, range)| (name.as_str(), self.at(range.clone())))
+    }
+
     /// Returns the bytes at a range that [`Self::range`] gave.
     pub(crate) fn at(&self, range: Range<usize>) -> &[u8] {
         self.bytes.all().get(range).unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
-use crate::graph::packed::{CUES, NO_CUE, PackedGraph};
+use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{GraphReader, TextField, VectorField};
 
@@ -157,7 +157,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
 }
 
 /// Makes an index of two documents with three passages.
-fn indexed(path: &Path) -> Workspace {
+pub(crate) fn indexed(path: &Path) -> Workspace {
     let workspace = Workspace::open_or_create(path, &options()).unwrap();
     let mut writer = workspace.writer().unwrap();
     let mut first = unit_of("notes/a.md", Some("Café"), &["Paris river.", "river bridge bridge"]);

@@ -12,17 +12,16 @@ use super::super::element::Key;
 use super::super::state::{GRAPH_FORMAT, IndexState};
 use super::super::target::Target;
 use super::load::{Lexicon, Structure, Texts};
-use crate::domain::{DocumentId, Metadata};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::packed::{PassageGraph, back_to_back, text_at};
-use crate::store::DocumentText;
 use crate::workspace::sections::{Contents, Sections, write};
-use crate::workspace::structure::check;
 
 /// What names the file: a digest of where the database is.
 const NAME_DIGITS: usize = 16;
 const EXTENSION: &str = "structure";
+/// The section with the checksum of all others.
+const CHECKSUM: &str = "copy.checksum";
 /// Bytes of a passage's key and first version.
 const PASSAGE_BYTES: usize = size_of::<Key>() + size_of::<i64>();
 
@@ -38,16 +37,6 @@ impl Origin {
     fn of(state: &IndexState) -> Self {
         Self { format: GRAPH_FORMAT, version: state.version, source: state.source.clone() }
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct DocumentRow {
-    document: DocumentId,
-    source_id: String,
-    title: Option<String>,
-    uri: String,
-    media_type: String,
-    metadata: Metadata,
 }
 
 /// Where copies of the structure of one database are kept.
@@ -95,16 +84,7 @@ fn section<'a>(sections: &'a Sections, name: &str) -> Option<&'a [u8]> {
 fn write_file(path: &Path, state: &IndexState, structure: &Structure, lexicon: &Lexicon) -> Result<()> {
     let internal = |error: serde_json::Error| Error::Internal(error.to_string());
     let origin = serde_json::to_vec(&Origin::of(state)).map_err(internal)?;
-    let document = |it: &DocumentText| DocumentRow {
-        document: it.document,
-        source_id: it.source_id.clone(),
-        title: it.title.clone(),
-        uri: it.uri.clone(),
-        media_type: it.media_type.clone(),
-        metadata: it.metadata.clone(),
-    };
-    let documents: Vec<DocumentRow> = structure.documents.iter().map(document).collect();
-    let documents = serde_json::to_vec(&documents).map_err(internal)?;
+    let documents = serde_json::to_vec(&structure.documents).map_err(internal)?;
     let passages: Vec<u8> =
         structure.passages.iter().flat_map(|(key, since)| key.iter().copied().chain(since.to_le_bytes())).collect();
     let mut terms: Vec<(&String, &(u32, u32))> = lexicon.terms.iter().collect();
@@ -128,7 +108,7 @@ fn write_file(path: &Path, state: &IndexState, structure: &Structure, lexicon: &
         ("copy.term-counts", bytemuck::cast_slice(&counts)),
     ]);
     let checksum = checksum(parts.iter().map(|it| it.1));
-    parts.push(("copy.checksum", &checksum));
+    parts.push((CHECKSUM, &checksum));
     let parts: Vec<_> = parts.into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
     write(path, &parts).map(drop)
 }
@@ -141,27 +121,10 @@ fn checksum<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-const NAMES: [&str; 13] = [
-    "copy.origin",
-    "copy.documents",
-    "copy.passages",
-    "copy.incoming-ids",
-    "copy.incoming-ends",
-    "copy.incoming",
-    "copy.outgoing-ids",
-    "copy.outgoing-ends",
-    "copy.outgoing",
-    "copy.outgoing-passages",
-    "copy.term-ends",
-    "copy.terms",
-    "copy.term-counts",
-];
-
 fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
     let graph = PassageGraph::from_sections(|name| section(sections, name)).ok()?;
-    let own = NAMES.iter().map(|name| section(sections, name)).collect::<Option<Vec<&[u8]>>>()?;
-    let all = graph.sections().into_iter().map(|it| it.1).chain(own);
-    if section(sections, "copy.checksum")? != checksum(all) {
+    let all = sections.iter().filter(|(name, _)| *name != CHECKSUM).map(|it| it.1);
+    if section(sections, CHECKSUM)? != checksum(all) {
         return None;
     }
     let numbers = |name| Some(bytemuck::try_cast_slice::<u8, u32>(section(sections, name)?).ok()?.to_vec());
@@ -171,16 +134,7 @@ fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
     };
     let incoming = texts("copy.incoming-ids", "copy.incoming-ends", "copy.incoming")?;
     let outgoing = texts("copy.outgoing-ids", "copy.outgoing-ends", "copy.outgoing")?;
-    check(&graph, outgoing.ends.len()).ok()?;
-    let document = |it: DocumentRow| DocumentText {
-        document: it.document,
-        source_id: it.source_id,
-        title: it.title,
-        uri: it.uri,
-        media_type: it.media_type,
-        metadata: it.metadata,
-    };
-    let documents: Vec<DocumentRow> = serde_json::from_slice(section(sections, "copy.documents")?).ok()?;
+    graph.check(outgoing.ends.len()).ok()?;
     let passage = |bytes: &[u8]| {
         let (key, since) = bytes.split_at(size_of::<Key>());
         Some((key.try_into().ok()?, i64::from_le_bytes(since.try_into().ok()?)))
@@ -190,7 +144,7 @@ fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
     let numbered: FxHashMap<Key, u32> = passages.iter().map(|it| it.0).zip(0..).collect();
     let structure = Structure {
         graph: graph.to_packed(),
-        documents: documents.into_iter().map(document).collect(),
+        documents: serde_json::from_slice(section(sections, "copy.documents")?).ok()?,
         passages,
         numbers: numbered,
         incoming,

@@ -5,18 +5,16 @@ use neo4rs::{BoltType, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::changes::removed;
-use super::super::element::{Key, Kind};
+use super::super::element::Key;
+use super::super::kinds::{Kind, edge_key, names_key};
 use super::super::reader::Reading;
 use super::super::session::Session;
-use super::super::source::{names_key, relationship_key};
+use super::super::source::relationship_key;
 use super::super::state::IndexState;
 use super::super::statement::{Statement, cypher};
 use super::GraphCache;
-use super::load::{
-    Add, PARTS, PassageRow, QuestionRow, Rows, Structure, Texts, counted, edges, key, mentioned_keys, number,
-    question_keys,
-};
-use crate::domain::{EdgeId, EntityId};
+use super::load::{PARTS, Part, PassageRow, QuestionRow, Rows, Structure, Texts, counted};
+use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::elements::{MentionElement, PassageElement, QuestionElement};
 use crate::graph::packed::{CUES, NO_CUE, row, text_at};
@@ -40,15 +38,15 @@ pub(super) async fn read(
     state: &IndexState,
 ) -> Result<Option<Structure>> {
     let Some(mut gone) = changes(reading, known, state).await? else { return Ok(None) };
-    let mut arrived: Vec<(Add, Vec<Row>)> = Vec::new();
-    for (kind, text, add) in PARTS {
-        let statement = reading.after(Statement::new("read what is new", text), known.version);
+    let mut arrived: Vec<(Part, Vec<Row>)> = Vec::new();
+    for part in PARTS {
+        let statement = reading.after(Statement::new("read what is new", part.text), known.version);
         let rows = session.rows(&statement).await?;
         for row in &rows {
-            let keys = own_keys(kind, row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
-            gone.0.extend(keys.into_iter().map(|key| (kind, key)));
+            let keys = (part.keys)(row).ok_or_else(|| session.damaged("an element has not all that it should"))?;
+            gone.0.extend(keys.into_iter().map(|key| (part.kind, key)));
         }
-        arrived.push((add, rows));
+        arrived.push((part, rows));
     }
     let structure = merge(&known.structure, &gone, &arrived).map(|rows| rows.into_structure(session));
     // Where it does not come out as it should, nothing is known but that it has to be read whole.
@@ -80,32 +78,14 @@ async fn changes(reading: &Reading<'_>, known: &GraphCache, state: &IndexState) 
     Ok(is_there.then_some(gone))
 }
 
-/// Returns the keys of the elements that a row of a part has.
-fn own_keys(kind: Kind, row: &Row) -> Option<Vec<Key>> {
-    Some(match kind {
-        Kind::Names => vec![names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?)],
-        Kind::Incoming | Kind::Outgoing => question_keys(row)?,
-        Kind::MentionedIn => {
-            let passage = key(row, "passage")?;
-            mentioned_keys(row)?.iter().map(|entity| relationship_key(kind, entity, &passage)).collect()
-        }
-        Kind::LeadsTo => edges(row)?.iter().map(|([from, to, ..], _)| edge_key(from, to)).collect(),
-        _ => vec![key(row, "id")?],
-    })
-}
-
-fn edge_key(from: &Key, to: &Key) -> Key {
-    *EdgeId::of(&[from, to]).as_bytes()
-}
-
 /// Puts what is left of a structure together with what arrived; none where that does not fit together.
-fn merge(known: &Structure, gone: &Gone, arrived: &[(Add, Vec<Row>)]) -> Option<Rows> {
+fn merge(known: &Structure, gone: &Gone, arrived: &[(Part, Vec<Row>)]) -> Option<Rows> {
     let mut rows = Rows::default();
     let left = Left { known, gone };
     left.documents(&mut rows);
     let entities = left.entities(&mut rows);
-    for (add, arrived) in arrived {
-        arrived.iter().try_for_each(|row| add(&mut rows, row))?;
+    for (part, arrived) in arrived {
+        arrived.iter().try_for_each(|row| (part.add)(&mut rows, row))?;
     }
     let entities: Vec<Option<u32>> =
         entities.iter().map(|(key, own)| own.or_else(|| rows.entities.get(key).copied())).collect();

@@ -5,10 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::element::{Key, Kind, NO_WORD, unhex};
+use super::super::element::{Key, NO_WORD, unhex};
 use super::super::export::read_document;
+use super::super::kinds::{Kind, edge_key, names_key};
 use super::super::reader::Reading;
 use super::super::session::Session;
+use super::super::source::relationship_key;
 use super::super::statement::cypher;
 use crate::domain::{Counts, DocumentId, Metadata};
 use crate::error::Result;
@@ -17,7 +19,6 @@ use crate::graph::elements::{
 };
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
-use crate::workspace::structure::check;
 
 /// The structure of a version, or of a part of it.
 #[derive(Debug, Default)]
@@ -67,13 +68,8 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
     counted(session, rows.into_structure(session)?, counts)
 }
 
-async fn read_parts(
-    session: &Session,
-    reading: &Reading<'_>,
-    parts: &[(Kind, &'static str, Add)],
-    rows: &Mutex<Rows>,
-) -> Result<()> {
-    for (_, text, add) in parts {
+async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[Part], rows: &Mutex<Rows>) -> Result<()> {
+    for Part { text, add, .. } in parts {
         let mut visit = |row: &Row| {
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
@@ -95,25 +91,42 @@ pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -
     Ok(structure)
 }
 
-/// Adds what a row is; none where it has not all that it should.
-pub(super) type Add = fn(&mut Rows, &Row) -> Option<()>;
-
 /// Elements of a kind that room is made for before they come; somebody may have changed the counts by hand.
 const ROOM_MAX: u64 = 1 << 24;
 
 /// Parts that are of entities.
 const NAMED_PARTS: usize = 3;
 
+/// A part of a structure: the elements of a kind.
+pub(super) struct Part {
+    pub(super) kind: Kind,
+    /// Reads what is new of them.
+    pub(super) text: &'static str,
+    /// Adds what a row is; none where it has not all that it should.
+    pub(super) add: Add,
+    /// Returns the keys of the elements that a row has.
+    pub(super) keys: Keys,
+}
+
+type Add = fn(&mut Rows, &Row) -> Option<()>;
+type Keys = fn(&Row) -> Option<Vec<Key>>;
+
+impl Part {
+    const fn of(kind: Kind, text: &'static str, add: Add, keys: Keys) -> Self {
+        Self { kind, text, add, keys }
+    }
+}
+
 /// The parts of a structure: entities, names and mentions in this order, and the others.
-pub(super) const PARTS: [(Kind, &str, Add); 8] = [
-    (Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity),
-    (Kind::Names, cypher!("read/structure-names"), Rows::add_name),
-    (Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions),
-    (Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming),
-    (Kind::Document, cypher!("read/structure-documents"), Rows::add_document),
-    (Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage),
-    (Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing),
-    (Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges),
+pub(super) const PARTS: [Part; 8] = [
+    Part::of(Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity, own_key),
+    Part::of(Kind::Names, cypher!("read/structure-names"), Rows::add_name, bearer_key),
+    Part::of(Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions, mention_keys),
+    Part::of(Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming, question_keys),
+    Part::of(Kind::Document, cypher!("read/structure-documents"), Rows::add_document, own_key),
+    Part::of(Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage, own_key),
+    Part::of(Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing, question_keys),
+    Part::of(Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges, edge_keys),
 ];
 
 /// Reads the lexicon of the version that `reading` reads.
@@ -193,17 +206,29 @@ fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -
     Some(())
 }
 
+/// Returns the key of the one element of a row.
+fn own_key(row: &Row) -> Option<Vec<Key>> {
+    Some(vec![key(row, "id")?])
+}
+
+/// Returns the key of the name of a row.
+fn bearer_key(row: &Row) -> Option<Vec<Key>> {
+    Some(vec![names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?)])
+}
+
 /// Returns the questions of a row.
-pub(super) fn question_keys(row: &Row) -> Option<Vec<Key>> {
+fn question_keys(row: &Row) -> Option<Vec<Key>> {
     list::<QuestionItem<'_>>(row, "questions")?.iter().map(|it| unhex(it.0)).collect()
 }
 
 /// An entity of a list: key, the sentences that mention it, and the words around it in each.
 type MentionItem<'a> = (&'a str, Option<Vec<u32>>, Option<Vec<&'a str>>);
 
-/// Returns the entities that are mentioned in the passage of a row.
-pub(super) fn mentioned_keys(row: &Row) -> Option<Vec<Key>> {
-    list::<MentionItem<'_>>(row, "mentions")?.iter().map(|it| unhex(it.0)).collect()
+/// Returns the keys of all mentions in the passage of a row.
+fn mention_keys(row: &Row) -> Option<Vec<Key>> {
+    let passage = key(row, "passage")?;
+    let of_entity = |it: &MentionItem<'_>| Some(relationship_key(Kind::MentionedIn, &unhex(it.0)?, &passage));
+    list::<MentionItem<'_>>(row, "mentions")?.iter().map(of_entity).collect()
 }
 
 /// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
@@ -213,6 +238,11 @@ pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
         Some(([from, unhex(to)?, unhex(incoming)?, unhex(outgoing)?], similarity as f32))
     };
     list(row, "edges")?.into_iter().map(edge).collect()
+}
+
+/// Returns the keys of the edges of the passage of a row.
+fn edge_keys(row: &Row) -> Option<Vec<Key>> {
+    Some(edges(row)?.iter().map(|([from, to, ..], _)| edge_key(from, to)).collect())
 }
 
 impl Rows {
@@ -335,8 +365,8 @@ impl Rows {
     /// indexes without looking.
     pub(in crate::neo4j) fn into_structure(self, session: &Session) -> Result<Structure> {
         let structure = self.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
-        check(&structure.graph.view(), structure.outgoing.ends.len())
-            .map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
+        let kept = structure.graph.view().check(structure.outgoing.ends.len());
+        kept.map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
         Ok(structure)
     }
 

@@ -2,7 +2,8 @@
 
 use neo4rs::Row;
 
-use super::super::element::{Kind, MARKS};
+use super::super::element::MARKS;
+use super::super::kinds::Kind;
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
 use crate::error::Result;
@@ -86,7 +87,7 @@ impl Constraint {
     fn hinders(&self) -> bool {
         let mut written: Vec<&str> = Vec::new();
         for kind in Kind::ALL.into_iter().filter(|kind| self.labels.iter().any(|it| kind.labels().contains(&&**it))) {
-            written.extend(kind.properties().iter().chain(&MARKS).chain(&["id"]));
+            written.extend(kind.properties().iter().map(|(name, _)| *name).chain(MARKS).chain(["id"]));
         }
         if written.is_empty() {
             return false;

@@ -5,7 +5,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::element::{Element, Key, Kind, Since};
+use super::element::{Element, Key, Since};
+use super::kinds::Kind;
 
 /// Changed elements up to which they are changed in place, in the transaction that switches the version. Beyond it
 /// they are replaced: new ones are added, the old ones retired.

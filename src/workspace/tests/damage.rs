@@ -133,7 +133,7 @@ fn a_graph_that_names_what_is_not_there_does_not_open() {
         ("passage.document", |it| it.passage_document[0] = 2),
         ("passage.length", |it| it.passage_length.truncate(1)),
         ("entity.name-ends", |it| it.entity_name_ends[0] = 4),
-        ("entity.names", |it| it.entity_names[4] = b'x'),
+        ("entity.name-ends", |it| it.entity_names[4] = b'x'),
         ("mention.cues", |it| it.mention_cues[0] = 1),
         ("mention.entity", |it| it.mention_entity[0] = 1),
         ("passage.mentions", |it| it.passage_mentions.clear()),
@@ -142,13 +142,29 @@ fn a_graph_that_names_what_is_not_there_does_not_open() {
         ("edge.keywords", |it| it.edge_keywords[1] = 4),
         ("outgoing.keyword", |it| it.outgoing_keyword[2] = 9),
     ];
-    assert_eq!(structure::check(&graph_of(&[2, 1]).view(), 3), Ok(()));
+    assert_eq!(graph_of(&[2, 1]).view().check(3), Ok(()));
     for (name, change) in changes {
         let mut graph = graph_of(&[2, 1]);
         change(&mut graph);
-        assert!(structure::check(&graph.view(), 3).is_err(), "{name}");
+        let broken = graph.view().check(3).unwrap_err();
+        assert_eq!(broken.0, name, "{broken:?}");
     }
-    assert!(structure::check(&graph_of(&[2, 1]).view(), 2).is_err());
+    assert!(graph_of(&[2, 1]).view().check(2).is_err());
+}
+
+#[test]
+fn no_array_of_a_graph_can_be_cut() {
+    let graph = graph_of(&[2, 1]);
+    let sections = graph.sections();
+    for (cut, bytes) in &sections {
+        let item = if bytes.len() % 4 == 0 { 4 } else { 1 };
+        let section = |name: &str| {
+            let (_, bytes) = sections.iter().find(|(it, _)| *it == name)?;
+            Some(if name == *cut { &bytes[..bytes.len() - item] } else { bytes })
+        };
+        let graph = PassageGraph::from_sections(section).unwrap();
+        assert!(graph.check(3).is_err(), "{cut}");
+    }
 }
 
 /// Checksums say nothing of what somebody wrote who knows how they are made.

@@ -48,6 +48,17 @@ fn index<'a>(schema: &'a mut Schema, name: &str) -> &'a mut Index {
 }
 
 #[test]
+fn every_kind_has_a_constraint_that_keeps_its_keys_apart() {
+    let due = all_due(0);
+    for kind in Kind::ALL {
+        let is_kept = |due: &Due| {
+            due.purpose == Purpose::Unique && due.label == kind.labels()[0] && due.properties == ["id", "cairnSince"]
+        };
+        assert!(due.iter().any(is_kept), "{kind:?}: a migration has to make one");
+    }
+}
+
+#[test]
 fn statements_say_what_they_make() {
     let due = all_due(DIMENSION);
     let of = |name: &str| {

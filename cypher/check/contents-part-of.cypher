@@ -1,3 +1,0 @@
-MATCH ()-[r:PART_OF]->()
-WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-RETURN r.id AS id, r.cairnDigest AS digest, properties(r) AS properties

@@ -1,0 +1,3 @@
+UNWIND $rows AS row
+MATCH ()-[r:<label> {id: row.id, cairnSince: row.since}]->()
+DELETE r

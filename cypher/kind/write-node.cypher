@@ -1,0 +1,3 @@
+UNWIND $rows AS row
+MERGE (n:<key> {id: row.id, cairnSince: row.since})
+SET n += row.properties

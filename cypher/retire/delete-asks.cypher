@@ -1,3 +1,0 @@
-UNWIND $rows AS row
-MATCH ()-[r:ASKS {id: row.id, cairnSince: row.since}]->()
-DELETE r

@@ -1,3 +1,0 @@
-UNWIND $rows AS row
-MATCH ()-[r:PART_OF {id: row.id, cairnSince: row.since}]->()
-DELETE r

@@ -1,3 +1,0 @@
-UNWIND $rows AS row
-MATCH (n:Document {id: row.id, cairnSince: row.since})
-SET n.cairnUntil = row.until

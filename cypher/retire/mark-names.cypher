@@ -1,3 +1,0 @@
-UNWIND $rows AS row
-MATCH ()-[r:NAMES {id: row.id, cairnSince: row.since}]->()
-SET r.cairnUntil = row.until

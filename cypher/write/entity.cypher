@@ -1,3 +1,0 @@
-UNWIND $rows AS row
-MERGE (n:Entity {id: row.id, cairnSince: row.since})
-SET n += row.properties

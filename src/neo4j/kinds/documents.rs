@@ -1,0 +1,86 @@
+//! Documents, and the units from which a workspace is made again.
+
+use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
+use super::super::source::{Source, add_vectors};
+use super::Declaration;
+use crate::error::{Error, Result};
+use crate::graph::packed::row;
+use crate::store::GraphReader as _;
+use crate::workspace::DocumentUnit;
+
+/// The stage that units are of.
+const STAGE: &str = "passages";
+
+pub(super) const DOCUMENT: Declaration = Declaration {
+    labels: &["Document"],
+    ends: None,
+    properties: properties! {
+        name: Text, sourceId: Text, title: Text, uri: Text, mediaType: Text, passages: Integer,
+        metadata: Text,
+    },
+    count: |source| source.graph.document_count(),
+    element: document,
+};
+
+fn document(source: &Source<'_>, number: u32) -> Result<Element> {
+    let document = source.snapshot.document(number)?;
+    let mut properties = Properties::default();
+    properties.put_text("name", document.caption());
+    properties.put_text("sourceId", document.source_id);
+    if let Some(title) = document.title {
+        properties.put_text("title", title);
+    }
+    properties.put_text("uri", document.uri);
+    properties.put_text("mediaType", document.media_type);
+    let passages = row(source.graph.document_passages, number).len();
+    properties.put("passages", integer(passages as u32));
+    if !document.metadata.is_empty() {
+        let metadata = serde_json::to_string(&document.metadata).map_err(|error| Error::Internal(error.to_string()))?;
+        properties.put_text("metadata", metadata);
+    }
+    Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+}
+
+pub(super) const UNIT: Declaration = Declaration {
+    labels: &["Unit"],
+    ends: None,
+    properties: properties! {
+        name: Text, stage: Text, content: Text, writers: Texts, root: Text, fingerprint: Text,
+        text: Text, vectors: Bytes,
+    },
+    count: |source| source.graph.document_count(),
+    element: unit,
+};
+
+/// Returns what a workspace needs to go on from, and a reader does not: the text, the marker, the vectors.
+fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
+    let document = source.snapshot.document(number)?;
+    let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
+    let unit = source.records.document_unit(document.document)?.ok_or_else(missing)?;
+    let mut properties = Properties::default();
+    properties.put_text("name", document.caption());
+    properties.put_text("stage", STAGE);
+    properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
+    let DocumentUnit { root, fingerprint, document: whole, passages, .. } = unit;
+    if passages.iter().any(|it| it.writer.is_some()) {
+        let writers = passages.into_iter().map(|it| it.writer.unwrap_or_default());
+        properties.put("writers", Value::Texts(writers.collect()));
+    }
+    properties.put_text("root", root);
+    properties.put_text("fingerprint", fingerprint);
+    properties.put_text("text", whole.text);
+    properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+}
+
+/// Returns the vectors of a document's questions, in-coming before out-coming ones.
+fn question_vectors(source: &Source<'_>, document: u32) -> Vec<u8> {
+    let passages = row(source.graph.document_passages, document);
+    let within = |rows: &[u32]| rows[passages.start] as usize..rows[passages.end] as usize;
+    let asks = source.snapshot.outgoing_passages();
+    let asked = |passage: usize| asks.partition_point(|it| (*it as usize) < passage);
+    let mut bytes = Vec::new();
+    add_vectors(&source.vectors.incoming, within(source.graph.passage_incoming), &mut bytes);
+    add_vectors(&source.vectors.outgoing, asked(passages.start)..asked(passages.end), &mut bytes);
+    bytes
+}

@@ -1,0 +1,148 @@
+//! What the graph in the database is made of: each kind of nodes and relationships, declared once.
+//!
+//! From a declaration follow the statements that write, compare, retire, delete and check its elements, their rows, and
+//! the files of a bulk import. A kind without a declaration here is not published.
+
+/// Names properties, each with what it holds.
+macro_rules! properties {
+    ($($name:ident: $holds:ident),* $(,)?) => { &[$((stringify!($name), Type::$holds)),*] };
+}
+
+mod documents;
+mod entities;
+mod lexicon;
+mod passages;
+mod questions;
+mod statements;
+
+use std::sync::LazyLock;
+
+pub(super) use self::entities::names_key;
+pub(super) use self::lexicon::{Part as LexiconPart, parts as lexicon_parts};
+pub(super) use self::questions::edge_key;
+use self::statements::Statements;
+pub(super) use self::statements::{NOTHING_IS_LEFT, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
+use super::element::{EMBEDDING, Element, Type, VECTORS};
+use super::source::Source;
+use crate::error::Result;
+
+/// What there is to know of a kind.
+struct Declaration {
+    /// The labels of its nodes, or the type of its relationships. The last one is its own, and names it; the keys of
+    /// all nodes of the first one are unique, by a constraint of `cypher/migrate`.
+    labels: &'static [&'static str],
+    /// The kinds of the nodes that a relationship goes from and to.
+    ends: Option<(Kind, Kind)>,
+    /// The properties that say what its elements are like. Those that one does not have are removed from it; all others
+    /// are their users'.
+    properties: &'static [(&'static str, Type)],
+    /// How many elements a version has; they are numbered from 0.
+    count: fn(&Source<'_>) -> usize,
+    element: fn(&Source<'_>, u32) -> Result<Element>,
+}
+
+/// Lists the kinds: each with its number, which the database keeps, and its declaration.
+macro_rules! kinds {
+    ($($kind:ident = $number:literal: $declaration:path,)*) => {
+        /// What kinds of elements there are.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(super) enum Kind { $($kind = $number,)* }
+
+        impl Kind {
+            /// All of them, in the order in which they are published.
+            pub(super) const ALL: [Self; [$($number),*].len()] = [$(Self::$kind,)*];
+
+            const fn declaration(self) -> &'static Declaration {
+                match self { $(Self::$kind => &$declaration,)* }
+            }
+
+            /// Returns its statements.
+            pub(super) fn statements(self) -> &'static Statements {
+                match self { $(Self::$kind => {
+                    static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| Statements::of(Kind::$kind));
+                    &STATEMENTS
+                })* }
+            }
+        }
+    };
+}
+
+// Nodes come first, so that relationships find them. A new kind takes a new number, wherever it stands.
+kinds! {
+    Document = 0: documents::DOCUMENT,
+    Unit = 1: documents::UNIT,
+    Passage = 2: passages::PASSAGE,
+    Incoming = 3: questions::INCOMING,
+    Outgoing = 4: questions::OUTGOING,
+    Entity = 5: entities::ENTITY,
+    Lexicon = 6: lexicon::LEXICON,
+    PartOf = 7: passages::PART_OF,
+    Next = 8: passages::NEXT,
+    AnsweredBy = 9: questions::ANSWERED_BY,
+    Asks = 10: questions::ASKS,
+    LeadsTo = 11: questions::LEADS_TO,
+    MentionedIn = 12: entities::MENTIONED_IN,
+    Names = 13: entities::NAMES,
+}
+
+impl Kind {
+    /// Returns the number by which the database keeps the kind of what a version takes away.
+    pub(super) const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the kind that has a number.
+    pub(super) fn of_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.number() == number)
+    }
+
+    /// Returns the kinds of the nodes that a relationship goes from and to.
+    pub(super) const fn ends(self) -> Option<(Self, Self)> {
+        self.declaration().ends
+    }
+
+    /// Returns the labels of its nodes, or the type of its relationships.
+    pub(super) const fn labels(self) -> &'static [&'static str] {
+        self.declaration().labels
+    }
+
+    /// Returns the label under which its keys are unique.
+    fn key_label(self) -> &'static str {
+        self.labels().first().copied().unwrap_or_default()
+    }
+
+    /// Returns the name of the kind: its label or type.
+    pub(super) fn name(self) -> &'static str {
+        self.labels().last().copied().unwrap_or_default()
+    }
+
+    /// Returns the names of the properties that its elements can have, and what they hold.
+    pub(super) const fn properties(self) -> &'static [(&'static str, Type)] {
+        self.declaration().properties
+    }
+
+    /// Returns whether its elements can have a property.
+    pub(super) fn has(self, property: &str) -> bool {
+        self.properties().iter().any(|(name, _)| *name == property)
+    }
+
+    /// Returns whether its elements carry vectors, which makes them large.
+    pub(super) fn has_vectors(self) -> bool {
+        self.has(EMBEDDING) || self.has(VECTORS)
+    }
+}
+
+impl Source<'_> {
+    /// Returns how many elements of a kind there are.
+    pub(super) fn count(&self, kind: Kind) -> u32 {
+        (kind.declaration().count)(self) as u32
+    }
+
+    /// Returns an element.
+    pub(super) fn element(&self, kind: Kind, number: u32) -> Result<Element> {
+        (kind.declaration().element)(self, number)
+    }
+}
+
+#[cfg(test)]
+mod tests;

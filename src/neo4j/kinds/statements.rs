@@ -1,0 +1,82 @@
+//! The statements of each kind: templates under `cypher/`, with the names of declarations put in, and nothing else.
+
+use std::sync::LazyLock;
+
+use super::super::element::EMBEDDING;
+use super::super::statement::cypher;
+use super::Kind;
+
+/// The statements of a kind.
+#[derive(Debug)]
+pub(in crate::neo4j) struct Statements {
+    pub(in crate::neo4j) write: String,
+    pub(in crate::neo4j) held: String,
+    pub(in crate::neo4j) mark: String,
+    pub(in crate::neo4j) delete: String,
+    pub(in crate::neo4j) contents: String,
+}
+
+/// Names the templates that nodes and relationships have each their own form of.
+macro_rules! templates {
+    ($form:literal) => {
+        [
+            cypher!(concat!("kind/held-", $form)),
+            cypher!(concat!("kind/mark-", $form)),
+            cypher!(concat!("kind/delete-", $form)),
+            cypher!(concat!("kind/contents-", $form)),
+        ]
+    };
+}
+
+impl Statements {
+    pub(super) fn of(kind: Kind) -> Self {
+        let (from, to) = kind.ends().map(|(from, to)| (from.key_label(), to.key_label())).unwrap_or_default();
+        let labels = kind.labels().join(":");
+        let names = [
+            ("<labels>", &*labels),
+            ("<label>", kind.name()),
+            ("<key>", kind.key_label()),
+            ("<from>", from),
+            ("<to>", to),
+        ];
+        let filled =
+            |template: &str| names.iter().fold(template.to_owned(), |text, (place, name)| text.replace(place, name));
+        let [held, mark, delete, contents] = match kind.ends() {
+            None => templates!("node"),
+            Some(_) => templates!("relationship"),
+        }
+        .map(filled);
+        Self { write: filled(&write(kind)), held, mark, delete, contents }
+    }
+}
+
+/// Returns the template that writes elements of a kind.
+fn write(kind: Kind) -> String {
+    let write = match kind.ends() {
+        Some(_) => cypher!("kind/write-relationship"),
+        None if kind.labels().len() == 1 => cypher!("kind/write-node"),
+        None => cypher!("kind/write-labelled-node"),
+    };
+    [write, if kind.has(EMBEDDING) { cypher!("kind/write-embedding") } else { "" }].concat()
+}
+
+/// Deletes nodes of any kind whose key was changed by hand.
+pub(in crate::neo4j) static UNKEYED_NODES: LazyLock<String> = LazyLock::new(|| of_all(cypher!("retire/unkeyed-nodes")));
+/// Deletes relationships of any kind whose key was changed by hand.
+pub(in crate::neo4j) static UNKEYED_RELATIONSHIPS: LazyLock<String> =
+    LazyLock::new(|| of_all(cypher!("retire/unkeyed-relationships")));
+/// Counts nodes of any kind that are of another version.
+pub(in crate::neo4j) static NOTHING_IS_LEFT: LazyLock<String> =
+    LazyLock::new(|| of_all(cypher!("check/nothing-is-left")));
+
+/// Puts the labels of all nodes and the types of all relationships into a template.
+fn of_all(template: &str) -> String {
+    let (mut nodes, mut relationships) = (Vec::new(), Vec::new());
+    for kind in Kind::ALL {
+        let names = if kind.ends().is_some() { &mut relationships } else { &mut nodes };
+        if !names.contains(&kind.key_label()) {
+            names.push(kind.key_label());
+        }
+    }
+    template.replace("<nodes>", &nodes.join("|")).replace("<relationships>", &relationships.join("|"))
+}
