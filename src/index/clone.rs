@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::options::IndexOptions;
-use super::vectors::{CorpusVectors, Earlier, WhenSpent};
+use super::stages::vectors::{CorpusVectors, Earlier, WhenSpent};
 use super::version;
 use crate::domain::IndexVersion;
 use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};

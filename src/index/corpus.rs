@@ -1,6 +1,6 @@
 //! Everything that a version is made of, in the order of its ordinals.
 
-use super::vectors::Texts;
+use super::stages::vectors::Texts;
 use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::workspace::DocumentUnit;

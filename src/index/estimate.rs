@@ -12,7 +12,7 @@ use super::generate;
 use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, Sources};
 use super::plan::{Plan, Verdict};
 use super::run::{MadeUnit, fingerprint, unit};
-use super::vectors::{self, Earlier};
+use super::stages::vectors::{self, Earlier};
 use crate::domain::{Cost, DocumentId, Skip, Usage};
 use crate::embed::{Account, Embedder};
 use crate::error::{Error, Result};

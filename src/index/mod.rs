@@ -9,15 +9,13 @@ mod corpus;
 mod estimate;
 mod expected;
 mod generate;
-mod lexical;
 mod mend;
 mod options;
 mod plan;
-mod questions;
 mod run;
 mod shortened;
 mod sources;
-mod vectors;
+mod stages;
 mod version;
 mod warnings;
 

@@ -12,7 +12,7 @@ use super::mend::{Mended, Trust};
 use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, VectorReport};
 use super::plan::{Plan, Verdict};
 use super::shortened::Shortened;
-use super::vectors::{self, Earlier, WhenSpent};
+use super::stages::vectors::{self, Earlier, WhenSpent};
 use super::{generate, mend, version, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Passage, Progress, Skip};

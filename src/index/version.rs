@@ -2,10 +2,10 @@
 
 use super::clock;
 use super::corpus::Corpus;
-use super::lexical::LexicalFields;
 use super::options::{IndexOptions, VectorReport};
-use super::questions::{KeywordTable, Side, pack_edges};
-use super::vectors::{self, CorpusVectors, Earlier, Keeper, WhenSpent};
+use super::stages::matching::{KeywordTable, Side, pack_edges};
+use super::stages::terms::LexicalFields;
+use super::stages::vectors::{self, CorpusVectors, Earlier, Keeper, WhenSpent};
 use crate::domain::{IndexVersion, Progress};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};

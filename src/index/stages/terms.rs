@@ -12,7 +12,7 @@ const BLOCK: usize = 4_096;
 
 /// Terms of every title and sentence, separated by spaces. What a field holds of them is put together when it is
 /// written: together they are many times as long.
-pub(super) struct LexicalFields {
+pub(in crate::index) struct LexicalFields {
     /// Terms of the titles, by document.
     titles: Vec<String>,
     /// Terms of the passages without titles, sentence after sentence.
@@ -23,7 +23,7 @@ pub(super) struct LexicalFields {
 
 impl LexicalFields {
     /// Analyzes every text once, and fills the lengths of `packed`.
-    pub(super) fn of(
+    pub(in crate::index) fn of(
         documents: &[&Document],
         passages: &[&Passage],
         packed: &mut PackedGraph,
@@ -50,7 +50,7 @@ impl LexicalFields {
     }
 
     /// Appends the terms of a passage: its title twice and its text.
-    pub(super) fn passage(&self, passage: usize, packed: &PackedGraph, terms: &mut String) {
+    pub(in crate::index) fn passage(&self, passage: usize, packed: &PackedGraph, terms: &mut String) {
         let title = self.title(passage, packed);
         append(title, terms);
         append(title, terms);
@@ -58,7 +58,7 @@ impl LexicalFields {
     }
 
     /// Appends the terms of a sentence: its title and its text.
-    pub(super) fn sentence(&self, sentence: usize, packed: &PackedGraph, terms: &mut String) {
+    pub(in crate::index) fn sentence(&self, sentence: usize, packed: &PackedGraph, terms: &mut String) {
         append(self.title(packed.sentence_passage[sentence] as usize, packed), terms);
         append(self.sentence_alone(sentence, packed), terms);
     }

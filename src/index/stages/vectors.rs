@@ -6,7 +6,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::{IndexOptions, VectorReport};
 use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
 use crate::embed::{
     Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
@@ -14,6 +13,7 @@ use crate::embed::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::packed::row;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
+use crate::index::options::{IndexOptions, VectorReport};
 use crate::store::{GraphReader as _, VectorField};
 use crate::workspace::{FreshVectors, Records, Snapshot, VectorKey, Workspace, WorkspaceOptions};
 
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 /// The texts of a corpus that have vectors, in the order of their ordinals.
-pub(super) struct Texts<'a> {
+pub(in crate::index) struct Texts<'a> {
     passages: Vec<Titled<'a>>,
     sentences: Vec<Titled<'a>>,
     incoming: Vec<Titled<'a>>,
@@ -40,7 +40,7 @@ pub(super) struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// `titles` are those of the passages, one each.
-    pub(super) fn of(
+    pub(in crate::index) fn of(
         passages: &[&'a Passage],
         titles: &[Option<&'a str>],
         [incoming, outgoing]: [&[&'a PseudoQuery]; 2],
@@ -66,15 +66,15 @@ impl<'a> Texts<'a> {
 }
 
 /// The vectors of a corpus.
-pub(super) struct CorpusVectors {
-    pub(super) passages: QuantizedVectors,
-    pub(super) sentences: QuantizedVectors,
-    pub(super) incoming: QuantizedVectors,
-    pub(super) outgoing: QuantizedVectors,
+pub(in crate::index) struct CorpusVectors {
+    pub(in crate::index) passages: QuantizedVectors,
+    pub(in crate::index) sentences: QuantizedVectors,
+    pub(in crate::index) incoming: QuantizedVectors,
+    pub(in crate::index) outgoing: QuantizedVectors,
 }
 
 /// Vectors that are there already, of the same embedder.
-pub(super) enum Earlier {
+pub(in crate::index) enum Earlier {
     /// None.
     None,
     /// Those of an earlier version.
@@ -85,7 +85,7 @@ pub(super) enum Earlier {
 
 impl Earlier {
     /// Returns the current version, if its vectors are worth having for an embedder with this pin.
-    pub(super) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
+    pub(in crate::index) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
         if !embedder.is_costly() || workspace.records()?.manifest()?.pin() != *pin {
             return Ok(Self::None);
         }
@@ -96,7 +96,7 @@ impl Earlier {
 
 /// What becomes of a version where the budget is spent before all its texts have vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WhenSpent {
+pub(in crate::index) enum WhenSpent {
     /// It is made all the same: what has no vector is found by words.
     GoOn,
     /// It is not made: there is one with all its vectors, of another embedder.
@@ -104,13 +104,13 @@ pub(super) enum WhenSpent {
 }
 
 /// Where vectors and what they came to are kept as they come.
-pub(super) struct Keeper<'a> {
-    pub(super) fresh: FreshVectors,
-    pub(super) records: &'a mut Records,
+pub(in crate::index) struct Keeper<'a> {
+    pub(in crate::index) fresh: FreshVectors,
+    pub(in crate::index) records: &'a mut Records,
 }
 
 /// Returns one vector a text, and what that came to; those that are made are kept by `keeper`, where there is one.
-pub(super) async fn embed(
+pub(in crate::index) async fn embed(
     embedder: &dyn Embedder,
     texts: &Texts<'_>,
     earlier: &Earlier,
@@ -140,7 +140,7 @@ pub(super) async fn embed(
 
 /// Returns about what [`embed`] would come to on an account, and how many texts it would make vectors of. `kept` says
 /// of what there are vectors beside those of `earlier`.
-pub(super) fn expected(
+pub(in crate::index) fn expected(
     account: &Account,
     texts: &Texts<'_>,
     earlier: &Earlier,

@@ -10,7 +10,7 @@ use crate::graph::packed::{PackedGraph, back_to_back, row};
 use crate::graph::vectors::QuantizedVectors;
 
 /// The questions of one side, with the numbers of what they belong to.
-pub(super) struct Side<'a> {
+pub(in crate::index) struct Side<'a> {
     questions: &'a [&'a PseudoQuery],
     passage: Vec<u32>,
     document: Vec<u32>,
@@ -19,13 +19,13 @@ pub(super) struct Side<'a> {
 }
 
 /// Keywords of both sides and of passages, numbered in order.
-pub(super) struct KeywordTable {
+pub(in crate::index) struct KeywordTable {
     numbers: FxHashMap<String, u32>,
 }
 
 impl KeywordTable {
     /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
-    pub(super) fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
+    pub(in crate::index) fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
         let questions = incoming.iter().chain(outgoing).flat_map(|question| question.keywords.iter());
         let graph = packed.view();
         let entities = (0..graph.entity_name_ends.len() as u32).map(|entity| graph.entity_name(entity));
@@ -47,7 +47,7 @@ impl KeywordTable {
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(
+    pub(in crate::index) fn of(
         questions: &'a [&'a PseudoQuery],
         passage: Vec<u32>,
         table: &KeywordTable,
@@ -79,7 +79,7 @@ impl<'a> Side<'a> {
 
 /// Matches both sides, in-coming questions given first, lays questions and edges out in `packed`, and returns how many
 /// edges were cut.
-pub(super) fn pack_edges(
+pub(in crate::index) fn pack_edges(
     [(incoming, incoming_vectors), (outgoing, outgoing_vectors)]: [(Side<'_>, &QuantizedVectors); 2],
     options: &MatchOptions,
     packed: &mut PackedGraph,
