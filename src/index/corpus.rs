@@ -51,7 +51,7 @@ impl<'a> Corpus<'a> {
 
     /// Returns a digest of titles, passages and sentences, in order: of what names, their vectors and terms are made.
     pub(super) fn digest(&self) -> Digest {
-        let mut inputs = Inputs::of("texts", 1);
+        let mut inputs = Inputs::new();
         for document in self.named() {
             let title = document.title;
             inputs.number(usize::from(title.is_some())).text(title.unwrap_or_default());

@@ -9,9 +9,13 @@ pub(in crate::index) type Digest = blake3::Hash;
 pub(in crate::index) struct Inputs(blake3::Hasher);
 
 impl Inputs {
+    pub(in crate::index) fn new() -> Self {
+        Self(blake3::Hasher::new())
+    }
+
     /// Begins with who makes something of them: another release may make something else.
-    pub(in crate::index) fn of(stage: &str, version: u32) -> Self {
-        let mut inputs = Self(blake3::Hasher::new());
+    pub(super) fn of(stage: &str, version: u32) -> Self {
+        let mut inputs = Self::new();
         inputs.text(env!("CARGO_PKG_VERSION")).text(stage).number(version as usize);
         inputs
     }

@@ -3,7 +3,7 @@
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::Cancellation;
 use crate::error::Result;
-use crate::graph::mentions::{Mentioned, pack_mentions};
+use crate::graph::mentions::{Mentioned, pack_mentions, pack_structure};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::index::corpus::Corpus;
 use crate::workspace::LastVersion;
@@ -30,7 +30,12 @@ impl<'v> Stage<'v> for Names<'_> {
         let graph = last.graph()?;
         let counts = (self.corpus.documents.len(), self.corpus.passages.len(), self.corpus.sentence_count());
         let is_of_corpus = (graph.document_count(), graph.passage_count(), graph.sentence_count()) == counts;
-        is_of_corpus.then(|| names_of(&graph))
+        is_of_corpus.then(|| {
+            let mut packed = names_of(&graph);
+            // It costs little, and what comes after relies on it.
+            pack_structure(&self.corpus.named(), &mut packed);
+            packed
+        })
     }
 
     /// A warning says of how many passages mentions were cut.
@@ -41,13 +46,9 @@ impl<'v> Stage<'v> for Names<'_> {
     }
 }
 
-/// Returns the arrays that [`pack_mentions`] fills.
+/// Returns the arrays that [`pack_mentions`] fills, but for those of [`pack_structure`].
 fn names_of(graph: &PassageGraph<'_>) -> PackedGraph {
     PackedGraph {
-        document_passages: graph.document_passages.to_vec(),
-        passage_document: graph.passage_document.to_vec(),
-        passage_sentences: graph.passage_sentences.to_vec(),
-        sentence_passage: graph.sentence_passage.to_vec(),
         entity_name_ends: graph.entity_name_ends.to_vec(),
         entity_names: graph.entity_names.to_vec(),
         entity_documents: graph.entity_documents.to_vec(),

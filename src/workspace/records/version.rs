@@ -167,3 +167,21 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     )?;
     seal_manifest(transaction)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_program_reads_the_counts_of_a_version_and_its_own_are_read() {
+        let counts = Counts { documents: 2, without_vectors: 1, ..Counts::default() };
+        let mark = StageMark { inputs: "00".to_owned(), cut: 3 };
+        let stages = StageMarks::from([("names".to_owned(), mark)]);
+        let kept = serde_json::to_string(&Counted { counts, stages: stages.clone() }).unwrap();
+        assert_eq!(serde_json::from_str::<Counts>(&kept).unwrap(), counts);
+        let read: Counted = serde_json::from_str(&kept).unwrap();
+        assert_eq!((read.counts, read.stages), (counts, stages));
+        let earlier: Counted = serde_json::from_str(&serde_json::to_string(&counts).unwrap()).unwrap();
+        assert_eq!((earlier.counts, earlier.stages), (counts, StageMarks::new()));
+    }
+}
