@@ -9,15 +9,13 @@ mod corpus;
 mod estimate;
 mod expected;
 mod generate;
-mod lexical;
 mod mend;
 mod options;
 mod plan;
-mod questions;
 mod run;
 mod shortened;
 mod sources;
-mod vectors;
+mod stages;
 mod version;
 mod warnings;
 
@@ -25,6 +23,6 @@ pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
 pub use options::{
     DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder,
-    Sources, VectorReport,
+    Sources, StageReport, VectorReport,
 };
 pub use run::{index, re_embed, remove, repair};

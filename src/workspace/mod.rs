@@ -21,6 +21,7 @@ mod fresh_vectors;
 mod fuzzed;
 mod graph_file;
 mod hardening;
+mod last_version;
 mod lock;
 mod mapping;
 mod records;
@@ -45,14 +46,18 @@ pub(crate) use export::{CanonicalLines, Mention};
 pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
 pub(crate) use fuzzed::open_file;
+pub(crate) use last_version::{HeldTerms, LastVersion};
 use lock::Lock;
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;
-pub(crate) use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenQuestions};
+pub(crate) use records::{
+    DocumentUnit, Manifest, PassageUnit, Records, StageMark, StageMarks, StoredDocument, WrittenQuestions,
+};
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
-pub(crate) use writer::{VersionParts, Writer};
+pub(crate) use text_index::TermsOf;
+pub(crate) use writer::{Terms, VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};

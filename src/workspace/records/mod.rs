@@ -24,6 +24,7 @@ pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};
 pub(crate) use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub(super) use version::VersionRow;
+pub(crate) use version::{StageMark, StageMarks};
 pub use written::WrittenCounts;
 pub(crate) use written::WrittenQuestions;
 

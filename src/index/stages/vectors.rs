@@ -1,0 +1,363 @@
+//! The vectors of a version: passages, sentences, and questions of both sides.
+//!
+//! A model takes longer over them than everything else together. So what the version before says of equal texts is
+//! taken over, each batch is kept as it comes until the version is there, and between batches a run can be stopped.
+//! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
+
+use rustc_hash::FxHashSet;
+
+use super::known::{Earlier, Known, Place, key};
+use super::{Digest, Inputs, Made, Stage, StageKind};
+use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
+use crate::embed::{
+    Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
+};
+use crate::error::{Error, Result};
+use crate::graph::vectors::{QuantizedVectors, Vectors};
+use crate::index::options::{IndexOptions, VectorReport};
+use crate::store::VectorField;
+use crate::workspace::{FreshVectors, LastVersion, Records, VectorKey};
+
+/// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
+const BATCH: usize = 2_048;
+/// The same where a text takes milliseconds: a stop is not to wait for thousands.
+const BATCH_OF_MODEL: usize = 256;
+
+/// What a vector stands for: equal texts of different kinds may have different vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Passage = 1,
+    Sentence = 2,
+    Question = 3,
+}
+
+/// What has vectors, a field each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum Field {
+    Passages,
+    Sentences,
+    Incoming,
+    Outgoing,
+}
+
+impl Field {
+    pub(super) const ALL: [Self; 4] = [Self::Passages, Self::Sentences, Self::Incoming, Self::Outgoing];
+
+    pub(super) const fn kind(self) -> Kind {
+        match self {
+            Self::Passages => Kind::Passage,
+            Self::Sentences => Kind::Sentence,
+            Self::Incoming | Self::Outgoing => Kind::Question,
+        }
+    }
+}
+
+/// The texts of a corpus that have vectors, in the order of their ordinals.
+pub(in crate::index) struct Texts<'a> {
+    passages: Vec<Titled<'a>>,
+    sentences: Vec<Titled<'a>>,
+    incoming: Vec<Titled<'a>>,
+    outgoing: Vec<Titled<'a>>,
+}
+
+impl<'a> Texts<'a> {
+    /// `titles` are those of the passages, one each.
+    pub(in crate::index) fn of(
+        passages: &[&'a Passage],
+        titles: &[Option<&'a str>],
+        [incoming, outgoing]: [&[&'a PseudoQuery]; 2],
+    ) -> Self {
+        let bare = |question: &&'a PseudoQuery| Titled { title: None, text: &question.text };
+        let mut texts = Self {
+            passages: Vec::with_capacity(passages.len()),
+            sentences: Vec::new(),
+            incoming: incoming.iter().map(bare).collect(),
+            outgoing: outgoing.iter().map(bare).collect(),
+        };
+        for (passage, &title) in passages.iter().zip(titles) {
+            texts.passages.push(Titled { title, text: &passage.text });
+            let sentences = passage.sentences.iter();
+            texts.sentences.extend(sentences.map(|it| Titled { title, text: it.of(&passage.text) }));
+        }
+        texts
+    }
+
+    pub(super) fn of_field(&self, field: Field) -> &[Titled<'a>] {
+        match field {
+            Field::Passages => &self.passages,
+            Field::Sentences => &self.sentences,
+            Field::Incoming => &self.incoming,
+            Field::Outgoing => &self.outgoing,
+        }
+    }
+}
+
+/// The vectors of a corpus.
+pub(in crate::index) struct CorpusVectors {
+    pub(in crate::index) passages: QuantizedVectors,
+    pub(in crate::index) sentences: QuantizedVectors,
+    pub(in crate::index) incoming: QuantizedVectors,
+    pub(in crate::index) outgoing: QuantizedVectors,
+}
+
+impl CorpusVectors {
+    pub(super) fn of_field(&self, field: Field) -> &QuantizedVectors {
+        match field {
+            Field::Passages => &self.passages,
+            Field::Sentences => &self.sentences,
+            Field::Incoming => &self.incoming,
+            Field::Outgoing => &self.outgoing,
+        }
+    }
+}
+
+/// The vectors of a field.
+pub(in crate::index) enum FieldVectors<'v> {
+    /// Made of its texts.
+    Made(QuantizedVectors),
+    /// Where an earlier version has them.
+    TakenOver(Vectors<'v>),
+}
+
+impl FieldVectors<'_> {
+    pub(in crate::index) fn view(&self) -> Vectors<'_> {
+        match self {
+            Self::Made(vectors) => vectors.view(),
+            Self::TakenOver(vectors) => *vectors,
+        }
+    }
+}
+
+/// What becomes of a version where the budget is spent before all its texts have vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum WhenSpent {
+    /// It is made all the same: what has no vector is found by words.
+    GoOn,
+    /// It is not made: there is one with all its vectors, of another embedder.
+    Fail,
+}
+
+/// Where vectors and what they came to are kept as they come.
+pub(in crate::index) struct Keeper<'a> {
+    pub(in crate::index) fresh: FreshVectors,
+    pub(in crate::index) records: &'a mut Records,
+}
+
+/// Returns about what embedding would come to on an account, and how many texts it would make vectors of. `kept` says
+/// of what there are vectors beside those of `earlier`.
+pub(in crate::index) fn expected(
+    account: &Account,
+    texts: &Texts<'_>,
+    earlier: &Earlier,
+    kept: &[VectorKey],
+) -> Result<(Spent, u64)> {
+    let known = earlier.known(texts)?;
+    let kept: FxHashSet<&VectorKey> = kept.iter().collect();
+    let (mut expected, mut count) = (account.expected(&[]), 0);
+    for field in Field::ALL {
+        let (kind, texts) = (field.kind(), texts.of_field(field));
+        let is_missing = |text: &&Titled<'_>| known.find(kind, **text).is_none() && !kept.contains(&key(kind, **text));
+        let missing: Vec<Titled<'_>> = texts.iter().filter(is_missing).copied().collect();
+        count += missing.len() as u64;
+        for batch in missing.chunks(BATCH_OF_MODEL) {
+            expected.add(&match kind {
+                Kind::Passage => expected_passages(account, batch),
+                Kind::Sentence | Kind::Question => expected_sentences(account, batch),
+            });
+        }
+    }
+    Ok((expected, count))
+}
+
+/// Makes the vectors of a field.
+pub(in crate::index) struct EmbedField<'s, 'c> {
+    field: Field,
+    embedding: &'s mut Embedding<'c>,
+}
+
+impl<'v> Stage<'v> for EmbedField<'_, '_> {
+    type Part = FieldVectors<'v>;
+
+    fn kind(&self) -> StageKind {
+        match self.field {
+            Field::Passages => StageKind::PassageVectors,
+            Field::Sentences => StageKind::SentenceVectors,
+            Field::Incoming => StageKind::IncomingVectors,
+            Field::Outgoing => StageKind::OutgoingVectors,
+        }
+    }
+
+    fn inputs(&self, inputs: &mut Inputs) {
+        self.embedding.inputs(self.field, inputs);
+    }
+
+    fn take_over(&self, last: &'v LastVersion) -> Option<FieldVectors<'v>> {
+        let vectors = match self.field {
+            Field::Passages => last.vectors(VectorField::Passage),
+            Field::Sentences => last.vectors(VectorField::Sentence),
+            Field::Incoming => last.vectors(VectorField::Incoming),
+            Field::Outgoing => last.outgoing_vectors(),
+        }?;
+        let size = (self.embedding.embedder.dimension(), self.embedding.texts.of_field(self.field).len());
+        ((vectors.dimension, vectors.len()) == size).then_some(FieldVectors::TakenOver(vectors))
+    }
+
+    async fn make(self) -> Result<Made<FieldVectors<'v>>> {
+        let left = self.embedding.report.left;
+        let part = FieldVectors::Made(self.embedding.embed(self.field).await?);
+        Ok(Made { part, cut: 0, is_whole: self.embedding.report.left == left })
+    }
+}
+
+/// The making of vectors, field after field.
+pub(in crate::index) struct Embedding<'c> {
+    embedder: &'c dyn Embedder,
+    texts: &'c Texts<'c>,
+    /// Digest of the texts of passages and sentences.
+    digest: Digest,
+    earlier: &'c Earlier,
+    /// What is there already, once that was looked for.
+    known: Option<Known<'c>>,
+    keeper: Option<Keeper<'c>>,
+    when_spent: WhenSpent,
+    options: &'c IndexOptions,
+    done: usize,
+    total: usize,
+    report: VectorReport,
+}
+
+impl<'c> Embedding<'c> {
+    /// `keeper` keeps vectors as they are made, where there is one.
+    pub(in crate::index) fn new(
+        embedder: &'c dyn Embedder,
+        (texts, digest): (&'c Texts<'c>, Digest),
+        earlier: &'c Earlier,
+        keeper: Option<Keeper<'c>>,
+        when_spent: WhenSpent,
+        options: &'c IndexOptions,
+    ) -> Self {
+        let total = Field::ALL.iter().map(|field| texts.of_field(*field).len()).sum();
+        let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
+        let (known, done) = (None, 0);
+        Self { embedder, texts, digest, earlier, known, keeper, when_spent, options, done, total, report }
+    }
+
+    /// Returns the stage of a field.
+    pub(in crate::index) fn field(&mut self, field: Field) -> EmbedField<'_, 'c> {
+        EmbedField { field, embedding: self }
+    }
+
+    /// Adds what the vectors of a field depend on. An embedder is its name: that changes whenever its vectors do.
+    pub(super) fn inputs<'i>(&self, field: Field, inputs: &'i mut Inputs) -> &'i mut Inputs {
+        inputs.text(self.embedder.name()).number(self.embedder.dimension());
+        if matches!(field, Field::Passages | Field::Sentences) {
+            return inputs.bytes(self.digest.as_bytes());
+        }
+        let questions = self.texts.of_field(field);
+        inputs.number(questions.len());
+        questions.iter().for_each(|question| {
+            inputs.text(question.text);
+        });
+        inputs
+    }
+
+    /// Returns one vector a text of a field.
+    pub(super) async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
+        let known = self.known.take().map_or_else(|| self.look_up(), Ok)?;
+        let (kind, texts) = (field.kind(), self.texts.of_field(field));
+        let places: Vec<Option<Place>> = texts.iter().map(|text| known.find(kind, *text)).collect();
+        let missing: Vec<Titled<'_>> =
+            texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
+        let before = Field::ALL.iter().take_while(|it| **it != field);
+        self.done = before.map(|it| self.texts.of_field(*it).len()).sum::<usize>() + texts.len() - missing.len();
+        let mut vectors = self.missing(kind, &missing).await?;
+        if missing.len() < texts.len() {
+            vectors = known.joined(&places, &vectors);
+        }
+        self.known = Some(known);
+        Ok(vectors)
+    }
+
+    /// Returns what is there already: in an earlier version, and of a run that was broken off.
+    fn look_up(&mut self) -> Result<Known<'c>> {
+        let mut known = self.earlier.known(self.texts)?;
+        if let Some(keeper) = &mut self.keeper {
+            let (keys, vectors) = keeper.fresh.take_up(self.embedder.dimension())?;
+            known.add_kept(&keys, vectors);
+        }
+        Ok(known)
+    }
+
+    /// Lets go of what was there already: that takes memory.
+    pub(in crate::index) fn forget(&mut self) {
+        self.known = None;
+    }
+
+    /// Returns what all of it came to.
+    pub(in crate::index) fn finish(self) -> VectorReport {
+        self.report
+    }
+
+    /// Makes vectors, as far as the budget goes.
+    async fn missing(&mut self, kind: Kind, missing: &[Titled<'_>]) -> Result<QuantizedVectors> {
+        let dimension = self.embedder.dimension();
+        let (mut fresh, nothing) = (QuantizedVectors::new(dimension), vec![0.0; dimension]);
+        let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
+        for batch in missing.chunks(batch) {
+            self.tell()?;
+            let Embedded { vectors, fault } = match kind {
+                _ if self.report.stopped.is_some() => Embedded { vectors: vec![None; batch.len()], fault: None },
+                Kind::Passage => embed_passages(self.embedder, batch).await,
+                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await,
+            };
+            let first = fresh.len();
+            for vector in &vectors {
+                fresh.push(vector.as_ref().map_or(nothing.as_slice(), |vector| vector.values()));
+            }
+            let came = (first as u32..).zip(batch).zip(&vectors).filter(|(_, vector)| vector.is_some());
+            let came: Vec<(u32, VectorKey)> = came.map(|((row, text), _)| (row, key(kind, *text))).collect();
+            self.keep(&came, &fresh)?;
+            self.report.made += came.len() as u64;
+            self.report.left += (batch.len() - came.len()) as u64;
+            // What came was paid for, and is kept by now.
+            match fault {
+                Some(Error::EmbedderServer { source: fault @ ChatError::Budget { .. }, .. })
+                    if self.when_spent == WhenSpent::GoOn =>
+                {
+                    self.report.stopped = Some(fault.to_string());
+                }
+                Some(fault) => return Err(fault),
+                None => {}
+            }
+            self.done += batch.len();
+        }
+        Ok(fresh)
+    }
+
+    /// Keeps vectors that came, each a row of `fresh`, and what the calls since the last time came to.
+    fn keep(&mut self, came: &[(u32, VectorKey)], fresh: &QuantizedVectors) -> Result<()> {
+        let spent = self.embedder.account().map(Account::take_spent).unwrap_or_default();
+        self.report.spent.add(&spent);
+        let Some(Keeper { fresh: kept, records }) = &mut self.keeper else { return Ok(()) };
+        let mut rows = QuantizedVectors::new(fresh.dimension);
+        for (row, _) in came {
+            rows.push_row(&fresh.view(), *row);
+        }
+        let keys: Vec<VectorKey> = came.iter().map(|(_, key)| *key).collect();
+        if !keys.is_empty() {
+            kept.keep(&keys, &rows.view())?;
+        }
+        records.add_spending(self.embedder.name(), &spent)
+    }
+
+    /// Tells of progress, unless a stop was asked for.
+    fn tell(&self) -> Result<()> {
+        if self.options.cancellation.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if let Some(progress) = &self.options.progress {
+            progress(Progress { stage: "embedding", done: self.done as u64, total: self.total as u64 });
+        }
+        Ok(())
+    }
+}
