@@ -17,7 +17,6 @@ use serde_json::Value;
 use tower_service::Service;
 
 use super::embeddings::WireVectors;
-use super::http_date;
 use super::pieces::Pieces;
 use super::request::Listener;
 use super::wire::WireReply;
@@ -210,11 +209,16 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let wait = if let Ok(seconds) = asked.trim().parse::<f64>() {
         Duration::try_from_secs_f64(seconds).ok()?
     } else {
-        let now = text(DATE).and_then(http_date::parsed).unwrap_or_else(SystemTime::now);
+        let now = text(DATE).and_then(time_of).unwrap_or_else(SystemTime::now);
         // What is over needs no wait.
-        http_date::parsed(asked)?.duration_since(now).unwrap_or_default()
+        time_of(asked)?.duration_since(now).unwrap_or_default()
     };
     Some(wait.min(RETRY_AFTER_MAX))
+}
+
+/// Returns the time that a date of HTTP means.
+fn time_of(date: &str) -> Option<SystemTime> {
+    httpdate::parse_http_date(date.trim()).ok()
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ mod connection;
 mod embeddings;
 mod endpoint;
 mod exchange;
-mod http_date;
 mod layers;
 mod limited;
 mod meter;

@@ -56,7 +56,6 @@ pub(crate) use records::{
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
-pub(crate) use text_index::TermsOf;
 pub(crate) use writer::{Terms, VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};

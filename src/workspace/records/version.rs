@@ -35,7 +35,7 @@ pub struct StageMark {
 }
 
 /// Of what the parts of a version were made, by the name of the stage that made each.
-pub type StageMarks = BTreeMap<String, StageMark>;
+pub(crate) type StageMarks = BTreeMap<String, StageMark>;
 
 /// What is kept as the counts of a version. Versions without marks are those of an earlier program, and earlier
 /// programs pass over them.
