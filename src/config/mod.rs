@@ -325,6 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_for_goes_before_what_is_set_and_one_password_before_both_of_the_other() {
+        let usual = Database {
+            uri: Some("bolt://set".to_owned()),
+            user: Some("set".to_owned()),
+            password: Some("hush".to_owned()),
+            ..Database::default()
+        };
+        let asked = Database {
+            uri: Some("bolt://asked".to_owned()),
+            password_file: Some(PathBuf::from("secret")),
+            ..Database::default()
+        };
+        let meant = asked.or(&usual);
+        assert_eq!((meant.uri.as_deref(), meant.user.as_deref()), (Some("bolt://asked"), Some("set")));
+        assert_eq!((meant.password, meant.password_file), (None, asked.password_file));
+        assert_eq!(Database::default().or(&usual), usual);
+    }
+
+    #[test]
     fn an_empty_variable_says_nothing() {
         let settings = Settings::of(&|_| Some(OsString::new()), Found::default(), Settings::default());
         assert_eq!(settings, Settings::default());

@@ -113,3 +113,29 @@ pub struct FillOptions {
     /// What becomes of an index that was made with another embedder.
     pub other_embedder: OtherEmbedder,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(reranker: Option<&str>, rerank: Option<usize>) -> Result<(RerankedBy, Option<usize>)> {
+        let mut options = SearchOptions::default();
+        RerankOptions { reranker: reranker.map(str::to_owned), rerank }.apply(&mut options)?;
+        Ok((options.reranked_by, options.rerank))
+    }
+
+    #[test]
+    fn a_reranker_judges_so_many_passages_and_nobody_does_where_none_is_named() {
+        assert_eq!(applied(None, None).unwrap(), (RerankedBy::Reranker, None));
+        assert_eq!(applied(Some("model"), None).unwrap(), (RerankedBy::Model, Some(RERANK_DEFAULT)));
+        assert_eq!(applied(Some("onnx:cross"), Some(5)).unwrap(), (RerankedBy::Reranker, Some(5)));
+    }
+
+    #[test]
+    fn a_reranker_that_there_is_not_is_refused() {
+        for name in ["onnx:", "cross", ""] {
+            let error = applied(Some(name), None).unwrap_err();
+            assert!(matches!(error, Error::Option { option: "reranker", .. }), "{name}: {error}");
+        }
+    }
+}
