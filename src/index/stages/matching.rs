@@ -38,7 +38,7 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
     fn inputs(&self, inputs: &mut Inputs) {
         inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
         for side in [&self.sides.incoming, &self.sides.outgoing] {
-            inputs.numbers(&side.passage);
+            inputs.numbers(side.passage);
             for question in side.questions {
                 inputs.number(question.keywords.len());
                 for keyword in question.keywords.iter() {
@@ -70,12 +70,11 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
     /// The report says how many edges were cut.
     async fn make(self) -> Result<Made<Vec<PassageEdge>>> {
         let made;
-        let outgoing = match self.outgoing {
-            Some(vectors) => vectors,
-            None => {
-                made = self.embedding.embed(Field::Outgoing).await?;
-                made.view()
-            }
+        let outgoing = if let Some(vectors) = self.outgoing {
+            vectors
+        } else {
+            made = self.embedding.embed(Field::Outgoing).await?;
+            made.view()
         };
         let (asked, answered) = (self.sides.outgoing.view(outgoing), self.sides.incoming.view(self.incoming));
         let matched = match_questions(&asked, &answered, self.options, self.cancellation)?;

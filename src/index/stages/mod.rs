@@ -34,23 +34,36 @@ pub(super) enum StageKind {
     Writing,
 }
 
-/// Of each kind: its name in reports and marks, what a user sees of it, and its version. That is raised with whatever
-/// lets a stage make another part of the same inputs, and parts of before are made anew.
-const STAGES: [(&str, &str, u32); 9] = [
-    ("collecting", "collecting", 1),
-    ("names", "finding names", 1),
-    ("passage-vectors", "embedding", 1),
-    ("sentence-vectors", "embedding", 1),
-    ("incoming-vectors", "embedding", 1),
-    ("outgoing-vectors", "embedding", 1),
-    ("matching", "matching questions", 1),
-    ("terms", "writing", 1),
-    ("writing", "writing", 1),
+/// A stage as it is listed.
+struct Listed {
+    /// Its name in reports and marks.
+    name: &'static str,
+    /// What a user sees of it.
+    label: &'static str,
+    /// Raised with whatever lets it make another part of the same inputs: then parts of before are made anew.
+    version: u32,
+}
+
+/// The stage of each kind.
+const STAGES: [Listed; 9] = [
+    listed("collecting", "collecting", 1),
+    listed("names", "finding names", 1),
+    listed("passage-vectors", "embedding", 1),
+    listed("sentence-vectors", "embedding", 1),
+    listed("incoming-vectors", "embedding", 1),
+    listed("outgoing-vectors", "embedding", 1),
+    listed("matching", "matching questions", 1),
+    listed("terms", "writing", 1),
+    listed("writing", "writing", 1),
 ];
 
+const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed {
+    Listed { name, label, version }
+}
+
 impl StageKind {
-    const fn name(self) -> &'static str {
-        STAGES[self as usize].0
+    const fn listed(self) -> &'static Listed {
+        &STAGES[self as usize]
     }
 }
 
@@ -105,13 +118,13 @@ impl<'v> Stages<'v> {
         if self.options.cancellation.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        self.tell(STAGES[kind as usize].1, kind as u64);
+        self.tell(kind.listed().label, kind as u64);
         Ok(())
     }
 
     /// Tells that all are done.
     pub(super) fn finish(&self) {
-        self.tell(STAGES[StageKind::Writing as usize].1, STAGES.len() as u64);
+        self.tell(StageKind::Writing.listed().label, STAGES.len() as u64);
     }
 
     fn tell(&self, stage: &'static str, done: u64) {
@@ -125,11 +138,12 @@ impl<'v> Stages<'v> {
     pub(super) async fn run<S: Stage<'v>>(&mut self, stage: S) -> Result<S::Part> {
         let (kind, started) = (stage.kind(), Instant::now());
         self.enter(kind)?;
-        let mut inputs = Inputs::of(kind.name(), STAGES[kind as usize].2);
+        let Listed { name, version, .. } = *kind.listed();
+        let mut inputs = Inputs::of(name, version);
         stage.inputs(&mut inputs);
         let inputs = inputs.digest().to_hex().to_string();
         let taken = self.last.and_then(|last| {
-            let mark = last.mark(kind.name()).filter(|mark| mark.inputs == inputs)?;
+            let mark = last.mark(name).filter(|mark| mark.inputs == inputs)?;
             Some(Made { part: stage.take_over(last)?, cut: mark.cut, is_whole: true })
         });
         let is_taken_over = taken.is_some();
@@ -138,16 +152,16 @@ impl<'v> Stages<'v> {
             None => stage.make().await?,
         };
         if is_whole {
-            self.marks.insert(kind.name().to_owned(), StageMark { inputs, cut });
+            self.marks.insert(name.to_owned(), StageMark { inputs, cut });
         }
         let seconds = started.elapsed().as_secs_f64();
-        tracing::info!(stage = kind.name(), is_taken_over, seconds, "done");
-        self.reports.push(StageReport { stage: kind.name().to_owned(), is_taken_over, seconds });
+        tracing::info!(stage = name, is_taken_over, seconds, "done");
+        self.reports.push(StageReport { stage: name.to_owned(), is_taken_over, seconds });
         Ok(part)
     }
 
     /// Returns how much a limit left out of a part that is whole.
     pub(super) fn cut(&self, kind: StageKind) -> u64 {
-        self.marks.get(kind.name()).map_or(0, |mark| mark.cut)
+        self.marks.get(kind.listed().name).map_or(0, |mark| mark.cut)
     }
 }

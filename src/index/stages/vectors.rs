@@ -255,9 +255,9 @@ impl<'c> Embedding<'c> {
         }
         let questions = self.texts.of_field(field);
         inputs.number(questions.len());
-        questions.iter().for_each(|question| {
+        for question in questions {
             inputs.text(question.text);
-        });
+        }
         inputs
     }
 
