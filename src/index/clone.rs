@@ -7,8 +7,9 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::options::IndexOptions;
-use super::stages::vectors::{CorpusVectors, Earlier, WhenSpent};
-use super::version;
+use super::stages::known::Earlier;
+use super::stages::vectors::{CorpusVectors, WhenSpent};
+use super::version::{self, Past};
 use crate::domain::IndexVersion;
 use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
@@ -72,7 +73,8 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     };
     let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
     let options = IndexOptions { matching, ..IndexOptions::default() };
-    let built = version::build(&mut writer, embedder.as_ref(), earlier, WhenSpent::Fail, &options).await?;
+    let past = Past { earlier, last: None };
+    let built = version::build(&mut writer, embedder.as_ref(), &past, WhenSpent::Fail, &options).await?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
 }

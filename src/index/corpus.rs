@@ -1,6 +1,7 @@
 //! Everything that a version is made of, in the order of its ordinals.
 
 use super::stages::vectors::Texts;
+use super::stages::{Digest, Inputs};
 use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::workspace::DocumentUnit;
@@ -42,6 +43,27 @@ impl<'a> Corpus<'a> {
             }
         }
         corpus
+    }
+
+    pub(super) fn sentence_count(&self) -> usize {
+        self.passages.iter().map(|passage| passage.sentences.len()).sum()
+    }
+
+    /// Returns a digest of titles, passages and sentences, in order: of what names, their vectors and terms are made.
+    pub(super) fn digest(&self) -> Digest {
+        let mut inputs = Inputs::new();
+        for document in self.named() {
+            let title = document.title;
+            inputs.number(usize::from(title.is_some())).text(title.unwrap_or_default());
+            inputs.number(document.passages.len());
+            for passage in document.passages {
+                inputs.text(passage.text).number(passage.sentences.len());
+                for sentence in passage.sentences {
+                    inputs.number(sentence.start as usize).number(sentence.end as usize);
+                }
+            }
+        }
+        inputs.digest()
     }
 
     pub(super) fn named(&self) -> Vec<NamedDocument<'a>> {

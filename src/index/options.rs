@@ -145,6 +145,20 @@ pub struct IndexReport {
     /// What came of asking an embedder behind a server, where the index has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorReport>,
+    /// The stages of its version, in order; none where it made none.
+    #[serde(default)]
+    pub stages: Vec<StageReport>,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+/// What became of a stage of a version.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageReport {
+    /// Its name: `names`, `passage-vectors`, `matching`.
+    pub stage: String,
+    /// Whether what it makes was taken over from the version before, made of the same.
+    pub is_taken_over: bool,
     /// Seconds that it took.
     pub seconds: f64,
 }

@@ -9,11 +9,15 @@ use tokio::runtime::Handle;
 
 use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
-use super::options::{DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, VectorReport};
+use super::options::{
+    DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, StageReport, VectorReport,
+};
 use super::plan::{Plan, Verdict};
 use super::shortened::Shortened;
-use super::stages::vectors::{self, Earlier, WhenSpent};
-use super::{generate, mend, version, warnings};
+use super::stages::known::Earlier;
+use super::stages::vectors::{self, WhenSpent};
+use super::version::{self, Past};
+use super::{generate, mend, warnings};
 use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Passage, Progress, Skip};
 use crate::embed::Embedder;
@@ -23,7 +27,7 @@ use crate::llm::{ChatModel, SetAside};
 use crate::skill::{Performers, RuleQuestions};
 use crate::store::GraphReader as _;
 use crate::telemetry;
-use crate::workspace::{DocumentUnit, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
+use crate::workspace::{DocumentUnit, IndexCheck, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
 const RULES: u32 = 4;
@@ -162,6 +166,7 @@ async fn start(
             model,
             written: None,
             vectors: None,
+            stages: Vec::new(),
             options,
             skips,
             warnings,
@@ -174,7 +179,7 @@ async fn start(
 }
 
 /// What was done: documents, the version and what it holds, and how many edges were left out where one was made.
-type Done = (DocumentCounts, IndexVersion, Counts, Option<usize>);
+type Done = (DocumentCounts, IndexVersion, Counts, Option<u64>);
 
 /// A run in hand.
 pub(super) struct Run {
@@ -186,6 +191,8 @@ pub(super) struct Run {
     written: Option<ModelReport>,
     /// What came of asking an embedder behind a server.
     vectors: Option<VectorReport>,
+    /// The stages of its version.
+    stages: Vec<StageReport>,
     pub(super) options: IndexOptions,
     skips: Vec<Skip>,
     warnings: Vec<String>,
@@ -244,7 +251,8 @@ impl Run {
             let _for_vectors = self.set_aside()?;
             self.written = Some(generate::run(self.writer.records(), &model, &self.options, handle)?);
         }
-        if self.is_up_to_date(&documents)? && (!matches!(work, Work::Repair) || self.workspace.check()?.is_whole()) {
+        let check = if matches!(work, Work::Repair) { Some(self.workspace.check()?) } else { None };
+        if check.as_ref().is_none_or(IndexCheck::is_whole) && self.is_up_to_date(&documents)? {
             self.note_opening()?;
             self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
@@ -253,8 +261,11 @@ impl Run {
         let pin = self.pin();
         let when_spent = self.when_spent(&pin)?;
         self.writer.set_embedder(pin);
-        let earlier = self.earlier()?;
-        let version = version::build(&mut self.writer, self.embedder.as_ref(), earlier, when_spent, &self.options);
+        // Parts that are not what they should be, though they are what was written, must not be taken over.
+        let is_sound = check.is_none_or(|check| check.blames_files_alone());
+        let last = if is_sound { self.workspace.last_version() } else { None };
+        let past = Past { earlier: self.earlier()?, last };
+        let version = version::build(&mut self.writer, self.embedder.as_ref(), &past, when_spent, &self.options);
         let built = handle.block_on(version)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
@@ -265,6 +276,7 @@ impl Run {
         }
         let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
+        self.stages = built.stages;
         Ok((documents, built.version, counts, Some(built.edges_cut)))
     }
 
@@ -316,19 +328,13 @@ impl Run {
     }
 
     /// Says what was done; `cut` is how many edges were left out of the version, where one was made.
-    fn report(
-        self,
-        version: IndexVersion,
-        documents: DocumentCounts,
-        counts: Counts,
-        cut: Option<usize>,
-    ) -> IndexReport {
+    fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: Option<u64>) -> IndexReport {
         IndexReport {
             version,
             is_new_version: cut.is_some(),
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
-            edges_cut: cut.unwrap_or(0) as u64,
+            edges_cut: cut.unwrap_or(0),
             warnings: (self.warnings.into_iter())
                 .chain(warnings::of_shortened(&self.shortened))
                 .chain(warnings::of_counts(&counts))
@@ -337,6 +343,7 @@ impl Run {
             skips: self.skips,
             model: self.written,
             vectors: self.vectors,
+            stages: self.stages,
             seconds: self.started.elapsed().as_secs_f64(),
         }
     }

@@ -1,88 +1,101 @@
-//! A version from the records alone: names, mentions, vectors, edges, statistics, written beside the last one.
+//! A version from the records alone: the stages that it takes, and what each gives to those after it.
 
 use super::clock;
 use super::corpus::Corpus;
-use super::options::{IndexOptions, VectorReport};
-use super::stages::matching::{KeywordTable, Side, pack_edges};
-use super::stages::terms::LexicalFields;
-use super::stages::vectors::{self, CorpusVectors, Earlier, Keeper, WhenSpent};
-use crate::domain::{IndexVersion, Progress};
+use super::options::{IndexOptions, StageReport, VectorReport};
+use super::stages::known::Earlier;
+use super::stages::matching::{Matching, Sides, pack_edges};
+use super::stages::names::Names;
+use super::stages::terms::{Fields, FindTerms};
+use super::stages::vectors::{Embedding, Field, Keeper, WhenSpent};
+use super::stages::{StageKind, Stages};
+use crate::domain::IndexVersion;
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
-use crate::graph::mentions::{Mentioned, pack_mentions};
-use crate::graph::packed::PackedGraph;
-use crate::graph::vectors::QuantizedVectors;
-use crate::workspace::{DocumentUnit, Records, VersionParts, Writer};
+use crate::error::Result;
+use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
     pub(super) version: IndexVersion,
-    pub(super) edges_cut: usize,
+    pub(super) edges_cut: u64,
     pub(super) vectors: VectorReport,
     /// Passages of which some mentions were left out.
     pub(super) passages_cut: u64,
+    pub(super) stages: Vec<StageReport>,
 }
 
-/// Makes a version of what the records hold and switches to it. Vectors that are there already are taken over.
+/// What is there already.
+pub(super) struct Past {
+    /// Vectors by text, where they are worth having.
+    pub(super) earlier: Earlier,
+    /// The version whose parts are taken over where they would be made of the same.
+    pub(super) last: Option<LastVersion>,
+}
+
+/// Makes a version of what the records hold and switches to it.
 pub(super) async fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
-    earlier: Earlier,
+    past: &Past,
     when_spent: WhenSpent,
     options: &IndexOptions,
 ) -> Result<Built> {
-    let stages = Stages { options };
-    stages.enter("collecting", 0)?;
+    let (mut stages, cancellation) = (Stages::new(past.last.as_ref(), options), &options.cancellation);
+    stages.enter(StageKind::Collecting)?;
     let units = units(writer.records())?;
-    let cancellation = &options.cancellation;
-    let corpus = Corpus::of(&units);
-    let mut packed = PackedGraph::default();
-    stages.enter("finding names", 1)?;
-    let Mentioned { passages_cut, .. } = pack_mentions(&corpus.named(), &mut packed, cancellation)?;
-    stages.enter("embedding", 2)?;
-    let fresh = embedder.is_costly().then(|| writer.fresh_vectors());
+    let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
+    let (digest, texts) = (corpus.digest(), corpus.texts());
+    let mut packed = stages.run(Names { corpus, texts: digest, cancellation }).await?;
+    let fresh = is_costly.then(|| writer.fresh_vectors());
     let keeper = fresh.map(|fresh| Keeper { fresh, records: writer.records() });
-    let (mut vectors, report) =
-        vectors::embed(embedder, &corpus.texts(), &earlier, keeper, when_spent, options).await?;
-    drop(earlier);
-    stages.enter("matching questions", 3)?;
-    let edges_cut = match_all(&corpus, &vectors, &mut packed, options)?;
-    if !embedder.is_costly() {
-        vectors.outgoing = QuantizedVectors::new(embedder.dimension());
-    }
-    stages.enter("writing", 4)?;
-    let fields = LexicalFields::of(&corpus.documents, &corpus.passages, &mut packed, cancellation)?;
+    let mut embedding = Embedding::new(embedder, (&texts, digest), &past.earlier, keeper, when_spent, options);
+    let passages = stages.run(embedding.field(Field::Passages)).await?;
+    let sentences = stages.run(embedding.field(Field::Sentences)).await?;
+    let incoming = stages.run(embedding.field(Field::Incoming)).await?;
+    // Those that cost little serve matching alone.
+    let outgoing = if is_costly { Some(stages.run(embedding.field(Field::Outgoing)).await?) } else { None };
+    embedding.forget();
+    let sides = Sides::of(corpus, &mut packed);
+    let matching = Matching {
+        sides: &sides,
+        incoming: incoming.view(),
+        outgoing: outgoing.as_ref().map(|it| it.view()),
+        embedding: &mut embedding,
+        documents: &packed.passage_document,
+        options: &options.matching,
+        cancellation,
+    };
+    let edges = stages.run(matching).await?;
+    let vectors = embedding.finish();
+    pack_edges(&edges, sides, &mut packed);
+    let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
+    (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
+    let terms = match &terms.fields {
+        Fields::Made(fields) => Terms::Made {
+            passages: &|i, terms| fields.passage(i, &packed, terms),
+            sentences: &|i, terms| fields.sentence(i, &packed, terms),
+        },
+        Fields::TakenOver(held) => Terms::TakenOver(held),
+    };
+    stages.enter(StageKind::Writing)?;
     let version = writer.publish_version(&VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
         passages: &corpus.passages,
         incoming: &corpus.incoming,
         outgoing: &corpus.outgoing,
-        passage_vectors: &vectors.passages,
-        sentence_vectors: &vectors.sentences,
-        incoming_vectors: &vectors.incoming,
-        outgoing_vectors: embedder.is_costly().then_some(&vectors.outgoing),
-        passage_terms: &|i, terms| fields.passage(i, &packed, terms),
-        sentence_terms: &|i, terms| fields.sentence(i, &packed, terms),
+        passage_vectors: passages.view(),
+        sentence_vectors: sentences.view(),
+        incoming_vectors: incoming.view(),
+        outgoing_vectors: outgoing.as_ref().map(|it| it.view()),
+        terms,
         graph: &packed,
-        without_vectors: report.left,
+        without_vectors: vectors.left,
+        stages: &stages.marks,
     })?;
-    stages.enter("writing", 5)?;
-    Ok(Built { version, edges_cut, vectors: report, passages_cut })
-}
-
-/// Lays keywords, questions and edges out in `packed`; returns how many edges were cut.
-fn match_all(
-    corpus: &Corpus<'_>,
-    vectors: &CorpusVectors,
-    packed: &mut PackedGraph,
-    options: &IndexOptions,
-) -> Result<usize> {
-    let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, packed);
-    let incoming = Side::of(&corpus.incoming, corpus.incoming_passage.clone(), &table, packed);
-    let outgoing = Side::of(&corpus.outgoing, corpus.outgoing_passage.clone(), &table, packed);
-    let sides = [(incoming, &vectors.incoming), (outgoing, &vectors.outgoing)];
-    pack_edges(sides, &options.matching, packed, &options.cancellation)
+    stages.finish();
+    let (edges_cut, passages_cut) = (stages.cut(StageKind::Matching), stages.cut(StageKind::Names));
+    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports })
 }
 
 /// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a
@@ -95,25 +108,4 @@ pub(super) fn units(records: &Records) -> Result<Vec<DocumentUnit>> {
         Ok(())
     })?;
     Ok(units)
-}
-
-/// Stages of a version.
-const STAGES: u64 = 5;
-
-struct Stages<'a> {
-    options: &'a IndexOptions,
-}
-
-impl Stages<'_> {
-    /// Tells of a stage, unless a stop was asked for.
-    fn enter(&self, stage: &'static str, done: u64) -> Result<()> {
-        if self.options.cancellation.is_cancelled() && done < STAGES {
-            return Err(Error::Cancelled);
-        }
-        tracing::info!(stage, "entered");
-        if let Some(progress) = &self.options.progress {
-            progress(Progress { stage, done, total: STAGES });
-        }
-        Ok(())
-    }
 }

@@ -14,8 +14,11 @@ use crate::store::GraphReader as _;
 /// Examples that a finding names.
 const EXAMPLES_MAX: usize = 5;
 
+/// The check of the bytes of the version.
+const FILES: &str = "files";
+
 /// Checks of what is made from the records.
-const DERIVED: [&str; 4] = ["files", "structure", "counts", "version-of-the-records"];
+const DERIVED: [&str; 4] = [FILES, "structure", "counts", "version-of-the-records"];
 
 /// The check of kept replies.
 const KEPT_REPLIES: &str = "replies";
@@ -53,6 +56,12 @@ impl IndexCheck {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.checks.iter().all(|finding| finding.offenders == 0)
+    }
+
+    /// Returns whether all that is wrong with the version is that files are not what was written.
+    #[must_use]
+    pub fn blames_files_alone(&self) -> bool {
+        self.checks.iter().all(|it| it.offenders == 0 || it.check == FILES || !DERIVED.contains(&it.check))
     }
 
     /// Returns what was found in the index at `path`, as an error.
@@ -140,7 +149,7 @@ impl Workspace {
         }
         report.version = Some(row.version);
         let is_whole = damaged.is_empty();
-        report.push("files", damaged);
+        report.push(FILES, damaged);
         if !is_whole {
             return Ok(());
         }

@@ -21,6 +21,7 @@ mod fresh_vectors;
 mod fuzzed;
 mod graph_file;
 mod hardening;
+mod last_version;
 mod lock;
 mod mapping;
 mod records;
@@ -46,14 +47,18 @@ pub(crate) use export::{CanonicalLines, Mention};
 pub use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
 pub(crate) use fuzzed::open_file;
+pub use last_version::{HeldTerms, LastVersion};
 use lock::Lock;
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
-pub use records::{DocumentUnit, Manifest, PassageUnit, Records, StoredDocument, WrittenCounts, WrittenQuestions};
+pub use records::{
+    DocumentUnit, Manifest, PassageUnit, Records, StageMark, StageMarks, StoredDocument, WrittenCounts,
+    WrittenQuestions,
+};
 pub use replies::Replies;
 pub use snapshot::Snapshot;
 pub use text_index::TermsOf;
-pub use writer::{VersionParts, Writer};
+pub use writer::{Terms, VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};

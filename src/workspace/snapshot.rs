@@ -35,14 +35,7 @@ impl Snapshot {
     pub(super) fn open(folder: &Path, row: &VersionRow, access: FileAccess) -> Result<Self> {
         let files = VersionFiles::open(folder, row, access)?;
         let file = |path| files.file(path);
-        let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        let counts = TextCounts {
-            documents: count(row.counts.documents),
-            passages: count(row.counts.passages),
-            sentences: count(row.counts.sentences),
-            incoming: count(row.counts.incoming),
-            outgoing: count(row.counts.outgoing),
-        };
+        let counts = text_counts(&row.counts);
         // Each is looked through as a whole, so both at the same time.
         let (graph, texts) =
             rayon::join(|| GraphFile::open(&file(GRAPH)?, counts.outgoing), || TextsFile::open(&file(TEXTS)?, counts));
@@ -224,7 +217,20 @@ fn fingerprint(row: &VersionRow) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {
+/// Returns how much of each the files of a version must hold.
+pub(super) fn text_counts(counts: &Counts) -> TextCounts {
+    let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    TextCounts {
+        documents: count(counts.documents),
+        passages: count(counts.passages),
+        sentences: count(counts.sentences),
+        incoming: count(counts.incoming),
+        outgoing: count(counts.outgoing),
+    }
+}
+
+/// Checks that a graph, which lies at `path`, is one of so many of each.
+pub(super) fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {
     let found = [graph.document_count(), graph.passage_count(), graph.sentence_count(), graph.incoming_passage.len()];
     if found == [counts.documents, counts.passages, counts.sentences, counts.incoming] {
         return Ok(());

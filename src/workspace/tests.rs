@@ -145,13 +145,13 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             passages: &passages,
             incoming: &incoming,
             outgoing: &outgoing,
-            passage_vectors: &vectors,
-            sentence_vectors: &vectors,
-            incoming_vectors: &vectors,
+            passage_vectors: vectors.view(),
+            sentence_vectors: vectors.view(),
+            incoming_vectors: vectors.view(),
             outgoing_vectors: None,
-            passage_terms: &terms,
-            sentence_terms: &terms,
+            terms: Terms::Made { passages: &terms, sentences: &terms },
             without_vectors: 0,
+            stages: &StageMarks::new(),
         })
         .unwrap()
 }
@@ -267,13 +267,13 @@ fn an_index_without_documents_opens() {
         passages: &[],
         incoming: &[],
         outgoing: &[],
-        passage_vectors: &none,
-        sentence_vectors: &none,
-        incoming_vectors: &none,
+        passage_vectors: none.view(),
+        sentence_vectors: none.view(),
+        incoming_vectors: none.view(),
         outgoing_vectors: None,
-        passage_terms: &no_terms,
-        sentence_terms: &no_terms,
+        terms: Terms::Made { passages: &no_terms, sentences: &no_terms },
         without_vectors: 0,
+        stages: &StageMarks::new(),
     };
     writer.publish_version(&parts).unwrap();
     assert_eq!(workspace.snapshot().unwrap().counts(), Counts::default());
@@ -295,13 +295,13 @@ fn a_version_that_would_not_open_is_not_published() {
             passages: &[],
             incoming: &[],
             outgoing: &[],
-            passage_vectors: &none,
-            sentence_vectors: &none,
-            incoming_vectors: &none,
+            passage_vectors: none.view(),
+            sentence_vectors: none.view(),
+            incoming_vectors: none.view(),
             outgoing_vectors: None,
-            passage_terms: &no_terms,
-            sentence_terms: &no_terms,
+            terms: Terms::Made { passages: &no_terms, sentences: &no_terms },
             without_vectors: 0,
+            stages: &StageMarks::new(),
         })
     };
     graph.own_entity = vec![7];

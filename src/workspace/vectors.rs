@@ -9,19 +9,18 @@ use super::sections::{self, Contents, Sections};
 use super::stamp::{Blocks, Stamp};
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
-use crate::graph::vectors::QuantizedVectors;
 use crate::store::{VectorField, Vectors};
 
 /// Writes `vectors.bin`; returns what it holds and what its parts hold.
-pub(super) fn write(path: &Path, dimension: usize, fields: [&QuantizedVectors; 4]) -> Result<(Stamp, Blocks)> {
+pub(super) fn write(path: &Path, dimension: usize, fields: [Vectors<'_>; 4]) -> Result<(Stamp, Blocks)> {
     if fields.iter().any(|field| field.dimension != dimension) {
         return Err(Error::Internal(format!("vectors of another dimension than {dimension}")));
     }
     let dimension = (dimension as u32).to_ne_bytes();
     let mut parts = vec![("dimension", Contents::Bytes(&dimension))];
     for (field, (scales, codes)) in fields.iter().zip(NAMES) {
-        parts.push((scales, Contents::Bytes(bytemuck::cast_slice(&field.scales))));
-        parts.push((codes, Contents::Bytes(bytemuck::cast_slice(&field.codes))));
+        parts.push((scales, Contents::Bytes(bytemuck::cast_slice(field.scales))));
+        parts.push((codes, Contents::Bytes(bytemuck::cast_slice(field.codes))));
     }
     sections::write_with_blocks(path, &parts)
 }
@@ -114,6 +113,7 @@ mod tests {
     use super::super::{FileAccess, VECTORS};
     use super::*;
     use crate::error::ErrorKind;
+    use crate::graph::vectors::QuantizedVectors;
 
     const DIMENSION: usize = 64;
     const COUNTS: [usize; 4] = [9_000, 40_000, 20_000, 20_000];
@@ -133,7 +133,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(VECTORS);
         let fields = COUNTS.map(field);
-        let (stamp, blocks) = write(&path, DIMENSION, [&fields[0], &fields[1], &fields[2], &fields[3]]).unwrap();
+        let (stamp, blocks) = write(&path, DIMENSION, fields.each_ref().map(QuantizedVectors::view)).unwrap();
         let due = StampedFile { path: VECTORS.to_owned(), stamp, blocks: Some(blocks) };
         let whole = std::fs::read(&path).unwrap();
         assert!(whole.len() > 5 << 20, "{} bytes are more than a few blocks", whole.len());

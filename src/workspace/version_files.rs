@@ -43,6 +43,11 @@ impl HeldFile {
         &self.path
     }
 
+    /// Returns what it must be.
+    pub(super) fn due(&self) -> &StampedFile {
+        &self.due
+    }
+
     /// Returns its bytes. Those that no check has covered yet may be damaged.
     pub(super) fn bytes(&self) -> &[u8] {
         self.mapping.bytes()
@@ -112,7 +117,7 @@ impl VersionFiles {
     }
 
     /// Checks that the records name files that we write and nothing else: a name is no way out of the folder.
-    fn check_names(folder: &Path, row: &VersionRow) -> Result<()> {
+    pub(super) fn check_names(folder: &Path, row: &VersionRow) -> Result<()> {
         let is_ours = |file: &StampedFile| {
             let are_whole = file.blocks.as_ref().is_none_or(|blocks| blocks.are_of(file.stamp.bytes));
             are_whole && VersionFile::parse(&file.path).is_some()

@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::fresh_vectors::FreshVectors;
+use super::last_version::HeldTerms;
 use super::lock::Lock;
-use super::records::{Records, VersionRow};
+use super::records::{Records, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
@@ -20,7 +21,7 @@ use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, Pseud
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::packed::PackedGraph;
-use crate::graph::vectors::QuantizedVectors;
+use crate::store::Vectors;
 
 /// What a version is made of. Lists are in the order of their ordinals, which are those of `graph`.
 pub struct VersionParts<'a> {
@@ -37,19 +38,33 @@ pub struct VersionParts<'a> {
     /// The out-coming questions, passage by passage.
     pub outgoing: &'a [&'a PseudoQuery],
     /// One vector a passage.
-    pub passage_vectors: &'a QuantizedVectors,
+    pub passage_vectors: Vectors<'a>,
     /// One vector a sentence.
-    pub sentence_vectors: &'a QuantizedVectors,
+    pub sentence_vectors: Vectors<'a>,
     /// One vector an in-coming question.
-    pub incoming_vectors: &'a QuantizedVectors,
+    pub incoming_vectors: Vectors<'a>,
     /// One vector an out-coming question, where they are worth keeping: a search needs none.
-    pub outgoing_vectors: Option<&'a QuantizedVectors>,
-    /// Terms of each passage's lexical field.
-    pub passage_terms: &'a TermsOf<'a>,
-    /// Terms of each sentence's lexical field.
-    pub sentence_terms: &'a TermsOf<'a>,
+    pub outgoing_vectors: Option<Vectors<'a>>,
+    /// The lexical fields.
+    pub terms: Terms<'a>,
     /// Passages, sentences and questions that have a vector of zeros until a later version.
     pub without_vectors: u64,
+    /// Of what each part was made, by stage: a later version takes over what it would make of the same.
+    pub stages: &'a StageMarks,
+}
+
+/// The lexical fields of a version.
+#[derive(Clone, Copy)]
+pub enum Terms<'a> {
+    /// The terms of every text.
+    Made {
+        /// Those of each passage.
+        passages: &'a TermsOf<'a>,
+        /// Those of each sentence.
+        sentences: &'a TermsOf<'a>,
+    },
+    /// As an earlier version has them.
+    TakenOver(&'a HeldTerms),
 }
 
 impl VersionParts<'_> {
@@ -80,11 +95,7 @@ impl VersionParts<'_> {
             ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
             ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
             ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
-            (
-                "outgoing_vectors",
-                self.outgoing_vectors.map_or(self.outgoing.len(), QuantizedVectors::len),
-                self.outgoing.len(),
-            ),
+            ("outgoing_vectors", self.outgoing_vectors.map_or(self.outgoing.len(), |it| it.len()), self.outgoing.len()),
         ];
         match sizes.into_iter().find(|(_, given, due)| given != due) {
             Some((part, given, due)) => {
@@ -181,6 +192,7 @@ impl Writer {
             created_at: parts.created_at.to_owned(),
             counts: parts.counts(),
             files,
+            stages: parts.stages.clone(),
         };
         self.records.finish_version(&row)?;
         self.clear_leftovers()?;
@@ -212,21 +224,15 @@ fn write_files(
     parts: &VersionParts<'_>,
     stop: &Cancellation,
 ) -> Result<Vec<StampedFile>> {
-    let passages = || write_terms(folder, PASSAGE_TERMS, parts.passages.len(), parts.passage_terms, stop);
-    let sentences = || write_terms(folder, SENTENCE_TERMS, parts.sentence_vectors.len(), parts.sentence_terms, stop);
-    let flat = || write_flat(folder, dimension, parts);
-    let ((passages, sentences), flat) = rayon::join(|| rayon::join(passages, sentences), flat);
+    let (terms, flat) = rayon::join(|| write_terms(folder, parts, stop), || write_flat(folder, dimension, parts));
     let mut files = flat?;
-    for terms in [passages, sentences] {
-        files.extend(terms?);
-    }
+    files.extend(terms?);
     Ok(files)
 }
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
     let VersionParts { documents, passages, incoming, outgoing, .. } = *parts;
-    let none = QuantizedVectors::new(dimension);
-    let outgoing_vectors = parts.outgoing_vectors.unwrap_or(&none);
+    let outgoing_vectors = parts.outgoing_vectors.unwrap_or(Vectors { dimension, ..Vectors::default() });
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
     let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp, blocks: None };
     let (vectors, blocks) = vectors::write(&folder.join(VECTORS), dimension, vectors)?;
@@ -248,8 +254,23 @@ fn share(path: &Path) -> Result<()> {
     files::write_own(path, bytes)
 }
 
+/// Writes the lexical fields.
+fn write_terms(folder: &Path, parts: &VersionParts<'_>, stop: &Cancellation) -> Result<Vec<StampedFile>> {
+    match parts.terms {
+        Terms::Made { passages, sentences } => {
+            let write = |name, count, terms| write_field(folder, name, count, terms, stop);
+            let (passages, sentences) = rayon::join(
+                || write(PASSAGE_TERMS, parts.passages.len(), passages),
+                || write(SENTENCE_TERMS, parts.sentence_vectors.len(), sentences),
+            );
+            Ok([passages?, sentences?].concat())
+        }
+        Terms::TakenOver(held) => held.copy_to(folder, stop),
+    }
+}
+
 /// Writes one lexical field into a folder of its own.
-fn write_terms(
+fn write_field(
     folder: &Path,
     name: &str,
     count: usize,

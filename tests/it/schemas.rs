@@ -369,6 +369,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let index = json!({
         "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
         "warnings": ["a warning"], "edges_cut": 1, "model": model_report(), "vectors": vector_report(),
+        "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({

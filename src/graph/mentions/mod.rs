@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::text::{CaseCounts, NameKind, aliases, bearer_names, capitalized_runs, lead_name};
 use find::{Finder, PassageMentions};
 use pack::Found;
+pub use pack::pack_structure;
 
 /// Documents that may bear a name by their capitals alone.
 const BY_CAPITALS_MAX: usize = 12;
@@ -94,7 +95,7 @@ pub fn pack_mentions(
             found.add(mentions);
         }
     }
-    pack::structure(documents, packed);
+    pack_structure(documents, packed);
     Ok(Mentioned { spans: pack::mentions(&names, found, packed), passages_cut })
 }
 

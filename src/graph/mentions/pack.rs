@@ -10,7 +10,7 @@ use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_
 use crate::text::{NameKind, is_stop_word};
 
 /// Numbers documents, passages and sentences.
-pub(super) fn structure(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) {
+pub fn pack_structure(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) {
     packed.document_passages.push(0);
     packed.passage_sentences.push(0);
     for (number, document) in documents.iter().enumerate() {

@@ -2,30 +2,128 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::vectors::{Embedding, Field};
+use super::{Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, PseudoQuery};
 use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
-use crate::graph::matching::{MatchOptions, Questions, edges, match_questions};
+use crate::graph::matching::{MatchOptions, Matched, PassageEdge, Questions, edges, match_questions};
 use crate::graph::packed::{PackedGraph, back_to_back, row};
-use crate::graph::vectors::QuantizedVectors;
+use crate::graph::vectors::Vectors;
+use crate::index::corpus::Corpus;
+use crate::workspace::LastVersion;
+
+/// Matches the questions of a corpus.
+pub(in crate::index) struct Matching<'s, 'c> {
+    pub(in crate::index) sides: &'s Sides<'s>,
+    pub(in crate::index) incoming: Vectors<'s>,
+    /// Where they are kept; else they are made when they are needed.
+    pub(in crate::index) outgoing: Option<Vectors<'s>>,
+    pub(in crate::index) embedding: &'s mut Embedding<'c>,
+    /// The document of each passage.
+    pub(in crate::index) documents: &'s [u32],
+    pub(in crate::index) options: &'s MatchOptions,
+    pub(in crate::index) cancellation: &'s Cancellation,
+}
+
+impl<'v> Stage<'v> for Matching<'_, '_> {
+    /// The edges, by ascending passage that asks, best first.
+    type Part = Vec<PassageEdge>;
+
+    fn kind(&self) -> StageKind {
+        StageKind::Matching
+    }
+
+    /// Names are none of them: keywords are numbered with names, and matched as what they say.
+    fn inputs(&self, inputs: &mut Inputs) {
+        inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
+        for side in [&self.sides.incoming, &self.sides.outgoing] {
+            inputs.numbers(side.passage);
+            for question in side.questions {
+                inputs.number(question.keywords.len());
+                for keyword in question.keywords.iter() {
+                    inputs.text(keyword);
+                }
+            }
+        }
+        inputs.vectors(&self.incoming);
+        match &self.outgoing {
+            Some(vectors) => inputs.vectors(vectors),
+            None => self.embedding.inputs(Field::Outgoing, inputs),
+        };
+    }
+
+    fn take_over(&self, last: &'v LastVersion) -> Option<Vec<PassageEdge>> {
+        let graph = last.graph()?;
+        let mut edges = Vec::with_capacity(graph.edge_target.len());
+        for from in 0..graph.passage_count() as u32 {
+            for edge in row(graph.passage_edges, from) {
+                let (outgoing, incoming) = (graph.edge_outgoing[edge], graph.edge_incoming[edge]);
+                let matched = Matched { outgoing, incoming, similarity: graph.edge_similarity[edge] };
+                edges.push(PassageEdge { from, to: graph.edge_target[edge], matched });
+            }
+        }
+        // What is written down of the last version may be forged: an edge must still be one of these questions.
+        edges.iter().all(|edge| self.sides.have(edge)).then_some(edges)
+    }
+
+    /// The report says how many edges were cut.
+    async fn make(self) -> Result<Made<Vec<PassageEdge>>> {
+        let made;
+        let outgoing = if let Some(vectors) = self.outgoing {
+            vectors
+        } else {
+            made = self.embedding.embed(Field::Outgoing).await?;
+            made.view()
+        };
+        let (asked, answered) = (self.sides.outgoing.view(outgoing), self.sides.incoming.view(self.incoming));
+        let matched = match_questions(&asked, &answered, self.options, self.cancellation)?;
+        let (part, cut) = edges(&matched, &asked, &answered, self.documents.len());
+        Ok(Made { part, cut: cut as u64, is_whole: true })
+    }
+}
+
+/// The questions of both sides.
+pub(in crate::index) struct Sides<'a> {
+    incoming: Side<'a>,
+    outgoing: Side<'a>,
+}
+
+impl<'a> Sides<'a> {
+    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there.
+    pub(in crate::index) fn of(corpus: &'a Corpus<'a>, packed: &mut PackedGraph) -> Self {
+        let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, packed);
+        Self {
+            incoming: Side::of(&corpus.incoming, &corpus.incoming_passage, &table, packed),
+            outgoing: Side::of(&corpus.outgoing, &corpus.outgoing_passage, &table, packed),
+        }
+    }
+
+    /// Returns whether the questions of an edge are there, of the passages that it joins.
+    fn have(&self, edge: &PassageEdge) -> bool {
+        let passage = |side: &Side<'_>, question: u32| side.passage.get(question as usize).copied();
+        passage(&self.outgoing, edge.matched.outgoing) == Some(edge.from)
+            && passage(&self.incoming, edge.matched.incoming) == Some(edge.to)
+    }
+}
 
 /// The questions of one side, with the numbers of what they belong to.
-pub(in crate::index) struct Side<'a> {
+struct Side<'a> {
     questions: &'a [&'a PseudoQuery],
-    passage: Vec<u32>,
+    passage: &'a [u32],
     document: Vec<u32>,
     keywords: Vec<u32>,
     keyword: Vec<u32>,
 }
 
 /// Keywords of both sides and of passages, numbered in order.
-pub(in crate::index) struct KeywordTable {
+struct KeywordTable {
     numbers: FxHashMap<String, u32>,
 }
 
 impl KeywordTable {
     /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
-    pub(in crate::index) fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
+    fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
         let questions = incoming.iter().chain(outgoing).flat_map(|question| question.keywords.iter());
         let graph = packed.view();
         let entities = (0..graph.entity_name_ends.len() as u32).map(|entity| graph.entity_name(entity));
@@ -47,12 +145,7 @@ impl KeywordTable {
 }
 
 impl<'a> Side<'a> {
-    pub(in crate::index) fn of(
-        questions: &'a [&'a PseudoQuery],
-        passage: Vec<u32>,
-        table: &KeywordTable,
-        packed: &PackedGraph,
-    ) -> Self {
+    fn of(questions: &'a [&'a PseudoQuery], passage: &'a [u32], table: &KeywordTable, packed: &PackedGraph) -> Self {
         let document = passage.iter().map(|passage| packed.passage_document[*passage as usize]).collect();
         let (mut keywords, mut keyword) = (vec![0], Vec::new());
         for question in questions {
@@ -66,55 +159,45 @@ impl<'a> Side<'a> {
         self.questions.iter().map(|question| question.sentence).collect()
     }
 
-    fn view<'v>(&'v self, vectors: &'v QuantizedVectors) -> Questions<'v> {
+    fn view<'v>(&'v self, vectors: Vectors<'v>) -> Questions<'v> {
         Questions {
-            passage: &self.passage,
+            passage: self.passage,
             document: &self.document,
             keywords: &self.keywords,
             keyword: &self.keyword,
-            vectors: vectors.view(),
+            vectors,
         }
     }
 }
 
-/// Matches both sides, in-coming questions given first, lays questions and edges out in `packed`, and returns how many
-/// edges were cut.
-pub(in crate::index) fn pack_edges(
-    [(incoming, incoming_vectors), (outgoing, outgoing_vectors)]: [(Side<'_>, &QuantizedVectors); 2],
-    options: &MatchOptions,
-    packed: &mut PackedGraph,
-    cancellation: &Cancellation,
-) -> Result<usize> {
-    let (asked, answered) = (outgoing.view(outgoing_vectors), incoming.view(incoming_vectors));
-    let matched = match_questions(&asked, &answered, options, cancellation)?;
-    let passages = packed.passage_document.len();
-    let (edges, cut) = edges(&matched, &asked, &answered, passages);
-    packed.passage_edges = rows(edges.iter().map(|edge| edge.from), passages);
+/// Lays questions and their edges out in `packed`.
+pub(in crate::index) fn pack_edges(edges: &[PassageEdge], sides: Sides<'_>, packed: &mut PackedGraph) {
+    let Sides { incoming, outgoing } = sides;
+    packed.passage_edges = rows(edges.iter().map(|edge| edge.from), packed.passage_document.len());
     packed.edge_keywords.push(0);
-    for edge in &edges {
+    for edge in edges {
         packed.edge_target.push(edge.to);
         packed.edge_incoming.push(edge.matched.incoming);
         packed.edge_outgoing.push(edge.matched.outgoing);
         packed.edge_similarity.push(edge.matched.similarity);
-        let mut both = asked.keyword[row(asked.keywords, edge.matched.outgoing)].to_vec();
-        both.extend_from_slice(&answered.keyword[row(answered.keywords, edge.matched.incoming)]);
+        let mut both = outgoing.keyword[row(&outgoing.keywords, edge.matched.outgoing)].to_vec();
+        both.extend_from_slice(&incoming.keyword[row(&incoming.keywords, edge.matched.incoming)]);
         both.sort_unstable();
         both.dedup();
         packed.edge_keyword.extend(both);
         packed.edge_keywords.push(packed.edge_keyword.len() as u32);
     }
     packed.outgoing_sentence = outgoing.sentences();
-    packed.outgoing_keywords.clone_from(&outgoing.keywords);
-    packed.outgoing_keyword.clone_from(&outgoing.keyword);
+    packed.outgoing_keywords = outgoing.keywords;
+    packed.outgoing_keyword = outgoing.keyword;
     pack_incoming(incoming, packed);
     pack_passage_keywords(packed);
-    Ok(cut)
 }
 
 fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {
     packed.passage_incoming = rows(incoming.passage.iter().copied(), packed.passage_document.len());
     packed.incoming_sentence = incoming.sentences();
-    packed.incoming_passage = incoming.passage;
+    packed.incoming_passage = incoming.passage.to_vec();
     packed.incoming_keywords = incoming.keywords;
     packed.incoming_keyword = incoming.keyword;
 }

@@ -1,5 +1,167 @@
-//! What a version is made of, stage by stage.
+//! A version is built by stages: each makes one part of it, of the corpus and of parts that were made before.
+//!
+//! A stage says of what its part is made. Where the last version has that part, made of the same, it is taken over, and
+//! the stage does not run. Progress, stops and the report of a run come from the list of stages.
 
+mod inputs;
+pub(super) mod known;
 pub(super) mod matching;
+pub(super) mod names;
 pub(super) mod terms;
+#[cfg(test)]
+mod tests;
 pub(super) mod vectors;
+
+use std::time::Instant;
+
+use super::options::{IndexOptions, StageReport};
+use crate::domain::Progress;
+use crate::error::{Error, Result};
+use crate::workspace::{LastVersion, StageMark, StageMarks};
+pub(super) use inputs::{Digest, Inputs};
+
+/// What building a version goes through, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StageKind {
+    Collecting,
+    Names,
+    PassageVectors,
+    SentenceVectors,
+    IncomingVectors,
+    OutgoingVectors,
+    Matching,
+    Terms,
+    Writing,
+}
+
+/// A stage as it is listed.
+struct Listed {
+    /// Its name in reports and marks.
+    name: &'static str,
+    /// What a user sees of it.
+    label: &'static str,
+    /// Raised with whatever lets it make another part of the same inputs: then parts of before are made anew.
+    version: u32,
+}
+
+/// The stage of each kind.
+const STAGES: [Listed; 9] = [
+    listed("collecting", "collecting", 1),
+    listed("names", "finding names", 1),
+    listed("passage-vectors", "embedding", 1),
+    listed("sentence-vectors", "embedding", 1),
+    listed("incoming-vectors", "embedding", 1),
+    listed("outgoing-vectors", "embedding", 1),
+    listed("matching", "matching questions", 1),
+    listed("terms", "writing", 1),
+    listed("writing", "writing", 1),
+];
+
+const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed {
+    Listed { name, label, version }
+}
+
+impl StageKind {
+    const fn listed(self) -> &'static Listed {
+        &STAGES[self as usize]
+    }
+}
+
+/// A stage: what makes one part of a version.
+pub(super) trait Stage<'v> {
+    /// What it makes.
+    type Part;
+
+    /// Returns its place in the list.
+    fn kind(&self) -> StageKind;
+
+    /// Adds all that the part depends on: of equal inputs the same is made.
+    fn inputs(&self, inputs: &mut Inputs);
+
+    /// Returns the part as the last version has it, made of the same; none where that is damaged.
+    fn take_over(&self, last: &'v LastVersion) -> Option<Self::Part>;
+
+    /// Makes the part.
+    async fn make(self) -> Result<Made<Self::Part>>;
+}
+
+/// A part that was made.
+pub(super) struct Made<T> {
+    part: T,
+    /// How much a limit left out of it.
+    cut: u64,
+    /// Whether it is all that it is to be; one that is not is made again by the next run.
+    is_whole: bool,
+}
+
+impl<T> Made<T> {
+    fn whole(part: T) -> Self {
+        Self { part, cut: 0, is_whole: true }
+    }
+}
+
+/// The stages of a version on their way.
+pub(super) struct Stages<'v> {
+    last: Option<&'v LastVersion>,
+    options: &'v IndexOptions,
+    pub(super) marks: StageMarks,
+    pub(super) reports: Vec<StageReport>,
+}
+
+impl<'v> Stages<'v> {
+    pub(super) fn new(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Self {
+        Self { last, options, marks: StageMarks::new(), reports: Vec::new() }
+    }
+
+    /// Tells of a stage, unless a stop was asked for.
+    pub(super) fn enter(&self, kind: StageKind) -> Result<()> {
+        if self.options.cancellation.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        self.tell(kind.listed().label, kind as u64);
+        Ok(())
+    }
+
+    /// Tells that all are done.
+    pub(super) fn finish(&self) {
+        self.tell(StageKind::Writing.listed().label, STAGES.len() as u64);
+    }
+
+    fn tell(&self, stage: &'static str, done: u64) {
+        tracing::info!(stage, "entered");
+        if let Some(progress) = &self.options.progress {
+            progress(Progress { stage, done, total: STAGES.len() as u64 });
+        }
+    }
+
+    /// Returns the part of a stage: that of the last version where it was made of the same, else one that is made now.
+    pub(super) async fn run<S: Stage<'v>>(&mut self, stage: S) -> Result<S::Part> {
+        let (kind, started) = (stage.kind(), Instant::now());
+        self.enter(kind)?;
+        let Listed { name, version, .. } = *kind.listed();
+        let mut inputs = Inputs::of(name, version);
+        stage.inputs(&mut inputs);
+        let inputs = inputs.digest().to_hex().to_string();
+        let taken = self.last.and_then(|last| {
+            let mark = last.mark(name).filter(|mark| mark.inputs == inputs)?;
+            Some(Made { part: stage.take_over(last)?, cut: mark.cut, is_whole: true })
+        });
+        let is_taken_over = taken.is_some();
+        let Made { part, cut, is_whole } = match taken {
+            Some(taken) => taken,
+            None => stage.make().await?,
+        };
+        if is_whole {
+            self.marks.insert(name.to_owned(), StageMark { inputs, cut });
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        tracing::info!(stage = name, is_taken_over, seconds, "done");
+        self.reports.push(StageReport { stage: name.to_owned(), is_taken_over, seconds });
+        Ok(part)
+    }
+
+    /// Returns how much a limit left out of a part that is whole.
+    pub(super) fn cut(&self, kind: StageKind) -> u64 {
+        self.marks.get(kind.listed().name).map_or(0, |mark| mark.cut)
+    }
+}

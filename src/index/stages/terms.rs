@@ -2,13 +2,70 @@
 
 use rayon::prelude::*;
 
+use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, Document, Passage};
 use crate::error::Result;
 use crate::graph::packed::{PackedGraph, row};
+use crate::index::corpus::Corpus;
 use crate::text::terms;
+use crate::workspace::{HeldTerms, LastVersion};
 
 /// Passages that are analyzed together.
 const BLOCK: usize = 4_096;
+
+/// Finds the terms of a corpus whose texts have this digest.
+pub(in crate::index) struct FindTerms<'c> {
+    pub(in crate::index) corpus: &'c Corpus<'c>,
+    /// The passages and sentences.
+    pub(in crate::index) packed: &'c PackedGraph,
+    pub(in crate::index) texts: Digest,
+    pub(in crate::index) cancellation: &'c Cancellation,
+}
+
+/// The terms of a corpus.
+pub(in crate::index) struct FoundTerms {
+    pub(in crate::index) lengths: Lengths,
+    pub(in crate::index) fields: Fields,
+}
+
+/// How many terms each passage and each sentence has in its field.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::index) struct Lengths {
+    pub(in crate::index) passages: Vec<u32>,
+    pub(in crate::index) sentences: Vec<u32>,
+}
+
+/// The lexical fields.
+pub(in crate::index) enum Fields {
+    Made(LexicalFields),
+    TakenOver(HeldTerms),
+}
+
+impl<'v> Stage<'v> for FindTerms<'_> {
+    type Part = FoundTerms;
+
+    fn kind(&self) -> StageKind {
+        StageKind::Terms
+    }
+
+    fn inputs(&self, inputs: &mut Inputs) {
+        inputs.bytes(self.texts.as_bytes());
+    }
+
+    fn take_over(&self, last: &'v LastVersion) -> Option<FoundTerms> {
+        let graph = last.graph()?;
+        let lengths = Lengths { passages: graph.passage_length.to_vec(), sentences: graph.sentence_length.to_vec() };
+        let counts = (self.packed.passage_document.len(), self.packed.sentence_passage.len());
+        let is_of_corpus = (lengths.passages.len(), lengths.sentences.len()) == counts;
+        is_of_corpus.then_some(FoundTerms { lengths, fields: Fields::TakenOver(last.terms()?) })
+    }
+
+    async fn make(self) -> Result<Made<FoundTerms>> {
+        let Self { corpus, packed, cancellation, .. } = self;
+        let (fields, lengths) = LexicalFields::of(&corpus.documents, &corpus.passages, packed, cancellation)?;
+        Ok(Made::whole(FoundTerms { lengths, fields: Fields::Made(fields) }))
+    }
+}
 
 /// Terms of every title and sentence, separated by spaces. What a field holds of them is put together when it is
 /// written: together they are many times as long.
@@ -22,13 +79,13 @@ pub(in crate::index) struct LexicalFields {
 }
 
 impl LexicalFields {
-    /// Analyzes every text once, and fills the lengths of `packed`.
-    pub(in crate::index) fn of(
+    /// Analyzes every text once.
+    fn of(
         documents: &[&Document],
         passages: &[&Passage],
-        packed: &mut PackedGraph,
+        packed: &PackedGraph,
         cancellation: &Cancellation,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Lengths)> {
         let titles = documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
         let mut fields = Self { titles, passages: Vec::with_capacity(passages.len()), sentence_ends: Vec::new() };
         for block in passages.chunks(BLOCK) {
@@ -38,15 +95,14 @@ impl LexicalFields {
                 fields.sentence_ends.extend(ends);
             }
         }
-        let (mut passage_length, mut sentence_length) = (Vec::new(), Vec::new());
+        let mut lengths = Lengths { passages: Vec::new(), sentences: Vec::new() };
         for (passage, document) in packed.passage_document.iter().enumerate() {
             let title = length(&fields.titles[*document as usize]);
-            passage_length.push(2 * title + length(&fields.passages[passage]));
+            lengths.passages.push(2 * title + length(&fields.passages[passage]));
             let sentences = row(&packed.passage_sentences, passage as u32);
-            sentence_length.extend(sentences.map(|it| title + length(fields.sentence_alone(it, packed))));
+            lengths.sentences.extend(sentences.map(|it| title + length(fields.sentence_alone(it, packed))));
         }
-        (packed.passage_length, packed.sentence_length) = (passage_length, sentence_length);
-        Ok(fields)
+        Ok((fields, lengths))
     }
 
     /// Appends the terms of a passage: its title twice and its text.
@@ -122,14 +178,14 @@ mod tests {
             sentences: sentences.iter().map(|(start, end)| Span::from(*start..*end)).collect(),
         };
         let passages = [passage("… River Tarn. … Harbor", &[(0, 3), (4, 15), (16, 19), (20, 26)]), passage("", &[])];
-        let mut packed = PackedGraph {
+        let packed = PackedGraph {
             passage_document: vec![0, 0],
             passage_sentences: vec![0, 4, 4],
             sentence_passage: vec![0; 4],
             ..PackedGraph::default()
         };
         let passages: Vec<&Passage> = passages.iter().collect();
-        let fields = LexicalFields::of(&[&document], &passages, &mut packed, &Cancellation::default()).unwrap();
+        let (fields, lengths) = LexicalFields::of(&[&document], &passages, &packed, &Cancellation::default()).unwrap();
         let text = |append: &dyn Fn(&mut String)| {
             let mut terms = String::new();
             append(&mut terms);
@@ -139,6 +195,6 @@ mod tests {
         assert_eq!(sentences, ["mill", "mill river tarn", "mill", "mill harbor"]);
         let passages = [0, 1].map(|it| text(&|terms| fields.passage(it, &packed, terms)));
         assert_eq!(passages, ["mill mill river tarn harbor", "mill mill"]);
-        assert_eq!((packed.passage_length, packed.sentence_length), (vec![5, 2], vec![1, 3, 1, 2]));
+        assert_eq!(lengths, Lengths { passages: vec![5, 2], sentences: vec![1, 3, 1, 2] });
     }
 }

@@ -4,18 +4,19 @@
 //! taken over, each batch is kept as it comes until the version is there, and between batches a run can be stopped.
 //! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::known::{Earlier, Known, Place, key};
+use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
 use crate::embed::{
     Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
 };
-use crate::error::{Error, ErrorKind, Result};
-use crate::graph::packed::row;
+use crate::error::{Error, Result};
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::index::options::{IndexOptions, VectorReport};
-use crate::store::{GraphReader as _, VectorField};
-use crate::workspace::{FreshVectors, Records, Snapshot, VectorKey, Workspace, WorkspaceOptions};
+use crate::store::VectorField;
+use crate::workspace::{FreshVectors, LastVersion, Records, VectorKey};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -24,10 +25,31 @@ const BATCH_OF_MODEL: usize = 256;
 
 /// What a vector stands for: equal texts of different kinds may have different vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Passage = 1,
     Sentence = 2,
     Question = 3,
+}
+
+/// What has vectors, a field each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum Field {
+    Passages,
+    Sentences,
+    Incoming,
+    Outgoing,
+}
+
+impl Field {
+    pub(super) const ALL: [Self; 4] = [Self::Passages, Self::Sentences, Self::Incoming, Self::Outgoing];
+
+    pub(super) const fn kind(self) -> Kind {
+        match self {
+            Self::Passages => Kind::Passage,
+            Self::Sentences => Kind::Sentence,
+            Self::Incoming | Self::Outgoing => Kind::Question,
+        }
+    }
 }
 
 /// The texts of a corpus that have vectors, in the order of their ordinals.
@@ -60,8 +82,13 @@ impl<'a> Texts<'a> {
         texts
     }
 
-    fn len(&self) -> usize {
-        self.passages.len() + self.sentences.len() + self.incoming.len() + self.outgoing.len()
+    pub(super) fn of_field(&self, field: Field) -> &[Titled<'a>] {
+        match field {
+            Field::Passages => &self.passages,
+            Field::Sentences => &self.sentences,
+            Field::Incoming => &self.incoming,
+            Field::Outgoing => &self.outgoing,
+        }
     }
 }
 
@@ -73,24 +100,31 @@ pub(in crate::index) struct CorpusVectors {
     pub(in crate::index) outgoing: QuantizedVectors,
 }
 
-/// Vectors that are there already, of the same embedder.
-pub(in crate::index) enum Earlier {
-    /// None.
-    None,
-    /// Those of an earlier version.
-    Version(Box<Snapshot>),
-    /// Those of this very corpus, kept elsewhere.
-    Kept(Box<CorpusVectors>),
+impl CorpusVectors {
+    pub(super) fn of_field(&self, field: Field) -> &QuantizedVectors {
+        match field {
+            Field::Passages => &self.passages,
+            Field::Sentences => &self.sentences,
+            Field::Incoming => &self.incoming,
+            Field::Outgoing => &self.outgoing,
+        }
+    }
 }
 
-impl Earlier {
-    /// Returns the current version, if its vectors are worth having for an embedder with this pin.
-    pub(in crate::index) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
-        if !embedder.is_costly() || workspace.records()?.manifest()?.pin() != *pin {
-            return Ok(Self::None);
+/// The vectors of a field.
+pub(in crate::index) enum FieldVectors<'v> {
+    /// Made of its texts.
+    Made(QuantizedVectors),
+    /// Where an earlier version has them.
+    TakenOver(Vectors<'v>),
+}
+
+impl FieldVectors<'_> {
+    pub(in crate::index) fn view(&self) -> Vectors<'_> {
+        match self {
+            Self::Made(vectors) => vectors.view(),
+            Self::TakenOver(vectors) => *vectors,
         }
-        // One that cannot be opened is made anew, vectors and all.
-        Ok(workspace.snapshot().map_or(Self::None, |snapshot| Self::Version(Box::new(snapshot))))
     }
 }
 
@@ -109,36 +143,7 @@ pub(in crate::index) struct Keeper<'a> {
     pub(in crate::index) records: &'a mut Records,
 }
 
-/// Returns one vector a text, and what that came to; those that are made are kept by `keeper`, where there is one.
-pub(in crate::index) async fn embed(
-    embedder: &dyn Embedder,
-    texts: &Texts<'_>,
-    earlier: &Earlier,
-    mut keeper: Option<Keeper<'_>>,
-    when_spent: WhenSpent,
-    options: &IndexOptions,
-) -> Result<(CorpusVectors, VectorReport)> {
-    let left = keeper.as_mut().map(|keeper| keeper.fresh.take_up(embedder.dimension())).transpose()?;
-    let mut known = match earlier {
-        Earlier::None => Known::default(),
-        Earlier::Version(snapshot) => Known::of(snapshot)?,
-        Earlier::Kept(vectors) => Known::of_texts(texts, vectors),
-    };
-    if let Some((keys, vectors)) = &left {
-        known.0.extend(keys.iter().zip(0..).map(|(key, row)| (*key, (vectors.view(), row))));
-    }
-    let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
-    let mut stage = Stage { embedder, known, keeper, when_spent, options, done: 0, total: texts.len(), report };
-    let vectors = CorpusVectors {
-        passages: stage.embed(Kind::Passage, &texts.passages).await?,
-        sentences: stage.embed(Kind::Sentence, &texts.sentences).await?,
-        incoming: stage.embed(Kind::Question, &texts.incoming).await?,
-        outgoing: stage.embed(Kind::Question, &texts.outgoing).await?,
-    };
-    Ok((vectors, stage.report))
-}
-
-/// Returns about what [`embed`] would come to on an account, and how many texts it would make vectors of. `kept` says
+/// Returns about what embedding would come to on an account, and how many texts it would make vectors of. `kept` says
 /// of what there are vectors beside those of `earlier`.
 pub(in crate::index) fn expected(
     account: &Account,
@@ -146,18 +151,11 @@ pub(in crate::index) fn expected(
     earlier: &Earlier,
     kept: &[VectorKey],
 ) -> Result<(Spent, u64)> {
-    let known = match earlier {
-        Earlier::Version(snapshot) => Known::of(snapshot)?,
-        Earlier::None | Earlier::Kept(_) => Known::default(),
-    };
+    let known = earlier.known(texts)?;
     let kept: FxHashSet<&VectorKey> = kept.iter().collect();
     let (mut expected, mut count) = (account.expected(&[]), 0);
-    for (kind, texts) in [
-        (Kind::Passage, &texts.passages),
-        (Kind::Sentence, &texts.sentences),
-        (Kind::Question, &texts.incoming),
-        (Kind::Question, &texts.outgoing),
-    ] {
+    for field in Field::ALL {
+        let (kind, texts) = (field.kind(), texts.of_field(field));
         let is_missing = |text: &&Titled<'_>| known.find(kind, **text).is_none() && !kept.contains(&key(kind, **text));
         let missing: Vec<Titled<'_>> = texts.iter().filter(is_missing).copied().collect();
         count += missing.len() as u64;
@@ -171,37 +169,133 @@ pub(in crate::index) fn expected(
     Ok((expected, count))
 }
 
-/// Embedding as a stage of a run.
-struct Stage<'a> {
-    embedder: &'a dyn Embedder,
-    known: Known<'a>,
-    keeper: Option<Keeper<'a>>,
+/// Makes the vectors of a field.
+pub(in crate::index) struct EmbedField<'s, 'c> {
+    field: Field,
+    embedding: &'s mut Embedding<'c>,
+}
+
+impl<'v> Stage<'v> for EmbedField<'_, '_> {
+    type Part = FieldVectors<'v>;
+
+    fn kind(&self) -> StageKind {
+        match self.field {
+            Field::Passages => StageKind::PassageVectors,
+            Field::Sentences => StageKind::SentenceVectors,
+            Field::Incoming => StageKind::IncomingVectors,
+            Field::Outgoing => StageKind::OutgoingVectors,
+        }
+    }
+
+    fn inputs(&self, inputs: &mut Inputs) {
+        self.embedding.inputs(self.field, inputs);
+    }
+
+    fn take_over(&self, last: &'v LastVersion) -> Option<FieldVectors<'v>> {
+        let vectors = match self.field {
+            Field::Passages => last.vectors(VectorField::Passage),
+            Field::Sentences => last.vectors(VectorField::Sentence),
+            Field::Incoming => last.vectors(VectorField::Incoming),
+            Field::Outgoing => last.outgoing_vectors(),
+        }?;
+        let size = (self.embedding.embedder.dimension(), self.embedding.texts.of_field(self.field).len());
+        ((vectors.dimension, vectors.len()) == size).then_some(FieldVectors::TakenOver(vectors))
+    }
+
+    async fn make(self) -> Result<Made<FieldVectors<'v>>> {
+        let left = self.embedding.report.left;
+        let part = FieldVectors::Made(self.embedding.embed(self.field).await?);
+        Ok(Made { part, cut: 0, is_whole: self.embedding.report.left == left })
+    }
+}
+
+/// The making of vectors, field after field.
+pub(in crate::index) struct Embedding<'c> {
+    embedder: &'c dyn Embedder,
+    texts: &'c Texts<'c>,
+    /// Digest of the texts of passages and sentences.
+    digest: Digest,
+    earlier: &'c Earlier,
+    /// What is there already, once that was looked for.
+    known: Option<Known<'c>>,
+    keeper: Option<Keeper<'c>>,
     when_spent: WhenSpent,
-    options: &'a IndexOptions,
+    options: &'c IndexOptions,
     done: usize,
     total: usize,
     report: VectorReport,
 }
 
-impl Stage<'_> {
-    async fn embed(&mut self, kind: Kind, texts: &[Titled<'_>]) -> Result<QuantizedVectors> {
-        let known: Vec<Option<Place<'_>>> = texts.iter().map(|text| self.known.find(kind, *text)).collect();
+impl<'c> Embedding<'c> {
+    /// `keeper` keeps vectors as they are made, where there is one.
+    pub(in crate::index) fn new(
+        embedder: &'c dyn Embedder,
+        (texts, digest): (&'c Texts<'c>, Digest),
+        earlier: &'c Earlier,
+        keeper: Option<Keeper<'c>>,
+        when_spent: WhenSpent,
+        options: &'c IndexOptions,
+    ) -> Self {
+        let total = Field::ALL.iter().map(|field| texts.of_field(*field).len()).sum();
+        let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
+        let (known, done) = (None, 0);
+        Self { embedder, texts, digest, earlier, known, keeper, when_spent, options, done, total, report }
+    }
+
+    /// Returns the stage of a field.
+    pub(in crate::index) fn field(&mut self, field: Field) -> EmbedField<'_, 'c> {
+        EmbedField { field, embedding: self }
+    }
+
+    /// Adds what the vectors of a field depend on. An embedder is its name: that changes whenever its vectors do.
+    pub(super) fn inputs<'i>(&self, field: Field, inputs: &'i mut Inputs) -> &'i mut Inputs {
+        inputs.text(self.embedder.name()).number(self.embedder.dimension());
+        if matches!(field, Field::Passages | Field::Sentences) {
+            return inputs.bytes(self.digest.as_bytes());
+        }
+        let questions = self.texts.of_field(field);
+        inputs.number(questions.len());
+        for question in questions {
+            inputs.text(question.text);
+        }
+        inputs
+    }
+
+    /// Returns one vector a text of a field.
+    pub(super) async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
+        let known = self.known.take().map_or_else(|| self.look_up(), Ok)?;
+        let (kind, texts) = (field.kind(), self.texts.of_field(field));
+        let places: Vec<Option<Place>> = texts.iter().map(|text| known.find(kind, *text)).collect();
         let missing: Vec<Titled<'_>> =
-            texts.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(text, _)| *text).collect();
-        self.done += texts.len() - missing.len();
-        let fresh = self.missing(kind, &missing).await?;
-        if missing.len() == texts.len() {
-            return Ok(fresh);
+            texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
+        let before = Field::ALL.iter().take_while(|it| **it != field);
+        self.done = before.map(|it| self.texts.of_field(*it).len()).sum::<usize>() + texts.len() - missing.len();
+        let mut vectors = self.missing(kind, &missing).await?;
+        if missing.len() < texts.len() {
+            vectors = known.joined(&places, &vectors);
         }
-        let mut all = QuantizedVectors::new(fresh.dimension);
-        let mut rows = 0..;
-        for place in known {
-            match place {
-                Some((vectors, row)) => all.push_row(&vectors, row),
-                None => rows.by_ref().take(1).for_each(|row| all.push_row(&fresh.view(), row)),
-            }
+        self.known = Some(known);
+        Ok(vectors)
+    }
+
+    /// Returns what is there already: in an earlier version, and of a run that was broken off.
+    fn look_up(&mut self) -> Result<Known<'c>> {
+        let mut known = self.earlier.known(self.texts)?;
+        if let Some(keeper) = &mut self.keeper {
+            let (keys, vectors) = keeper.fresh.take_up(self.embedder.dimension())?;
+            known.add_kept(&keys, vectors);
         }
-        Ok(all)
+        Ok(known)
+    }
+
+    /// Lets go of what was there already: that takes memory.
+    pub(in crate::index) fn forget(&mut self) {
+        self.known = None;
+    }
+
+    /// Returns what all of it came to.
+    pub(in crate::index) fn finish(self) -> VectorReport {
+        self.report
     }
 
     /// Makes vectors, as far as the budget goes.
@@ -266,88 +360,4 @@ impl Stage<'_> {
         }
         Ok(())
     }
-}
-
-/// Where a vector lies.
-type Place<'a> = (Vectors<'a>, u32);
-
-/// Returns the vectors of a field that are what was written; none of one that was damaged, which is made anew.
-fn intact(found: Result<Vectors<'_>>) -> Result<Vectors<'_>> {
-    match found {
-        Err(error) if error.kind() == ErrorKind::Corrupt => {
-            tracing::warn!(%error, "vectors of the version before are made anew");
-            Ok(Vectors::default())
-        }
-        found => found,
-    }
-}
-
-/// The vectors of an earlier version, by what they stand for.
-#[derive(Default)]
-struct Known<'a>(FxHashMap<VectorKey, Place<'a>>);
-
-impl<'a> Known<'a> {
-    fn of(snapshot: &'a Snapshot) -> Result<Self> {
-        let mut known = Self::default();
-        let graph = snapshot.graph();
-        let field = |field| intact(snapshot.vectors(field));
-        let (passages, sentences) = (field(VectorField::Passage)?, field(VectorField::Sentence)?);
-        let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
-        for passage in 0..snapshot.passage_count() {
-            let shown = snapshot.passage(passage)?;
-            let document = snapshot.document(graph.passage_document[passage as usize])?;
-            let title = document.title.as_deref();
-            known.add_made(Kind::Passage, Titled { title, text: &shown.text }, (passages, passage));
-            for (span, sentence) in shown.sentences.iter().zip(row(graph.passage_sentences, passage)) {
-                known.add_made(
-                    Kind::Sentence,
-                    Titled { title, text: span.of(&shown.text) },
-                    (sentences, sentence as u32),
-                );
-            }
-        }
-        let mut ask = |text, place| known.add_made(Kind::Question, Titled { title: None, text }, place);
-        (0..incoming.len() as u32).for_each(|number| ask(snapshot.incoming(number), (incoming, number)));
-        (0..outgoing.len() as u32).for_each(|number| ask(snapshot.outgoing(number), (outgoing, number)));
-        Ok(known)
-    }
-
-    fn of_texts(texts: &Texts<'_>, vectors: &'a CorpusVectors) -> Self {
-        let mut known = Self::default();
-        let fields = [
-            (Kind::Passage, &texts.passages, &vectors.passages),
-            (Kind::Sentence, &texts.sentences, &vectors.sentences),
-            (Kind::Question, &texts.incoming, &vectors.incoming),
-            (Kind::Question, &texts.outgoing, &vectors.outgoing),
-        ];
-        for (kind, texts, vectors) in fields {
-            let rows = 0..vectors.len() as u32;
-            texts.iter().zip(rows).for_each(|(text, row)| known.add(kind, *text, (vectors.view(), row)));
-        }
-        known
-    }
-
-    /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
-    fn add_made(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {
-        let (vectors, row) = place;
-        if !vectors.is_empty() && vectors.codes(row).iter().any(|code| *code != 0) {
-            self.add(kind, text, place);
-        }
-    }
-
-    fn add(&mut self, kind: Kind, text: Titled<'_>, place: Place<'a>) {
-        self.0.insert(key(kind, text), place);
-    }
-
-    fn find(&self, kind: Kind, text: Titled<'_>) -> Option<Place<'a>> {
-        if self.0.is_empty() { None } else { self.0.get(&key(kind, text)).copied() }
-    }
-}
-
-fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {
-    let mut hasher = blake3::Hasher::new();
-    // No title and an empty one are the same to an embedder; a length keeps title and text apart.
-    let title = title.unwrap_or_default();
-    hasher.update(&[kind as u8]).update(&(title.len() as u64).to_le_bytes()).update(title.as_bytes());
-    *hasher.update(text.as_bytes()).finalize().as_bytes()
 }

@@ -24,6 +24,7 @@ pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};
 pub use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub(super) use version::VersionRow;
+pub use version::{StageMark, StageMarks};
 pub use written::{WrittenCounts, WrittenQuestions};
 
 use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};

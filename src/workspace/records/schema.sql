@@ -80,6 +80,7 @@ CREATE TABLE spending (
     digest        BLOB NOT NULL     -- of this row
 ) STRICT;
 
+-- The counts of a version also say, as `stages`, of what its parts were made.
 CREATE TABLE versions (
     version    INTEGER PRIMARY KEY,
     created_at TEXT NOT NULL,

@@ -1,6 +1,9 @@
 //! Versions: which there are, what their files must be, and the switch to the next.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
 
 use super::{Records, digest, json, kept, seal_manifest, to_version, unit};
 use crate::domain::{Counts, IndexVersion};
@@ -17,6 +20,31 @@ pub(in crate::workspace) struct VersionRow {
     pub(in crate::workspace) created_at: String,
     pub(in crate::workspace) counts: Counts,
     pub(in crate::workspace) files: Vec<StampedFile>,
+    /// Of what its parts were made.
+    pub(in crate::workspace) stages: StageMarks,
+}
+
+/// Of what a part of a version was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageMark {
+    /// A digest of all that it depends on.
+    pub inputs: String,
+    /// How much a limit left out of it.
+    #[serde(default)]
+    pub cut: u64,
+}
+
+/// Of what the parts of a version were made, by the name of the stage that made each.
+pub type StageMarks = BTreeMap<String, StageMark>;
+
+/// What is kept as the counts of a version. Versions without marks are those of an earlier program, and earlier
+/// programs pass over them.
+#[derive(Serialize, Deserialize)]
+struct Counted {
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(default, skip_serializing_if = "StageMarks::is_empty")]
+    stages: StageMarks,
 }
 
 /// Units by state.
@@ -53,7 +81,8 @@ impl Records {
             if !digest::is_right(self.format, kept(row, 3)?, read) {
                 return Ok(None);
             }
-            Ok(Some(VersionRow { version, pin, created_at, counts: json(row, 1)?, files: json(row, 2)? }))
+            let Counted { counts, stages } = json(row, 1)?;
+            Ok(Some(VersionRow { version, pin, created_at, counts, files: json(row, 2)?, stages }))
         };
         let number = [version.0.cast_signed()];
         let row = self.connection.query_row(sql, number, read).optional().map_err(Error::records("read"))?;
@@ -112,7 +141,7 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     let text = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     };
-    let counts = text(serde_json::to_string(&row.counts))?;
+    let counts = text(serde_json::to_string(&Counted { counts: row.counts, stages: row.stages.clone() }))?;
     let files = text(serde_json::to_string(&row.files))?;
     let version = row.version.0.cast_signed();
     transaction.execute(
@@ -137,4 +166,22 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
         params![version, embedder, *dimension as u32],
     )?;
     seal_manifest(transaction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_program_reads_the_counts_of_a_version_and_its_own_are_read() {
+        let counts = Counts { documents: 2, without_vectors: 1, ..Counts::default() };
+        let mark = StageMark { inputs: "00".to_owned(), cut: 3 };
+        let stages = StageMarks::from([("names".to_owned(), mark)]);
+        let kept = serde_json::to_string(&Counted { counts, stages: stages.clone() }).unwrap();
+        assert_eq!(serde_json::from_str::<Counts>(&kept).unwrap(), counts);
+        let read: Counted = serde_json::from_str(&kept).unwrap();
+        assert_eq!((read.counts, read.stages), (counts, stages));
+        let earlier: Counted = serde_json::from_str(&serde_json::to_string(&counts).unwrap()).unwrap();
+        assert_eq!((earlier.counts, earlier.stages), (counts, StageMarks::new()));
+    }
 }

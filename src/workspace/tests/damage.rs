@@ -164,3 +164,30 @@ fn a_value_that_is_no_number_is_found_by_a_check_as_by_a_search() {
     let checks = workspace.check().unwrap().checks;
     assert!(checks.iter().any(|it| it.check == "structure" && it.offenders > 0), "{checks:?}");
 }
+
+#[test]
+fn damage_to_a_file_leaves_the_parts_of_other_files_to_the_next_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let parts = || {
+        let last = workspace.last_version().unwrap();
+        [last.graph().is_some(), last.vectors(VectorField::Sentence).is_some(), last.terms().is_some()]
+    };
+    assert_eq!(parts(), [true; 3]);
+    for file in files(folder.path()) {
+        let whole = std::fs::read(&file).unwrap();
+        for at in [0, whole.len() / 2, whole.len() - 1] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&file, &changed).unwrap();
+            let name = file.file_name().unwrap().to_str().unwrap();
+            assert_eq!(parts(), [name != GRAPH, name != VECTORS, [GRAPH, TEXTS, VECTORS].contains(&name)], "{name}");
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert!(parts().contains(&false) || file.ends_with(TEXTS));
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert_eq!(parts(), [true; 3]);
+    std::fs::remove_dir_all(folder.path().join(VERSIONS).join("1/text")).unwrap();
+    assert!(workspace.last_version().is_none(), "a folder that is not there may be a link next");
+}

@@ -1,0 +1,166 @@
+//! Vectors that are there already, in an earlier version or kept elsewhere, by the texts that they stand for.
+
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashMap;
+
+use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
+use crate::embed::{Embedder, Titled};
+use crate::error::{ErrorKind, Result};
+use crate::graph::packed::row;
+use crate::graph::vectors::{QuantizedVectors, Vectors};
+use crate::store::{GraphReader as _, VectorField};
+use crate::workspace::{Snapshot, VectorKey, Workspace, WorkspaceOptions};
+
+/// Vectors that are there already, of the same embedder, by text.
+pub(in crate::index) enum Earlier {
+    /// None.
+    None,
+    /// Those of the current version, which is opened once something of it is asked for.
+    Version(Workspace, OnceCell<Option<Box<Snapshot>>>),
+    /// Those of this very corpus, kept elsewhere.
+    Kept(Box<CorpusVectors>),
+}
+
+impl Earlier {
+    /// Returns the current version, if its vectors are worth having for an embedder with this pin.
+    pub(in crate::index) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
+        if !embedder.is_costly() || workspace.records()?.manifest()?.pin() != *pin {
+            return Ok(Self::None);
+        }
+        Ok(Self::Version(workspace.clone(), OnceCell::new()))
+    }
+
+    /// Returns all that is there, by what it stands for.
+    pub(super) fn known(&self, texts: &Texts<'_>) -> Result<Known<'_>> {
+        match self {
+            Self::None => Ok(Known::default()),
+            // Of one that cannot be opened nothing is known.
+            Self::Version(workspace, opened) => {
+                let snapshot = opened.get_or_init(|| workspace.snapshot().ok().map(Box::new));
+                snapshot.as_ref().map_or_else(|| Ok(Known::default()), |snapshot| Known::of(snapshot))
+            }
+            Self::Kept(vectors) => Ok(Known::of_texts(texts, vectors)),
+        }
+    }
+}
+
+/// Where a vector lies: which of some vectors, and its row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    source: u32,
+    row: u32,
+}
+
+/// Returns the vectors of a field that are what was written; none of one that was damaged, which is made anew.
+fn intact(found: Result<Vectors<'_>>) -> Result<Vectors<'_>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            tracing::warn!(%error, "vectors of the version before are made anew");
+            Ok(Vectors::default())
+        }
+        found => found,
+    }
+}
+
+/// Vectors that are there already, by what they stand for.
+#[derive(Default)]
+pub(super) struct Known<'a> {
+    sources: Vec<FieldVectors<'a>>,
+    places: FxHashMap<VectorKey, Place>,
+}
+
+impl<'a> Known<'a> {
+    fn of(snapshot: &'a Snapshot) -> Result<Self> {
+        let mut known = Self::default();
+        let graph = snapshot.graph();
+        let field = |field| intact(snapshot.vectors(field));
+        let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)?));
+        let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)?));
+        for passage in 0..snapshot.passage_count() {
+            let shown = snapshot.passage(passage)?;
+            let document = snapshot.document(graph.passage_document[passage as usize])?;
+            let title = document.title.as_deref();
+            known.add_made(
+                Kind::Passage,
+                Titled { title, text: &shown.text },
+                Place { source: passages, row: passage },
+            );
+            for (span, sentence) in shown.sentences.iter().zip(row(graph.passage_sentences, passage)) {
+                let text = Titled { title, text: span.of(&shown.text) };
+                known.add_made(Kind::Sentence, text, Place { source: sentences, row: sentence as u32 });
+            }
+        }
+        let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
+        known.add_questions(incoming, |question| snapshot.incoming(question));
+        known.add_questions(outgoing, |question| snapshot.outgoing(question));
+        Ok(known)
+    }
+
+    fn of_texts(texts: &Texts<'_>, vectors: &'a CorpusVectors) -> Self {
+        let mut known = Self::default();
+        for field in Field::ALL {
+            let vectors = vectors.of_field(field);
+            let source = known.add_source(FieldVectors::TakenOver(vectors.view()));
+            for (text, row) in texts.of_field(field).iter().zip(0..vectors.len() as u32) {
+                known.places.insert(key(field.kind(), *text), Place { source, row });
+            }
+        }
+        known
+    }
+
+    fn add_source(&mut self, vectors: FieldVectors<'a>) -> u32 {
+        self.sources.push(vectors);
+        self.sources.len() as u32 - 1
+    }
+
+    /// Adds vectors that were kept, one a key.
+    pub(super) fn add_kept(&mut self, keys: &[VectorKey], vectors: QuantizedVectors) {
+        let source = self.add_source(FieldVectors::Made(vectors));
+        self.places.extend(keys.iter().zip(0..).map(|(key, row)| (*key, Place { source, row })));
+    }
+
+    fn add_questions<'t>(&mut self, vectors: Vectors<'a>, text: impl Fn(u32) -> &'t str) {
+        let source = self.add_source(FieldVectors::TakenOver(vectors));
+        for row in 0..vectors.len() as u32 {
+            self.add_made(Kind::Question, Titled { title: None, text: text(row) }, Place { source, row });
+        }
+    }
+
+    /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
+    fn add_made(&mut self, kind: Kind, text: Titled<'_>, place: Place) {
+        let vectors = self.vectors(place);
+        if !vectors.is_empty() && vectors.codes(place.row).iter().any(|code| *code != 0) {
+            self.places.insert(key(kind, text), place);
+        }
+    }
+
+    /// Returns the vectors at some places, and where there is none the next of `fresh`.
+    pub(super) fn joined(&self, places: &[Option<Place>], fresh: &QuantizedVectors) -> QuantizedVectors {
+        let mut all = QuantizedVectors::new(fresh.dimension);
+        let mut rows = 0..;
+        for place in places {
+            match place {
+                Some(place) => all.push_row(&self.vectors(*place), place.row),
+                None => rows.by_ref().take(1).for_each(|row| all.push_row(&fresh.view(), row)),
+            }
+        }
+        all
+    }
+
+    fn vectors(&self, place: Place) -> Vectors<'_> {
+        self.sources[place.source as usize].view()
+    }
+
+    pub(super) fn find(&self, kind: Kind, text: Titled<'_>) -> Option<Place> {
+        if self.places.is_empty() { None } else { self.places.get(&key(kind, text)).copied() }
+    }
+}
+
+pub(super) fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {
+    let mut hasher = blake3::Hasher::new();
+    // No title and an empty one are the same to an embedder; a length keeps title and text apart.
+    let title = title.unwrap_or_default();
+    hasher.update(&[kind as u8]).update(&(title.len() as u64).to_le_bytes()).update(title.as_bytes());
+    *hasher.update(text.as_bytes()).finalize().as_bytes()
+}

@@ -1,0 +1,73 @@
+//! Names, entities, mentions and cues, with the passages and sentences that they stand in.
+
+use super::{Digest, Inputs, Made, Stage, StageKind};
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::mentions::{Mentioned, pack_mentions, pack_structure};
+use crate::graph::packed::{PackedGraph, PassageGraph};
+use crate::index::corpus::Corpus;
+use crate::workspace::LastVersion;
+
+/// Finds the names of a corpus whose texts have this digest.
+pub(in crate::index) struct Names<'c> {
+    pub(in crate::index) corpus: &'c Corpus<'c>,
+    pub(in crate::index) texts: Digest,
+    pub(in crate::index) cancellation: &'c Cancellation,
+}
+
+impl<'v> Stage<'v> for Names<'_> {
+    type Part = PackedGraph;
+
+    fn kind(&self) -> StageKind {
+        StageKind::Names
+    }
+
+    fn inputs(&self, inputs: &mut Inputs) {
+        inputs.bytes(self.texts.as_bytes());
+    }
+
+    fn take_over(&self, last: &'v LastVersion) -> Option<PackedGraph> {
+        let graph = last.graph()?;
+        let counts = (self.corpus.documents.len(), self.corpus.passages.len(), self.corpus.sentence_count());
+        let is_of_corpus = (graph.document_count(), graph.passage_count(), graph.sentence_count()) == counts;
+        is_of_corpus.then(|| {
+            let mut packed = names_of(&graph);
+            // It costs little, and what comes after relies on it.
+            pack_structure(&self.corpus.named(), &mut packed);
+            packed
+        })
+    }
+
+    /// A warning says of how many passages mentions were cut.
+    async fn make(self) -> Result<Made<PackedGraph>> {
+        let mut packed = PackedGraph::default();
+        let Mentioned { passages_cut, .. } = pack_mentions(&self.corpus.named(), &mut packed, self.cancellation)?;
+        Ok(Made { part: packed, cut: passages_cut, is_whole: true })
+    }
+}
+
+/// Returns the arrays that [`pack_mentions`] fills, but for those of [`pack_structure`].
+fn names_of(graph: &PassageGraph<'_>) -> PackedGraph {
+    PackedGraph {
+        entity_name_ends: graph.entity_name_ends.to_vec(),
+        entity_names: graph.entity_names.to_vec(),
+        entity_documents: graph.entity_documents.to_vec(),
+        entity_flags: graph.entity_flags.to_vec(),
+        entity_bearers: graph.entity_bearers.to_vec(),
+        bearer_document: graph.bearer_document.to_vec(),
+        bearer_passage: graph.bearer_passage.to_vec(),
+        bearer_kind: graph.bearer_kind.to_vec(),
+        document_own: graph.document_own.to_vec(),
+        own_entity: graph.own_entity.to_vec(),
+        passage_mentions: graph.passage_mentions.to_vec(),
+        mention_entity: graph.mention_entity.to_vec(),
+        mention_sentence: graph.mention_sentence.to_vec(),
+        mention_cues: graph.mention_cues.to_vec(),
+        entity_mentions: graph.entity_mentions.to_vec(),
+        posting_mention: graph.posting_mention.to_vec(),
+        posting_passage: graph.posting_passage.to_vec(),
+        cue_ends: graph.cue_ends.to_vec(),
+        cue_prefixes: graph.cue_prefixes.to_vec(),
+        ..PackedGraph::default()
+    }
+}

@@ -1,0 +1,285 @@
+//! For each change, the stages that run, and that what comes of it is what comes of nothing: the same records without a
+//! version before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::*;
+use crate::domain::{Document, PseudoQuery, QuestionKind};
+use crate::embed::{Embedder, Embeddings, StaticTable};
+use crate::graph::matching::{EdgeQuota, MatchOptions};
+use crate::index::{IndexReport, OtherEmbedder, Sources, index, re_embed, repair};
+use crate::skill::Performers;
+use crate::workspace::{Workspace, WorkspaceOptions, WrittenQuestions};
+
+/// The built-in table as one whose vectors are worth keeping.
+struct Costly;
+
+impl Embedder for Costly {
+    fn name(&self) -> &'static str {
+        "costly"
+    }
+
+    fn dimension(&self) -> usize {
+        StaticTable.dimension()
+    }
+
+    fn piece_count(&self, text: &str) -> usize {
+        StaticTable.piece_count(text)
+    }
+
+    fn pieces_max(&self) -> usize {
+        StaticTable.pieces_max()
+    }
+
+    fn is_costly(&self) -> bool {
+        true
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
+        StaticTable.embed(texts)
+    }
+}
+
+const NAMES: &str = "names";
+const VECTORS: [&str; 4] = ["passage-vectors", "sentence-vectors", "incoming-vectors", "outgoing-vectors"];
+const MATCHING: &str = "matching";
+const TERMS: &str = "terms";
+
+/// An index, and what it is brought up to date with.
+struct Indexed {
+    folder: tempfile::TempDir,
+    runtime: tokio::runtime::Runtime,
+    performers: Performers,
+    options: IndexOptions,
+    documents: Vec<Document>,
+}
+
+impl Indexed {
+    /// Makes an index of some notes of the demo collection.
+    fn new(embedder: Arc<dyn Embedder>) -> Self {
+        let harbor = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/harbor");
+        let names = ["agnes-tollamy", "edda-varnholt", "heron-bridge", "joachim-varnholt", "port-halven", "sarrow"];
+        let document = |name: &&str| {
+            let text = fs::read_to_string(harbor.join(format!("{name}.md"))).unwrap();
+            let title = text.lines().next().map(|line| line.trim_start_matches(['#', ' ']).to_owned());
+            Document::new(*name, title, text)
+        };
+        let indexed = Self {
+            folder: tempfile::tempdir().unwrap(),
+            runtime: tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap(),
+            performers: Performers::with_embedder(embedder),
+            options: IndexOptions::default(),
+            documents: names.iter().map(document).collect(),
+        };
+        let pin = WorkspaceOptions::of(&indexed.performers);
+        Workspace::open_or_create(indexed.path("index"), &pin).unwrap();
+        assert_eq!(taken_over(&indexed.update("index")), [""; 0]);
+        indexed
+    }
+
+    fn path(&self, place: &str) -> PathBuf {
+        self.folder.path().join(place)
+    }
+
+    fn workspace(&self, place: &str) -> Workspace {
+        Workspace::open(self.path(place)).unwrap()
+    }
+
+    fn update(&self, place: &str) -> IndexReport {
+        let sources = Sources::Documents(self.documents.clone());
+        let (mut workspace, options) = (self.workspace(place), &self.options);
+        self.runtime.block_on(index(&mut workspace, &sources, &self.performers, options)).unwrap()
+    }
+
+    /// Brings the index up to date by `update`: these stages run and no others, and what comes of it is what comes of
+    /// the same records without a version.
+    #[track_caller]
+    fn check_with(&self, update: impl Fn(&str) -> IndexReport, made: &[&str]) {
+        let clean = self.path("clean");
+        let _gone = fs::remove_dir_all(&clean);
+        copy(&self.path("index"), &clean);
+        for version in fs::read_dir(clean.join("versions")).unwrap() {
+            fs::remove_dir_all(version.unwrap().path()).unwrap();
+        }
+        let [report, anew] = ["index", "clean"].map(&update);
+        let stages = |is_taken_over| {
+            let stages = report.stages.iter().filter(move |it| it.is_taken_over == is_taken_over);
+            stages.map(|it| it.stage.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!((stages(false), taken_over(&anew)), (made.to_vec(), vec![]), "{:?}", stages(true));
+        assert_eq!((report.counts, report.edges_cut), (anew.counts, anew.edges_cut));
+        let [index, clean] = ["index", "clean"].map(|place| self.workspace(place).snapshot().unwrap());
+        assert_eq!(index.canonical_lines().unwrap(), clean.canonical_lines().unwrap());
+        assert_eq!(terms(&index), terms(&clean));
+        assert!(self.workspace("index").check().unwrap().is_whole());
+        for name in ["graph.bin", "texts.bin", "vectors.bin"] {
+            let [index, clean] = [("index", &report), ("clean", &anew)].map(|(place, report)| {
+                fs::read(self.path(place).join("versions").join(report.version.to_string()).join(name)).unwrap()
+            });
+            assert!(index == clean, "{name}");
+        }
+    }
+
+    #[track_caller]
+    fn check(&self, made: &[&str]) {
+        self.check_with(|place| self.update(place), made);
+    }
+
+    /// Damages a file of the current version.
+    fn damage(&self, name: &str) {
+        let version = self.workspace("index").status().unwrap().version.unwrap();
+        let path = self.path("index").join("versions").join(version.to_string()).join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn taken_over(report: &IndexReport) -> Vec<&str> {
+    report.stages.iter().filter(|it| it.is_taken_over).map(|it| it.stage.as_str()).collect()
+}
+
+fn terms(snapshot: &crate::workspace::Snapshot) -> Vec<(String, u32, u32)> {
+    let mut terms = Vec::new();
+    snapshot.each_term(&mut |term, passages, sentences| terms.push((term.to_owned(), passages, sentences))).unwrap();
+    terms
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(path, to).unwrap();
+        }
+    }
+}
+
+/// Every stage, but for one that only embedders have whose vectors are kept.
+fn all(is_costly: bool) -> Vec<&'static str> {
+    let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
+    [&[NAMES], vectors, &[MATCHING, TERMS]].concat()
+}
+
+fn embedders() -> [Arc<dyn Embedder>; 2] {
+    [Arc::new(StaticTable), Arc::new(Costly)]
+}
+
+#[test]
+fn other_edges_are_matched_and_nothing_else_is_made() {
+    for embedder in embedders() {
+        let mut indexed = Indexed::new(embedder);
+        let before = indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap();
+        let quota = EdgeQuota::Split { within: 1, across: 2 };
+        indexed.options.matching = MatchOptions { quota, ..MatchOptions::default() };
+        indexed.check(&[MATCHING]);
+        assert_ne!(indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap(), before);
+    }
+}
+
+#[test]
+fn what_only_describes_a_document_makes_no_stage_run() {
+    let mut indexed = Indexed::new(Arc::new(StaticTable));
+    indexed.documents[1].metadata.insert("year".to_owned(), "1911".to_owned());
+    indexed.check(&[]);
+}
+
+#[test]
+fn a_document_that_comes_changes_or_goes_makes_all_stages_run() {
+    for (embedder, is_costly) in embedders().into_iter().zip([false, true]) {
+        let mut indexed = Indexed::new(embedder);
+        indexed.documents.push(Document::new("mill", Some("The mill".to_owned()), "Ada Wren built the mill in 1790."));
+        indexed.check(&all(is_costly));
+        indexed.documents[0].title = Some("Another title".to_owned());
+        // Questions of rules name what a document is about, as its title does.
+        indexed.check(&all(is_costly));
+    }
+}
+
+#[test]
+fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_are() {
+    for (embedder, vectors) in embedders().into_iter().zip([&VECTORS[2..3], &VECTORS[2..]]) {
+        let indexed = Indexed::new(embedder);
+        let mut writer = indexed.workspace("index").writer().unwrap();
+        let (_, passages) = writer.records().unwritten("a model").unwrap().swap_remove(0);
+        let question = |kind, text: &str| {
+            PseudoQuery::by_model(passages[0], kind, text.to_owned(), ["heron bridge"].into_iter().collect(), 0)
+        };
+        let questions = vec![
+            question(QuestionKind::Incoming, "Who painted the Heron Bridge?"),
+            question(QuestionKind::Outgoing, "When was the Heron Bridge built?"),
+        ];
+        let written = WrittenQuestions { passage: passages[0], questions: Ok(questions) };
+        writer.records().write_questions(&[written], "a model").unwrap();
+        drop(writer);
+        indexed.check(&[vectors, &[MATCHING]].concat());
+    }
+}
+
+#[test]
+fn another_embedder_makes_vectors_and_matching_anew() {
+    let mut indexed = Indexed::new(Arc::new(StaticTable));
+    indexed.options.other_embedder = OtherEmbedder::ReEmbed;
+    for (performers, vectors) in [
+        (Performers::with_embedder(Arc::new(Costly)), &VECTORS[..]),
+        (Performers::without_embedder(), &VECTORS[..3]),
+        (Performers::built_in(), &VECTORS[..3]),
+    ] {
+        let renew = |place: &str| {
+            let mut workspace = indexed.workspace(place);
+            indexed.runtime.block_on(re_embed(&mut workspace, &performers, &indexed.options)).unwrap()
+        };
+        indexed.check_with(renew, &[vectors, &[MATCHING]].concat());
+    }
+}
+
+#[test]
+fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
+    for (embedder, is_costly) in embedders().into_iter().zip([false, true]) {
+        let indexed = Indexed::new(embedder);
+        let repair = |place: &str| {
+            let mut workspace = indexed.workspace(place);
+            indexed.runtime.block_on(repair(&mut workspace, &indexed.performers, &indexed.options)).unwrap()
+        };
+        // Lengths of texts lie with the graph.
+        indexed.damage("graph.bin");
+        indexed.check_with(repair, &[NAMES, MATCHING, TERMS]);
+        indexed.damage("texts.bin");
+        indexed.check_with(repair, &[]);
+        indexed.damage("text/passages/meta.json");
+        indexed.check_with(repair, &[TERMS]);
+        // A small file of vectors is one block. Equal vectors match equally.
+        indexed.damage("vectors.bin");
+        let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
+        indexed.check_with(repair, vectors);
+    }
+}
+
+/// Where no version is raised, indexes keep what a stage made before.
+#[test]
+fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
+    let indexed = Indexed::new(Arc::new(Costly));
+    let snapshot = indexed.workspace("index").snapshot().unwrap();
+    let mut found = Inputs::new();
+    let mut sections = crate::store::GraphReader::graph(&snapshot).sections();
+    sections.sort_unstable();
+    for (name, bytes) in sections {
+        found.text(name).bytes(bytes);
+    }
+    for (term, passages, sentences) in terms(&snapshot) {
+        found.text(&term).number(passages as usize).number(sentences as usize);
+    }
+    found.vectors(&snapshot.outgoing_vectors().unwrap());
+    let raised = STAGES.map(|stage| stage.version);
+    assert_eq!(
+        (raised, found.digest().to_hex().as_str()),
+        ([1; 9], "9b560fd36b5a37e9dad028a63f5cc658659ee4ab1cf241487792df2c8e68cf5d"),
+        "stages make something else of these notes: raise the version of each that does in `STAGES`, unless its inputs \
+         are others (the notes, or questions by other `RULES`), and say both here"
+    );
+}

@@ -1,0 +1,142 @@
+//! The last version, for the one to come: what is made of the same is taken over from it. Each file is opened and
+//! checked by itself, so that damage costs no more than what it hit.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::graph_file::GraphFile;
+use super::records::{StageMark, VersionRow};
+use super::snapshot::{check_counts, text_counts};
+use super::stamp::StampedFile;
+use super::text_index::TextIndex;
+use super::vectors::VectorsFile;
+use super::version_files::{HeldFile, VersionFiles};
+use super::versions::expect_folders;
+use super::{FileAccess, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, VECTORS, Workspace, version_folder};
+use crate::domain::Cancellation;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::graph::packed::PassageGraph;
+use crate::store::{VectorField, Vectors};
+
+/// The last version of an index, part by part. What is damaged is not there.
+#[derive(Debug)]
+pub struct LastVersion {
+    folder: PathBuf,
+    row: VersionRow,
+    access: FileAccess,
+    graph: OnceLock<Option<GraphFile>>,
+    vectors: OnceLock<Option<VectorsFile>>,
+}
+
+impl Workspace {
+    /// Returns the last version, to take parts of it over; none where there is none, or nothing is known of it.
+    #[must_use]
+    pub fn last_version(&self) -> Option<LastVersion> {
+        let row = intact(self.records().and_then(|records| records.current_version()))??;
+        let folder = version_folder(&self.path, row.version);
+        intact(VersionFiles::check_names(&folder, &row).and_then(|()| expect_folders(&folder)))?;
+        Some(LastVersion { folder, row, access: self.access, graph: OnceLock::new(), vectors: OnceLock::new() })
+    }
+}
+
+impl LastVersion {
+    /// Returns of what a stage was made; none where that is not known.
+    #[must_use]
+    pub fn mark(&self, stage: &str) -> Option<&StageMark> {
+        self.row.stages.get(stage)
+    }
+
+    /// Returns the graph.
+    #[must_use]
+    pub fn graph(&self) -> Option<PassageGraph<'_>> {
+        self.graph.get_or_init(|| intact(self.open_graph())).as_ref().map(GraphFile::graph)
+    }
+
+    /// Returns the vectors of a field.
+    #[must_use]
+    pub fn vectors(&self, field: VectorField) -> Option<Vectors<'_>> {
+        intact(self.vectors_file()?.vectors(field))
+    }
+
+    /// Returns the vectors of out-coming questions; no rows where they were not kept.
+    #[must_use]
+    pub fn outgoing_vectors(&self) -> Option<Vectors<'_>> {
+        intact(self.vectors_file()?.outgoing())
+    }
+
+    /// Returns the files of both lexical fields.
+    #[must_use]
+    pub fn terms(&self) -> Option<HeldTerms> {
+        intact(self.open_terms())
+    }
+
+    fn open_graph(&self) -> Result<GraphFile> {
+        let file = self.held(GRAPH)?;
+        file.check()?;
+        let counts = text_counts(&self.row.counts);
+        let graph = GraphFile::open(&file, counts.outgoing)?;
+        check_counts(file.path(), &graph.graph(), counts)?;
+        Ok(graph)
+    }
+
+    fn vectors_file(&self) -> Option<&VectorsFile> {
+        let open = || {
+            let counts = text_counts(&self.row.counts);
+            let counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
+            VectorsFile::open(&self.held(VECTORS)?, self.row.pin.dimension, counts)
+        };
+        self.vectors.get_or_init(|| intact(open())).as_ref()
+    }
+
+    fn open_terms(&self) -> Result<HeldTerms> {
+        let mut files = Vec::new();
+        let counts = text_counts(&self.row.counts);
+        for (field, count) in [(PASSAGE_TERMS, counts.passages), (SENTENCE_TERMS, counts.sentences)] {
+            let mut of_field = Vec::new();
+            for due in &self.row.files {
+                let Some(name) = due.path.strip_prefix(field).and_then(|it| it.strip_prefix('/')) else { continue };
+                let file = HeldFile::open(&self.folder, due, self.access)?;
+                file.check()?;
+                of_field.push((PathBuf::from(name), Arc::new(file)));
+            }
+            // What does not open must not be published again.
+            TextIndex::open(&self.folder.join(field), of_field.iter().cloned().collect(), count)?;
+            files.extend(of_field.into_iter().map(|(_, file)| file));
+        }
+        Ok(HeldTerms { files })
+    }
+
+    fn held(&self, path: &str) -> Result<Arc<HeldFile>> {
+        let missing =
+            || Error::Corrupt { path: self.folder.join(path), reason: "the records do not name it".to_owned() };
+        let due = self.row.files.iter().find(|due| due.path == path).ok_or_else(missing)?;
+        HeldFile::open(&self.folder, due, self.access).map(Arc::new)
+    }
+}
+
+/// The files of the lexical fields of a version, open and checked.
+#[derive(Debug)]
+pub struct HeldTerms {
+    files: Vec<Arc<HeldFile>>,
+}
+
+impl HeldTerms {
+    /// Copies the files into the folder of another version and syncs them; returns what they must be. A link would be
+    /// quicker, and damage to one version would then be damage to both.
+    pub(super) fn copy_to(&self, folder: &Path, stop: &Cancellation) -> Result<Vec<StampedFile>> {
+        let copy = |file: &Arc<HeldFile>| {
+            stop.check()?;
+            let path = folder.join(&file.due().path);
+            files::write_own(&path, file.bytes())?;
+            files::sync(&path)?;
+            Ok(file.due().clone())
+        };
+        self.files.iter().map(copy).collect()
+    }
+}
+
+/// Returns what is whole; what is not is made anew.
+fn intact<T>(found: Result<T>) -> Option<T> {
+    found.map_err(|error| tracing::warn!(%error, "it is made anew")).ok()
+}
