@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::element::{Element, Key, Properties, Value};
 use super::kinds::{Kind, LexiconPart, lexicon_parts};
-use crate::domain::EdgeId;
+use crate::domain::{EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::packed::{PassageGraph, row, text_at};
 use crate::store::{GraphReader as _, VectorField, Vectors};
@@ -81,6 +81,10 @@ impl<'a> Source<'a> {
 
     pub(super) fn passage_key(&self, passage: u32) -> Key {
         *self.snapshot.passage_id(passage).as_bytes()
+    }
+
+    pub(super) fn entity_key(&self, entity: u32) -> Key {
+        *EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).as_bytes()
     }
 
     pub(super) fn keywords(&self, rows: &[u32], keywords: &[u32], number: u32) -> Value {

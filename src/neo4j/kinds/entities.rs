@@ -3,7 +3,7 @@
 use super::super::element::{Element, Key, NO_WORD, Properties, Type, Value, integer};
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
-use crate::domain::{EdgeId, EntityId};
+use crate::domain::EdgeId;
 use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, entity_flag, row, text_at};
 
 pub(super) const ENTITY: Declaration = Declaration {
@@ -30,11 +30,7 @@ fn entity(source: &Source<'_>, number: u32) -> Element {
     properties.put("bearers", count(graph.entity_bearers));
     properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
     properties.put("lowerInQuestion", Value::Flag(flags & entity_flag::LOWER_IN_QUESTION != 0));
-    Element { key: entity_key(source, number), ends: None, properties }
-}
-
-fn entity_key(source: &Source<'_>, number: u32) -> Key {
-    *EntityId::of(&[source.graph.entity_name(number).as_bytes()]).as_bytes()
+    Element { key: source.entity_key(number), ends: None, properties }
 }
 
 pub(super) const MENTIONED_IN: Declaration = Declaration {
@@ -50,7 +46,7 @@ fn mentioned(source: &Source<'_>, number: u32) -> Element {
     let graph = &source.graph;
     let (passage, found) = &source.mentions[number as usize];
     let found = found.start as usize..found.end as usize;
-    let entity = entity_key(source, graph.mention_entity[found.start]);
+    let entity = source.entity_key(graph.mention_entity[found.start]);
     let first = graph.passage_sentences[*passage as usize];
     let sentences = graph.mention_sentence[found.clone()].iter().map(|it| i64::from(it - first)).collect();
     let mut element = relationship(Kind::MentionedIn, entity, source.passage_key(*passage));
@@ -86,7 +82,7 @@ pub(super) const NAMES: Declaration = Declaration {
 /// Returns where a name leads: to the passage that speaks for it in a document that bears it.
 fn name(source: &Source<'_>, number: u32) -> Element {
     let (passage, entity, kind) = source.names[number as usize];
-    let (entity, passage) = (entity_key(source, entity), source.passage_key(passage));
+    let (entity, passage) = (source.entity_key(entity), source.passage_key(passage));
     let mut properties = Properties::default();
     properties.put("kind", integer(kind));
     Element { key: names_key(&entity, &passage, kind), ends: Some((entity, passage)), properties }

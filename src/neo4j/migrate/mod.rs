@@ -26,12 +26,10 @@ struct Migration {
 
 /// Those before them are of the format before this one, which [`earlier`] takes over.
 const MIGRATIONS: [Migration; 3] = [
-    Migration { number: KEYS, id: "0004-keys", text: cypher!("migrate/0004-keys") },
+    Migration { number: 4, id: "0004-keys", text: cypher!("migrate/0004-keys") },
     Migration { number: 5, id: "0005-full-text", text: cypher!("migrate/0005-full-text") },
     Migration { number: VECTORS, id: "0006-vectors", text: cypher!("migrate/0006-vectors") },
 ];
-/// What must be there before anything is written.
-const KEYS: i64 = 4;
 /// The migration that depends on the embedder.
 const VECTORS: i64 = 6;
 
@@ -41,6 +39,11 @@ impl Migration {
         let lines = self.text.lines().filter(|line| !line.starts_with("//"));
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
         blake3::hash(words.join(" ").as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// Returns whether it makes constraints, which must be there before anything is written.
+    fn makes_keys(self) -> bool {
+        self.due().any(|due| due.purpose == Purpose::Unique)
     }
 
     /// Returns the constraints and indexes that it makes.
@@ -105,16 +108,18 @@ fn refuse(session: &Session, schema: &Schema, dimension: usize) -> Result<()> {
     }
 }
 
-/// Makes the constraints, if they were never made; else checks that all that was made is there.
+/// Checks that all that was made is there, and makes the constraints that were never made.
 pub(super) async fn prepare(session: &Session, applied: &Applied, dimension: usize) -> Result<()> {
-    if !applied.0.contains(&KEYS) {
-        return apply(session, &MIGRATIONS[0], 0).await;
+    if !applied.is_empty() {
+        let missing = Schema::read(session).await?.lost(&due_of(applied), dimension);
+        if !missing.is_empty() {
+            return Err(session.error(DatabaseError::Schema { names: missing.join(", ") }));
+        }
     }
-    let missing = Schema::read(session).await?.lost(&due_of(applied), dimension);
-    if missing.is_empty() {
-        return Ok(());
+    for migration in MIGRATIONS.iter().filter(|it| it.makes_keys() && !applied.0.contains(&it.number)) {
+        apply(session, migration, dimension).await?;
     }
-    Err(session.error(DatabaseError::Schema { names: missing.join(", ") }))
+    Ok(())
 }
 
 /// What is wrong with the schema.
@@ -252,7 +257,10 @@ mod tests {
 
     #[test]
     fn migrations_are_numbered_and_name_what_they_make() {
-        assert!(MIGRATIONS.iter().zip(KEYS..).all(|(it, number)| it.number == number));
+        assert!(MIGRATIONS.iter().zip(4..).all(|(it, number)| it.number == number));
+        let is_unique = |due: Due| due.purpose == Purpose::Unique;
+        // What makes keys is applied before the first load, and indexes are made after it.
+        assert!(MIGRATIONS.iter().all(|it| it.due().all(|due| is_unique(due) == it.makes_keys())));
         let names: Vec<&str> = MIGRATIONS.iter().flat_map(|it| it.due()).map(|due| due.name).collect();
         assert!(names.contains(&"cairn_leads_to_key") && names.contains(&"cairn_passage_embedding"), "{names:?}");
         assert!(names.iter().all(|name| name.starts_with("cairn_")), "{names:?}");
