@@ -13,7 +13,7 @@ use super::super::source::relationship_key;
 use super::super::state::IndexState;
 use super::super::statement::{Statement, cypher};
 use super::GraphCache;
-use super::load::{PARTS, Part, PassageRow, QuestionRow, Rows, Structure, Texts, counted};
+use super::load::{LOADED, LoadedKind, PassageRow, QuestionRow, Rows, Structure, Texts, counted};
 use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::elements::{MentionElement, PassageElement, QuestionElement};
@@ -38,8 +38,8 @@ pub(super) async fn read(
     state: &IndexState,
 ) -> Result<Option<Structure>> {
     let Some(mut gone) = changes(reading, known, state).await? else { return Ok(None) };
-    let mut arrived: Vec<(Part, Vec<Row>)> = Vec::new();
-    for part in PARTS {
+    let mut arrived: Vec<(LoadedKind, Vec<Row>)> = Vec::new();
+    for part in LOADED {
         let statement = reading.after(Statement::new("read what is new", part.text), known.version);
         let rows = session.rows(&statement).await?;
         for row in &rows {
@@ -79,7 +79,7 @@ async fn changes(reading: &Reading<'_>, known: &GraphCache, state: &IndexState) 
 }
 
 /// Puts what is left of a structure together with what arrived; none where that does not fit together.
-fn merge(known: &Structure, gone: &Gone, arrived: &[(Part, Vec<Row>)]) -> Option<Rows> {
+fn merge(known: &Structure, gone: &Gone, arrived: &[(LoadedKind, Vec<Row>)]) -> Option<Rows> {
     let mut rows = Rows::default();
     let left = Left { known, gone };
     left.documents(&mut rows);

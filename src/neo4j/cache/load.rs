@@ -57,7 +57,7 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
     let rows = Mutex::new(Rows::with_room(counts));
     // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it:
     // one is taken apart while the other is fetched. On several threads it took longer: the server has no less to do.
-    let (named, rest) = PARTS.split_at(NAMED_PARTS);
+    let (named, rest) = LOADED.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     tokio::try_join!(
         read_parts(session, reading, named, &rows),
@@ -68,8 +68,8 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
     counted(session, rows.into_structure(session)?, counts)
 }
 
-async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[Part], rows: &Mutex<Rows>) -> Result<()> {
-    for Part { text, add, .. } in parts {
+async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[LoadedKind], rows: &Mutex<Rows>) -> Result<()> {
+    for LoadedKind { text, add, .. } in parts {
         let mut visit = |row: &Row| {
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
@@ -98,7 +98,7 @@ const ROOM_MAX: u64 = 1 << 24;
 const NAMED_PARTS: usize = 3;
 
 /// A part of a structure: the elements of a kind.
-pub(super) struct Part {
+pub(super) struct LoadedKind {
     pub(super) kind: Kind,
     /// Reads what is new of them.
     pub(super) text: &'static str,
@@ -111,22 +111,22 @@ pub(super) struct Part {
 type Add = fn(&mut Rows, &Row) -> Option<()>;
 type Keys = fn(&Row) -> Option<Vec<Key>>;
 
-impl Part {
+impl LoadedKind {
     const fn of(kind: Kind, text: &'static str, add: Add, keys: Keys) -> Self {
         Self { kind, text, add, keys }
     }
 }
 
 /// The parts of a structure: entities, names and mentions in this order, and the others.
-pub(super) const PARTS: [Part; 8] = [
-    Part::of(Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity, own_key),
-    Part::of(Kind::Names, cypher!("read/structure-names"), Rows::add_name, bearer_key),
-    Part::of(Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions, mention_keys),
-    Part::of(Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming, question_keys),
-    Part::of(Kind::Document, cypher!("read/structure-documents"), Rows::add_document, own_key),
-    Part::of(Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage, own_key),
-    Part::of(Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing, question_keys),
-    Part::of(Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges, edge_keys),
+pub(super) const LOADED: [LoadedKind; 8] = [
+    LoadedKind::of(Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity, own_key),
+    LoadedKind::of(Kind::Names, cypher!("read/structure-names"), Rows::add_name, bearer_key),
+    LoadedKind::of(Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions, mention_keys),
+    LoadedKind::of(Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming, question_keys),
+    LoadedKind::of(Kind::Document, cypher!("read/structure-documents"), Rows::add_document, own_key),
+    LoadedKind::of(Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage, own_key),
+    LoadedKind::of(Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing, question_keys),
+    LoadedKind::of(Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges, edge_keys),
 ];
 
 /// Reads the lexicon of the version that `reading` reads.

@@ -25,7 +25,7 @@ pub(super) const LEXICON: Declaration = Declaration {
 
 /// A part of what the whole collection says of single words.
 #[derive(Default)]
-pub(in crate::neo4j) struct Part {
+pub(in crate::neo4j) struct LexiconPart {
     /// Terms with how many passages and sentences have each.
     terms: Vec<(String, u32, u32)>,
     /// Keywords of questions that are no names.
@@ -33,11 +33,11 @@ pub(in crate::neo4j) struct Part {
 }
 
 /// Returns the lexicon of a version in parts: a term stays in its part as long as there are about as many terms.
-pub(in crate::neo4j) fn parts(snapshot: &Snapshot) -> Result<Vec<Part>> {
+pub(in crate::neo4j) fn parts(snapshot: &Snapshot) -> Result<Vec<LexiconPart>> {
     let mut terms = Vec::new();
     snapshot.each_term(&mut |term, passages, sentences| terms.push((term.to_owned(), passages, sentences)))?;
     let count = terms.len().div_ceil(PART_TERMS).next_power_of_two();
-    let mut parts: Vec<Part> = std::iter::repeat_with(Part::default).take(count).collect();
+    let mut parts: Vec<LexiconPart> = std::iter::repeat_with(LexiconPart::default).take(count).collect();
     let part = |text: &str| {
         let hash = blake3::hash(text.as_bytes());
         usize::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % count
@@ -55,7 +55,7 @@ pub(in crate::neo4j) fn parts(snapshot: &Snapshot) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn element(part: &Part, number: u32) -> Element {
+fn element(part: &LexiconPart, number: u32) -> Element {
     let mut properties = Properties::default();
     properties.put_text("name", format!("terms, part {number}"));
     properties.put("terms", Value::Texts(part.terms.iter().map(|it| it.0.clone()).collect()));

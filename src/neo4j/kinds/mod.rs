@@ -18,7 +18,7 @@ mod statements;
 use std::sync::LazyLock;
 
 pub(super) use self::entities::names_key;
-pub(super) use self::lexicon::{Part as LexiconPart, parts as lexicon_parts};
+pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
 pub(super) use self::questions::edge_key;
 use self::statements::Statements;
 pub(super) use self::statements::{NOTHING_IS_LEFT, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
