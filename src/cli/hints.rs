@@ -35,6 +35,13 @@ const FILE_MISPLACED: &str = "put the file itself there, or name another; of an 
 const OUT_OF_MEMORY: &str =
     "there is too little memory: end other programs, or give this one more; the index is as it was";
 
+/// What to do about a certificate that is not trusted.
+const UNTRUSTED: &str = "name the server as its certificate does, give the certificate of who signed it with \
+    `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was changed";
+/// What to do where a server speaks encrypted and we do not, or the other way round.
+const UNENCRYPTED: &str = "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) or \
+    knows none (`bolt://`), and whether the port is that of Bolt; nothing was changed";
+
 /// Returns what to do next, where that does not depend on the command.
 pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
@@ -121,15 +128,8 @@ const fn of_database(error: &DatabaseError) -> &'static str {
             "see whether the server runs, its disk has space and the address is right, then run the same command \
              again: it goes on where this one stopped, and readers see the last version that was published whole"
         }
-        DatabaseError::Certificate { .. } => {
-            "name the server as its certificate does, give the certificate of who signed it with \
-             `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was \
-             changed"
-        }
-        DatabaseError::Encryption { .. } => {
-            "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) or knows \
-             none (`bolt://`), and whether the port is that of Bolt; nothing was changed"
-        }
+        DatabaseError::Certificate { .. } => UNTRUSTED,
+        DatabaseError::Encryption { .. } => UNENCRYPTED,
         DatabaseError::Password { .. } => {
             "give them with `--user NAME` and `--password-file FILE`, or `CAIRN_NEO4J_USER` and \
              `CAIRN_NEO4J_PASSWORD`; nothing was changed"

@@ -111,7 +111,8 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
     }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
-            "warning: the model was not asked about {}: {stopped}; what is done is indexed, and the same command goes on",
+            "warning: the model was not asked about {}: {stopped}; what is done is indexed, and the same command \
+             goes on",
             counted(report.left, "passage"),
         ));
     }
@@ -123,7 +124,7 @@ pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
     screen.note(format!("{embedder} made the vectors of {}; {spent}", counted(made, "text")));
     if let Some(stopped) = stopped {
         screen.note(format!(
-            "warning: {} without a vector yet: {stopped}; found by words and names until the same command goes on",
+            "warning: no vector yet for {}: {stopped}; they are found by words and names, and the same command goes on",
             counted(left, "text"),
         ));
     }

@@ -74,7 +74,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     }
     if counts.without_vectors > 0 {
         let (left, command) = (counted(counts.without_vectors, "text"), surroundings.next.command("index PATH", path));
-        screen.line(format!("vectors    {left} without one, found by words until then: `{command}` goes on"))?;
+        screen.line(format!("vectors    none yet for {left}, found by words until `{command}` goes on"))?;
     }
     let questions = &status.questions;
     if questions.written + questions.failed > 0 {

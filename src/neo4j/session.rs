@@ -316,8 +316,8 @@ impl Connections {
     }
 }
 
-/// A connection to run one transaction. Where it ends without that the transaction was ended, the server would keep it, with
-/// its locks, as long as the connection lies in the pool: then the pool is replaced.
+/// A connection to run one transaction. Where it ends without that the transaction was ended, the server would keep it,
+/// with its locks, as long as the connection lies in the pool: then the pool is replaced.
 struct Checkout {
     connections: Arc<Connections>,
     /// The pool of the transaction that was begun and has not ended.

@@ -79,7 +79,7 @@ fn an_edited_document_of_the_demo_is_kept() {
     let cli = Cli::new();
     let path = cli.write("cairn-demo/harbor/sarrow.md", "# Sarrow\n\nMy own island.");
     let said = cli.run(["demo"]).succeeded();
-    assert!(said.stderr.contains("1 documents in cairn-demo/harbor are not those of the demo"), "{said:#?}");
+    assert!(said.stderr.contains("1 document in cairn-demo/harbor with a text that is not the demo's"), "{said:#?}");
     assert_eq!(fs::read_to_string(path).unwrap(), "# Sarrow\n\nMy own island.");
 }
 

@@ -101,7 +101,7 @@ fn every_node_has_a_name_and_vectors_and_texts_are_found() {
     published(&cli, &database);
     assert_eq!(database.count("MATCH (n) WHERE n.name IS NULL OR n.name = '' RETURN count(n) AS n"), 0);
     let near = "MATCH (p:Passage) WITH p LIMIT 1 \
-        CALL db.index.vector.queryNodes('cairn_passage_embedding', 1, p.embedding) YIELD node, score \
+        CALL db.index.vector.queryNodes('cairn_passage_embedding', 10, p.embedding) YIELD node, score \
         RETURN count(CASE WHEN node = p AND score > 0.99 THEN 1 END) AS n";
     assert_eq!(database.count(near), 1);
     let found =

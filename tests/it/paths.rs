@@ -56,7 +56,7 @@ fn the_shortest_way_comes_first_and_says_what_each_step_is() {
 fn where_nothing_is_near_enough_that_is_said_and_is_no_failure() {
     let cli = indexed();
     let said = cli.run(["path", "Harl Mill", "Skell Bay", "--by", "names", "--length-max", "3"]).succeeded();
-    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "no way of 3 steps or fewer\n"));
+    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "no path of 3 steps or fewer\n"));
     // Ada Lorne is in two documents.
     let args = ["path", "Harl Mill", "Skell Bay", "--by", "names", "--documents-max", "1"];
     assert_eq!(cli.json(&args)["paths"], Value::Array(Vec::new()));

@@ -156,7 +156,7 @@ fn at_a_budget_what_has_no_vector_is_found_by_words_and_later_runs_buy_the_rest_
         let found = cli.json(&["search", "Who built Mill 31?", "--strategy", "lexical"]);
         assert_eq!(found["hits"][0]["name"], "Mill 31");
         let shown = cli.run(["status"]).succeeded().stdout;
-        assert!(shown.contains(&format!("{left} texts have none yet")), "{shown}");
+        assert!(shown.contains(&format!("none yet for {left} texts")), "{shown}");
         assert_eq!(cli.json(&["search", "Who built Mill 31?"])["hits"].as_array().unwrap().len(), 10);
     }
     // What lacks vectors is published nowhere.
@@ -181,7 +181,7 @@ fn a_run_says_plainly_what_it_could_not_buy_and_never_that_nothing_changed() {
     let server = server();
     let cli = notes(&server);
     let said = cli.run([WITH_VECTORS, &["--budget", "4calls"]].concat()).succeeded();
-    assert!(said.stderr.contains("texts have no vector yet: the budget allows 4 calls"), "{said:#?}");
+    assert!(said.stderr.contains("texts: the budget allows 4 calls"), "{said:#?}");
     assert!(said.stderr.contains("the same command goes on"), "{said:#?}");
     let said = cli.run(["index", "notes"]).succeeded();
     assert!(said.stderr.contains("version 2") && !said.stderr.contains("nothing changed"), "{said:#?}");
