@@ -39,8 +39,8 @@ const OUT_OF_MEMORY: &str =
 const UNTRUSTED: &str = "name the server as its certificate does, give the certificate of who signed it with \
     `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was changed";
 /// What to do where a server speaks encrypted and we do not, or the other way round.
-const UNENCRYPTED: &str = "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) or \
-    knows none (`bolt://`), and whether the port is that of Bolt; nothing was changed";
+const UNENCRYPTED: &str = "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) \
+    or knows none (`bolt://`), and whether the port is that of Bolt; nothing was changed";
 
 /// Returns what to do next, where that does not depend on the command.
 pub(super) fn hint(error: &Error) -> Option<&'static str> {
