@@ -244,7 +244,7 @@ impl Workspace {
     /// # Errors
     ///
     /// As [`Replies::open`].
-    pub fn replies(&self) -> Result<Replies> {
+    pub(crate) fn replies(&self) -> Result<Replies> {
         Replies::open(&self.path.join(REPLIES))
     }
 
@@ -253,7 +253,7 @@ impl Workspace {
     /// # Errors
     ///
     /// As [`Replies::open`].
-    pub fn kept_replies(&self) -> Result<Option<Replies>> {
+    pub(crate) fn kept_replies(&self) -> Result<Option<Replies>> {
         if is_there(&self.path.join(REPLIES))? { self.replies().map(Some) } else { Ok(None) }
     }
 
@@ -262,7 +262,7 @@ impl Workspace {
     /// # Errors
     ///
     /// As [`Replies::open`].
-    pub fn replies_to_read(&self) -> Result<Option<Replies>> {
+    pub(crate) fn replies_to_read(&self) -> Result<Option<Replies>> {
         let path = self.path.join(REPLIES);
         if is_there(&path)? { Replies::open_to_read(&path).map(Some) } else { Ok(None) }
     }

@@ -35,7 +35,7 @@ const FORGET_SEALS: &str = "DELETE FROM digests WHERE number < (SELECT coalesce(
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Replies that are kept in a file.
-pub struct Replies {
+pub(crate) struct Replies {
     path: PathBuf,
     connection: Mutex<Connection>,
     /// How replies are read: a file that was not written yet by this program has no digests.
@@ -48,7 +48,7 @@ impl Replies {
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be made, [`Error::Corrupt`] if it holds something else.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         database::expect_files(path)?;
         files::append_own(path, Readers::Owner)?;
         Self::of(path, prepared(path))
@@ -59,7 +59,7 @@ impl Replies {
     /// # Errors
     ///
     /// [`Error::Records`] if the file is not there, [`Error::Corrupt`] if it holds something else.
-    pub fn open_to_read(path: &Path) -> Result<Self> {
+    pub(crate) fn open_to_read(path: &Path) -> Result<Self> {
         database::expect_files(path)?;
         let open = || {
             let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -92,13 +92,13 @@ impl Replies {
 
     /// Returns where they are.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the bytes of the file, as far as it can be looked at.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
     }
 
@@ -108,7 +108,7 @@ impl Replies {
     /// # Errors
     ///
     /// Those of `visit`; [`Error::Corrupt`] if the file cannot be read.
-    pub fn for_each(&self, visit: &mut dyn FnMut(&[u8; 32], &str) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&[u8; 32], &str) -> Result<()>) -> Result<()> {
         let connection = self.connection();
         let wrong = |error: rusqlite::Error| unread(&self.path, error);
         let mut statement = connection.prepare(&format!("{} ORDER BY r.number", self.read)).map_err(wrong)?;
@@ -152,7 +152,7 @@ impl Replies {
     /// # Errors
     ///
     /// [`Error::Records`] if they cannot be written.
-    pub fn add<'a>(&self, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
+    pub(crate) fn add<'a>(&self, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
         self.write(Kept::Stays, replies)
     }
 
@@ -189,7 +189,7 @@ impl Replies {
     /// # Errors
     ///
     /// [`Error::Records`] if the file cannot be written.
-    pub fn clear(&self) -> Result<usize> {
+    pub(crate) fn clear(&self) -> Result<usize> {
         let connection = self.connection();
         let clear = || {
             let count = connection.execute("DELETE FROM replies", [])?;

@@ -59,7 +59,7 @@ use crate::query::session::query::{ENTRY_SHOWN_MAX, Query, Ranking, on_cpu};
 use crate::store::Follow;
 use crate::text::terms;
 
-/// See [`crate::graph::hop`].
+/// The walk of `HopRAG` over question edges (Algorithm 1).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hop {
     /// Whose settings it walks with.
