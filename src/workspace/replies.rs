@@ -27,6 +27,8 @@ const SEAL: &str = "INSERT OR REPLACE INTO digests (number, digest) VALUES (?1, 
 const WHOLE: &str = "SELECT r.key, r.reply, d.digest FROM replies r LEFT JOIN digests d ON d.number = r.number";
 /// The same of a file without digests.
 const UNSEALED: &str = "SELECT r.key, r.reply, NULL FROM replies r";
+/// The same of a file whose making was broken off: it has no tables.
+const UNMADE: &str = "SELECT r.key, r.reply, NULL FROM (SELECT NULL AS number, NULL AS key, NULL AS reply LIMIT 0) r";
 /// Forgets the oldest beyond a number.
 const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";
 /// Forgets what replies had to be that are no longer kept.
@@ -74,12 +76,15 @@ impl Replies {
         let id: i32 = connection
             .pragma_query_value(None, "application_id", |row| row.get(0))
             .map_err(|error| unread(path, error))?;
-        if id != APPLICATION_ID {
+        let found = hardening::schema(&connection).map_err(|error| unread(path, error))?;
+        let is_unmade = id == 0 && found.is_empty();
+        if id != APPLICATION_ID && !is_unmade {
             return Err(Error::Corrupt { path: path.to_owned(), reason: "it holds something else".to_owned() });
         }
-        let found = hardening::schema(&connection).map_err(|error| unread(path, error))?;
         let is_of = |tables: &[&str]| hardening::schema_of(&tables.concat()).is_ok_and(|due| due == found);
-        let read = if is_of(&TABLES) {
+        let read = if is_unmade {
+            UNMADE
+        } else if is_of(&TABLES) {
             WHOLE
         } else if is_of(&TABLES[..1]) {
             UNSEALED
@@ -227,8 +232,10 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
     hardening::distrust(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    if number("page_count")? > 0 && number("application_id")? != i64::from(APPLICATION_ID) {
+    let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    // A run that was killed while it made the file left it without tables.
+    let is_unmade = id == 0 && hardening::schema(&connection)?.is_empty();
+    if id != APPLICATION_ID && !is_unmade {
         // Something else: it is refused, and stays as it is.
         return Ok(connection);
     }
@@ -325,6 +332,22 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
         assert!(matches!(Replies::open(&path), Err(Error::Corrupt { .. })));
+    }
+
+    #[test]
+    fn a_file_whose_making_was_broken_off_is_made_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replies.db");
+        let begun = Connection::open(&path).unwrap();
+        for mode in ["MEMORY", "WAL"] {
+            begun.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(())).unwrap();
+        }
+        drop(begun);
+        assert!(std::fs::metadata(&path).unwrap().len() > 0);
+        assert_eq!(Replies::open_to_read(&path).unwrap().get(&[1; 32]).unwrap(), None);
+        let replies = Replies::open(&path).unwrap();
+        replies.put(&[1; 32], "A.").unwrap();
+        assert_eq!(replies.get(&[1; 32]).unwrap().as_deref(), Some("A."));
     }
 
     #[test]
