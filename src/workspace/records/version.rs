@@ -104,11 +104,13 @@ impl Records {
 
     /// Returns the number of the version to come.
     pub(in crate::workspace) fn next_version(&self) -> Result<IndexVersion> {
-        const SQL: &str = "SELECT coalesce(max(version), 0) FROM versions";
+        // No number that we write is negative: one that is was damaged.
+        const SQL: &str = "SELECT coalesce(max(version), 0) FROM versions WHERE version >= 0";
         let known =
             self.connection.query_row(SQL, [], |row| row.get(0).map(to_version)).map_err(Error::records("read"))?;
         let last = self.manifest()?.current.map_or(known, |current| current.max(known));
-        Ok(IndexVersion(last.0 + 1))
+        let next = last.0.checked_add(1).filter(|next| i64::try_from(*next).is_ok()).map(IndexVersion);
+        next.ok_or_else(|| self.corrupt(format!("no version can come after {last}")))
     }
 
     /// Returns how many units there are in each state.
