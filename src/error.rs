@@ -323,6 +323,17 @@ impl Error {
         }
     }
 
+    /// Returns what it says, with its causes.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut message = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        message
+    }
+
     /// Returns whether there was too little memory: what was to be read or written may well be whole.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {

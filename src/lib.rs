@@ -38,7 +38,7 @@
 //!   documents out again.
 //! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
 //!   your own.
-//! - [`QueryEngine::paths`]: the shortest ways between two passages or things, with [`PathOptions`].
+//! - [`QueryEngine::paths`]: the shortest paths between two passages or entities, with [`PathOptions`].
 //! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
 //! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), where [`neo4j::publish`](fn@neo4j::publish) puts an
 //!   index; [`report`]: a page about an index.

@@ -51,7 +51,7 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// Answer a question with cited sentences.
     Ask(Box<AskArgs>),
-    /// Show the shortest ways between two passages, things or documents.
+    /// Show the shortest paths between two passages, entities or documents.
     Path(PathArgs),
     /// Say what an index holds and whether anything is missing.
     Status(PlaceArgs),
@@ -63,7 +63,7 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Write an index as sorted JSON lines, equal for equal indexes, or as files for a bulk import.
     Export(ExportArgs),
-    /// Write one HTML file about an index: what it holds, what it leaves open, answers with their ways, and the graph.
+    /// Write one HTML file about an index: what it holds, what it leaves open, answers with their paths, and the graph.
     Report(ReportArgs),
     /// Measure on questions with known supporting documents and answers.
     #[command(subcommand)]
@@ -261,9 +261,6 @@ pub(super) struct FindArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
-    /// What the model of `--model` does.
-    #[command(flatten)]
-    pub(super) reason: ReasonArgs,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
@@ -273,6 +270,9 @@ pub(super) struct FindArgs {
     /// Time for an answer, from opening the index on [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]
     pub(super) deadline: Option<String>,
+    /// What the model of `--model` does.
+    #[command(flatten)]
+    pub(super) reason: ReasonArgs,
 }
 
 /// `cairn doctor`.
@@ -564,6 +564,10 @@ mod tests {
         ] {
             assert_eq!(headings(&help(command)), expect, "{command}");
         }
-        assert!(help("ask").split_once("Searching:").unwrap().0.contains("--explain"));
+        let ask = help("ask");
+        let (first, rest) = ask.split_once("Searching:").unwrap();
+        let searching = rest.split_once("Language model:").unwrap().0;
+        assert!(first.contains("--explain"));
+        assert!(["--strategy", "--weights", "--trail-ranker", "--deadline"].iter().all(|it| searching.contains(it)));
     }
 }

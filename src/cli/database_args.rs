@@ -28,7 +28,7 @@ pub(super) struct GraphArgs {
     pub(super) database: DatabaseArgs,
     /// Where the graph is walked: memory, cypher (in Neo4j), or auto: in memory where it fits [default:
     /// `CAIRN_NEO4J_TRAVERSAL`, or auto].
-    #[arg(long, value_name = "WAY", requires = "neo4j")]
+    #[arg(long, value_name = "WHERE", requires = "neo4j")]
     pub(super) traversal: Option<String>,
     /// Megabytes of memory that the graph may take [default: `CAIRN_NEO4J_MEMORY`, or 2048].
     #[arg(long, value_name = "MB", requires = "neo4j")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::DoctorArgs;
-use super::{Done, Surroundings, probe, said};
+use super::{Done, Surroundings, probe};
 use crate::config::SettingsFiles;
 use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,7 +49,7 @@ impl Check {
     /// A part with an error is absent where that is no fault.
     fn of_error(part: &'static str, error: Error, is_absent: bool, surroundings: &Surroundings) -> Self {
         let state = if is_absent { State::Absent } else { State::Fails };
-        let (detail, hint) = (said(&error), surroundings.next.after(&error));
+        let (detail, hint) = (error.with_causes(), surroundings.next.after(&error));
         Self { part, state, detail, hint, fault: (!is_absent).then_some(error) }
     }
 }

@@ -90,15 +90,15 @@ pub(super) struct AskAllArgs {
     /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS", help_heading = SEARCHING)]
     pub(super) deadline: Option<String>,
+    /// Write what was found, one line a question.
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
     /// What a language model does: that of `--model`, or what stands in for it.
     #[command(flatten)]
     pub(super) reason: ReasonArgs,
     /// Which language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
-    /// Write what was found, one line a question.
-    #[arg(long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,

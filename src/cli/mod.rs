@@ -209,7 +209,7 @@ fn wants_json(command: &Command) -> bool {
 /// Says what happened and what to do, and returns the exit status of the error's kind.
 fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
     let screen = &surroundings.screen;
-    let message = said(error);
+    let message = error.with_causes();
     let hint = surroundings.next.after(error);
     if json {
         let mut value = json!({ "kind": kind_name(error.kind()), "message": message });
@@ -224,17 +224,6 @@ fn report(surroundings: &Surroundings, error: &Error, json: bool) -> u8 {
         }
     }
     exit_status(error.kind())
-}
-
-/// Returns what an error says, with its causes.
-fn said(error: &Error) -> String {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    message
 }
 
 const fn exit_status(kind: ErrorKind) -> u8 {

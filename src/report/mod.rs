@@ -1,5 +1,5 @@
 //! One HTML file about an index, which opens without a network: what it holds, how well it is joined, what it leaves
-//! open, what was left out, answers to example questions with their ways, and a graph to look around in.
+//! open, what was left out, answers to example questions with their paths, and a graph to look around in.
 //!
 //! The file is made of the version, its records and what was asked, and of nothing else: equal input gives an equal
 //! file. Every list in it has a limit and says how much there is beyond it.

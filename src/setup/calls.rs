@@ -1,5 +1,5 @@
-//! Calls to servers of models as a command makes them: where they are counted, and whether they are written down or
-//! taken from a file.
+//! Calls to servers of models as one command or request makes them: where they are counted, and whether they are
+//! written down or taken from a file.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::config::LanguageModel;
 use crate::error::Result;
 use crate::llm::{Endpoint, Meter, RecordedCalls, Recording};
 
-/// How a command makes calls.
+/// How one command or request makes calls.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     /// Where they are counted.

@@ -27,25 +27,34 @@ impl Setup {
     /// Nothing is lost: a call to a server may have been made.
     pub async fn engine(&self, options: &EngineOptions) -> Result<QueryEngine> {
         let reranker = self.reranker(options)?;
-        let log = || CallLog::open(&options.call.recording);
         if let Some(database) = &options.database {
             let source = self.graph(database).await?;
             let reader = source.reader();
-            let calls = Calls { log: log()?, ..Calls::default() };
+            let calls = Calls { log: CallLog::open(&options.call.recording)?, ..Calls::default() };
             let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
             let performers = self.pinned(reader.embedder(), &remembered, &options.models).await?;
-            let model = self.question_model(&options.call, options.role, None, &calls.log)?;
-            let performers = Performers { reranker, model, ..performers };
-            self.tell_if_idle(&calls.log, &performers);
+            let performers = self.with_model(Performers { reranker, ..performers }, options, None, &calls.log)?;
             return QueryEngine::over_source(Arc::new(source), performers);
         }
         let workspace = self.workspace(self.settings.index(options.index.clone()))?;
-        let calls = Calls { log: log()?, ..Calls::default() };
+        let calls = Calls { log: CallLog::open(&options.call.recording)?, ..Calls::default() };
         let performers = self.to_read(&workspace, &options.models, &calls).await?;
-        let model = self.question_model(&options.call, options.role, Some(workspace.path()), &calls.log)?;
-        let performers = Performers { reranker, model, ..performers };
-        self.tell_if_idle(&calls.log, &performers);
-        QueryEngine::open(&workspace, performers)
+        let performers = Performers { reranker, ..performers };
+        QueryEngine::open(&workspace, self.with_model(performers, options, Some(workspace.path()), &calls.log)?)
+    }
+
+    /// Adds the language model that was asked for; its replies are kept in the index at `index`.
+    fn with_model(
+        &self,
+        performers: Performers,
+        options: &EngineOptions,
+        index: Option<&Path>,
+        log: &CallLog,
+    ) -> Result<Performers> {
+        let model = self.question_model(&options.call, options.role, index, log)?;
+        let performers = Performers { model, ..performers };
+        self.tell_if_idle(log, &performers);
+        Ok(performers)
     }
 
     /// Opens an index to fill, or makes it, with the embedder that was asked for or else its own, and with the model.

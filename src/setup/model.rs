@@ -1,6 +1,5 @@
 //! The language model that is asked, with everything around it.
 
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -157,8 +156,7 @@ impl Setup {
         match self.workspace(index).and_then(|workspace| workspace.replies()) {
             Ok(replies) => Some(Arc::new(replies)),
             Err(error) => {
-                let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-                self.notices.tell(&Notice::RepliesNotKept { reason: format!("{error}{cause}") });
+                self.notices.tell(&Notice::RepliesNotKept { reason: error.with_causes() });
                 None
             }
         }

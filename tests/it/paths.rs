@@ -1,4 +1,4 @@
-//! `cairn path`: the shortest ways between passages, things and documents of an index, as a user asks for them.
+//! `cairn path`: the shortest paths between passages, entities and documents of an index, as a user asks for them.
 
 use cairn::domain::{Direction, PathNode, PathStep, PathsBy};
 use cairn::{PathEnd, PathOptions};
