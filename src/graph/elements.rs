@@ -1,33 +1,48 @@
 //! The elements of a version, as a database holds them, laid out as the flat arrays that an index of the same elements
 //! has: array by array the same.
 
+use std::marker::PhantomData;
+
 use rustc_hash::FxHashMap;
 
+use super::ordinal::{
+    CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal,
+    OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+};
 use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
 use super::trail::BEARERS_MAX;
 
 /// Texts numbered in order of appearance.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Interned(FxHashMap<String, u32>);
+#[derive(Debug, Clone)]
+pub(crate) struct Interned<K> {
+    numbers: FxHashMap<String, u32>,
+    kind: PhantomData<K>,
+}
 
-impl Interned {
+impl<K> Default for Interned<K> {
+    fn default() -> Self {
+        Self { numbers: FxHashMap::default(), kind: PhantomData }
+    }
+}
+
+impl<K: Ordinal> Interned<K> {
     /// Returns the number of a text.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.0.get(text) {
+        if let Some(number) = self.numbers.get(text) {
             return *number;
         }
-        let next = self.0.len() as u32;
-        self.0.insert(text.to_owned(), next);
+        let next = self.numbers.len() as u32;
+        self.numbers.insert(text.to_owned(), next);
         next
     }
 
-    /// Returns the texts in their own order, and the place there of each number.
+    /// Returns the texts in their own order, and the ordinal there of each number.
     #[must_use]
-    pub(crate) fn sorted(self) -> (Vec<String>, Vec<u32>) {
-        let mut texts: Vec<(String, u32)> = self.0.into_iter().collect();
+    pub(crate) fn sorted(self) -> (Vec<String>, Vec<K>) {
+        let mut texts: Vec<(String, u32)> = self.numbers.into_iter().collect();
         texts.sort_unstable();
-        let mut places = vec![0; texts.len()];
-        for ((_, number), place) in texts.iter().zip(0..) {
+        let mut places = vec![K::new(0); texts.len()];
+        for ((_, number), place) in texts.iter().zip(K::first(texts.len())) {
             places[*number as usize] = place;
         }
         (texts.into_iter().map(|it| it.0).collect(), places)
@@ -37,8 +52,8 @@ impl Interned {
 /// A passage.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PassageElement {
-    /// Its document, by number.
-    pub document: u32,
+    /// Its document.
+    pub document: DocumentOrdinal,
     /// Terms in its lexical field.
     pub length: u32,
     /// Terms in the lexical field of each of its sentences.
@@ -54,7 +69,7 @@ pub(crate) struct PassageElement {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct QuestionElement {
     /// Its passage.
-    pub passage: u32,
+    pub passage: PassageOrdinal,
     /// The sentence there that it was made from.
     pub sentence: u32,
     /// Its keywords, by number in [`Elements::keywords`].
@@ -65,26 +80,26 @@ pub(crate) struct QuestionElement {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MentionElement {
     /// Its passage.
-    pub passage: u32,
+    pub passage: PassageOrdinal,
     /// The entity, by number in [`Elements::entities`].
     pub entity: u32,
     /// The sentence, within the passage.
     pub sentence: u32,
-    /// The words around it, by number in [`Elements::cues`]; [`NO_CUE`] pads.
-    pub cues: [u32; CUES],
+    /// The words around it, by number in [`Elements::cues`].
+    pub cues: [Option<u32>; CUES],
 }
 
 /// A question edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EdgeElement {
     /// Where it leaves.
-    pub from: u32,
+    pub from: PassageOrdinal,
     /// Where it leads.
-    pub to: u32,
+    pub to: PassageOrdinal,
     /// Its in-coming question.
-    pub incoming: u32,
+    pub incoming: IncomingOrdinal,
     /// Its out-coming question.
-    pub outgoing: u32,
+    pub outgoing: OutgoingOrdinal,
     /// SIM of the two.
     pub similarity: f32,
 }
@@ -98,13 +113,13 @@ pub(crate) struct Elements {
     /// The passages.
     pub passages: Vec<PassageElement>,
     /// Folded names of entities.
-    pub entities: Interned,
+    pub entities: Interned<EntityOrdinal>,
     /// Bits of [`entity_flag`], by the number of the entity.
     pub entity_flags: Vec<u32>,
     /// Keywords of questions.
-    pub keywords: Interned,
+    pub keywords: Interned<KeywordOrdinal>,
     /// Stem prefixes of the words around mentions.
-    pub cues: Interned,
+    pub cues: Interned<CueOrdinal>,
     /// The mentions.
     pub mentions: Vec<MentionElement>,
     /// The in-coming questions.
@@ -157,14 +172,14 @@ impl Elements {
         (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
         packed.entity_flags = vec![0; entities.len()];
         for (place, flags) in places.iter().zip(&self.entity_flags) {
-            packed.entity_flags[*place as usize] = *flags;
+            packed.entity_flags[place.index()] = *flags;
         }
         self.pack_passages(&mut packed);
         self.pack_bearers(&places, &mut packed);
         self.pack_mentions(&places, &mut packed);
         postings(entities.len(), &mut packed);
         for (place, totals) in places.iter().zip(self.totals.iter().flatten()) {
-            packed.entity_documents[*place as usize] = totals.documents;
+            packed.entity_documents[place.index()] = totals.documents;
         }
         self.pack_questions(&entities, &mut packed);
         self.pack_edges(&mut packed);
@@ -184,13 +199,13 @@ impl Elements {
             (0..count).map(move |_| (entity, name_kind::FIRST))
         };
         let names = (0..).zip(totals).flat_map(missing).collect();
-        PassageElement { document: self.documents, names, ..PassageElement::default() }
+        PassageElement { document: DocumentOrdinal(self.documents), names, ..PassageElement::default() }
     }
 
     fn pack_passages(&self, packed: &mut PackedGraph) {
         packed.document_passages = rows(self.passages.iter().map(|it| it.document), self.documents as usize);
         packed.passage_sentences.push(0);
-        for (passage, number) in self.passages.iter().zip(0..) {
+        for (passage, number) in self.passages.iter().zip(PassageOrdinal::first(self.passages.len())) {
             packed.passage_document.push(passage.document);
             packed.passage_length.push(passage.length);
             packed.sentence_length.extend_from_slice(&passage.sentence_lengths);
@@ -199,35 +214,32 @@ impl Elements {
         }
     }
 
-    fn pack_bearers(&self, places: &[u32], packed: &mut PackedGraph) {
-        let mut bearers: Vec<(u32, u32, u32)> = Vec::new();
-        for (passage, number) in self.passages.iter().zip(0..) {
+    fn pack_bearers(&self, places: &[EntityOrdinal], packed: &mut PackedGraph) {
+        let mut bearers: Vec<(EntityOrdinal, PassageOrdinal, u32)> = Vec::new();
+        for (passage, number) in self.passages.iter().zip(PassageOrdinal::first(self.passages.len())) {
             bearers.extend(passage.names.iter().map(|(entity, kind)| (places[*entity as usize], number, *kind)));
         }
         bearers.sort_unstable();
         packed.entity_bearers = rows(bearers.iter().map(|it| it.0), packed.entity_flags.len());
         for (_, passage, kind) in bearers {
-            packed.bearer_document.push(packed.passage_document[passage as usize]);
+            packed.bearer_document.push(packed.passage_document[passage.index()]);
             packed.bearer_passage.push(passage);
             packed.bearer_kind.push(kind);
         }
         pack_own(packed);
     }
 
-    fn pack_mentions(&mut self, places: &[u32], packed: &mut PackedGraph) {
+    fn pack_mentions(&mut self, places: &[EntityOrdinal], packed: &mut PackedGraph) {
         let (cues, cue_places) = std::mem::take(&mut self.cues).sorted();
         (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
-        let place = |cue: u32| if cue == NO_CUE { NO_CUE } else { cue_places[cue as usize] };
+        let place = |cue: Option<u32>| cue.map_or(NO_CUE, |cue| cue_places[cue as usize]);
         let mut mentions = std::mem::take(&mut self.mentions);
-        for mention in &mut mentions {
-            mention.entity = places[mention.entity as usize];
-        }
-        mentions.sort_by_key(|it| (it.passage, it.entity, it.sentence));
+        mentions.sort_by_key(|it| (it.passage, places[it.entity as usize], it.sentence));
         packed.passage_mentions = rows(mentions.iter().map(|it| it.passage), self.passages.len());
         for mention in &mentions {
-            packed.mention_entity.push(mention.entity);
-            let first = packed.passage_sentences[mention.passage as usize];
-            packed.mention_sentence.push(first.saturating_add(mention.sentence));
+            packed.mention_entity.push(places[mention.entity as usize]);
+            let first = packed.passage_sentences[mention.passage.index()];
+            packed.mention_sentence.push(SentenceOrdinal(first.saturating_add(mention.sentence)));
             packed.mention_cues.extend(mention.cues.map(place));
         }
     }
@@ -243,7 +255,7 @@ impl Elements {
         let of = |questions: &[QuestionElement]| {
             let (mut ends, mut all) = (vec![0], Vec::new());
             for question in questions {
-                let mut own: Vec<u32> = question.keywords.iter().map(|it| places[*it as usize]).collect();
+                let mut own: Vec<KeywordOrdinal> = question.keywords.iter().map(|it| places[*it as usize]).collect();
                 own.sort_unstable();
                 all.extend(own);
                 ends.push(all.len() as u32);
@@ -287,9 +299,9 @@ impl Elements {
 }
 
 /// Returns compressed rows over `count` owners from the ascending owner of each item.
-pub(crate) fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
+pub(crate) fn rows<K: Ordinal>(owners: impl Iterator<Item = K>, count: usize) -> Vec<u32> {
     let mut rows = vec![0; count + 1];
-    owners.for_each(|owner| rows[owner as usize + 1] += 1);
+    owners.for_each(|owner| rows[owner.index() + 1] += 1);
     for i in 0..count {
         rows[i + 1] += rows[i];
     }
@@ -300,15 +312,15 @@ pub(crate) fn rows(owners: impl Iterator<Item = u32>, count: usize) -> Vec<u32> 
 /// a title or a first capital alone.
 pub(super) fn pack_own(packed: &mut PackedGraph) {
     let documents = packed.document_passages.len() - 1;
-    let mut own: Vec<Vec<u32>> = vec![Vec::new(); documents];
-    for entity in 0..packed.entity_bearers.len() as u32 - 1 {
+    let mut own: Vec<Vec<EntityOrdinal>> = vec![Vec::new(); documents];
+    for entity in EntityOrdinal::first(packed.entity_bearers.len() - 1) {
         let bearers = row(&packed.entity_bearers, entity);
         if bearers.len() > BEARERS_MAX {
             continue;
         }
         for bearer in bearers {
             if !matches!(packed.bearer_kind[bearer], name_kind::BEFORE_COMMA | name_kind::FIRST) {
-                own[packed.bearer_document[bearer] as usize].push(entity);
+                own[packed.bearer_document[bearer].index()].push(entity);
             }
         }
     }
@@ -322,49 +334,39 @@ pub(super) fn pack_own(packed: &mut PackedGraph) {
 
 /// Inverts the mentions: entity → mentions by ascending passage, and documents.
 pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
-    let mut starts = vec![0u32; entities + 1];
-    for &entity in &packed.mention_entity {
-        starts[entity as usize + 1] += 1;
-    }
-    for i in 0..entities {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts.clone();
-    packed.posting_mention = vec![0; packed.mention_entity.len()];
-    packed.posting_passage = vec![0; packed.mention_entity.len()];
+    packed.entity_mentions = rows(packed.mention_entity.iter().copied(), entities);
+    let mut next = packed.entity_mentions.clone();
+    packed.posting_mention = vec![MentionOrdinal(0); packed.mention_entity.len()];
+    packed.posting_passage = vec![PassageOrdinal(0); packed.mention_entity.len()];
     packed.entity_documents = vec![0; entities];
-    let mut last_document = vec![u32::MAX; entities];
-    for passage in 0..packed.passage_document.len() as u32 {
-        let document = packed.passage_document[passage as usize];
+    let mut last_document = vec![None; entities];
+    for (passage, document) in PassageOrdinal::first(packed.passage_document.len()).zip(&packed.passage_document) {
         for mention in row(&packed.passage_mentions, passage) {
-            let entity = packed.mention_entity[mention] as usize;
+            let entity = packed.mention_entity[mention].index();
             let slot = next[entity] as usize;
-            packed.posting_mention[slot] = mention as u32;
+            packed.posting_mention[slot] = MentionOrdinal::at(mention);
             packed.posting_passage[slot] = passage;
             next[entity] += 1;
-            if last_document[entity] != document {
-                last_document[entity] = document;
+            if last_document[entity].replace(*document) != Some(*document) {
                 packed.entity_documents[entity] += 1;
             }
         }
     }
-    packed.entity_mentions = starts;
 }
 
 /// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
 pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
-    let view = packed.view();
-    let of_entity: Vec<u32> = (0..view.entity_name_ends.len() as u32)
-        .map(|entity| view.keyword(view.entity_name(entity)).unwrap_or_default())
-        .collect();
+    let graph = packed.view();
+    let keyword = |entity| graph.keyword(graph.entity_name(entity)).unwrap_or_default();
+    let of_entity: Vec<KeywordOrdinal> = graph.entity_name_ends.ordinals().map(keyword).collect();
     let (mut ends, mut all) = (vec![0], Vec::new());
-    for passage in 0..view.passage_count() as u32 {
-        let document = view.passage_document[passage as usize];
-        let own = &view.own_entity[row(view.document_own, document)];
-        let mentioned = &view.mention_entity[row(view.passage_mentions, passage)];
-        let mut keywords: Vec<u32> = own.iter().chain(mentioned).map(|entity| of_entity[*entity as usize]).collect();
-        for question in row(view.passage_incoming, passage) {
-            keywords.extend_from_slice(&view.incoming_keyword[row(view.incoming_keywords, question as u32)]);
+    for (passage, document) in graph.passages().zip(graph.passage_document.items()) {
+        let own = graph.own_entity.of(graph.document_own.of(*document));
+        let mentioned = graph.mention_entity.of(graph.passage_mentions.of(passage));
+        let mut keywords: Vec<KeywordOrdinal> =
+            own.iter().chain(mentioned).map(|entity| of_entity[entity.index()]).collect();
+        for question in graph.passage_incoming.of(passage) {
+            keywords.extend_from_slice(graph.incoming_keyword.of(graph.incoming_keywords.of(question)));
         }
         keywords.sort_unstable();
         keywords.dedup();
@@ -376,13 +378,14 @@ pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ordinal::listed;
     use super::*;
 
     #[test]
     fn texts_are_numbered_in_their_own_order() {
-        let mut texts = Interned::default();
+        let mut texts = Interned::<KeywordOrdinal>::default();
         assert_eq!(["b", "a", "b"].map(|text| texts.number(text)), [0, 1, 0]);
-        assert_eq!(texts.sorted(), (vec!["a".to_owned(), "b".to_owned()], vec![1, 0]));
+        assert_eq!(texts.sorted(), (vec!["a".to_owned(), "b".to_owned()], listed(&[1, 0])));
     }
 
     #[test]
@@ -394,9 +397,12 @@ mod tests {
         elements.totals = Some(vec![EntityTotals { documents: 40, bearers: 3 }]);
         let packed = elements.pack();
         let graph = packed.view();
-        assert_eq!((graph.entity_documents, graph.bearer_passage), (&[40][..], &[0, 1, 1][..]));
+        assert_eq!(
+            (graph.entity_documents.items(), graph.bearer_passage.items()),
+            (&[40][..], &listed(&[0, 1, 1])[..])
+        );
         assert_eq!((graph.document_count(), graph.passage_count()), (2, 2));
-        assert_eq!((graph.document_own, graph.own_entity), (&[0, 1, 1][..], &[0][..]));
+        assert_eq!((graph.document_own.items(), graph.own_entity.items()), (&[0, 1, 1][..], &listed(&[0])[..]));
     }
 
     #[test]
@@ -406,14 +412,22 @@ mod tests {
         elements.entity_flags = vec![flags(true, false), flags(false, true)];
         let passage = PassageElement { sentence_lengths: vec![3, 4], length: 7, ..PassageElement::default() };
         elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..passage.clone() }, passage];
-        let mention = |passage, entity, sentence| MentionElement { passage, entity, sentence, cues: [NO_CUE; CUES] };
+        let mention = |passage, entity, sentence| MentionElement {
+            passage: PassageOrdinal(passage),
+            entity,
+            sentence,
+            cues: [None; CUES],
+        };
         elements.mentions = vec![mention(1, mill, 1), mention(0, mill, 0), mention(1, bridge, 0)];
         let packed = elements.pack();
         let graph = packed.view();
-        assert_eq!([graph.entity("bridge"), graph.entity("mill")], [Some(0), Some(1)]);
-        assert_eq!(graph.entity_flags, [entity_flag::LOWER_IN_QUESTION, entity_flag::SINGLE_IN_QUESTION]);
-        assert_eq!((graph.mention_entity, graph.mention_sentence), (&[1, 0, 1][..], &[0, 2, 3][..]));
-        assert_eq!((graph.document_own, graph.own_entity), (&[0, 1][..], &[1][..]));
-        assert_eq!(graph.posting_passage, [1, 0, 1]);
+        assert_eq!([graph.entity("bridge"), graph.entity("mill")], [0, 1].map(|it| Some(EntityOrdinal(it))));
+        assert_eq!(*graph.entity_flags, [entity_flag::LOWER_IN_QUESTION, entity_flag::SINGLE_IN_QUESTION]);
+        assert_eq!(
+            (graph.mention_entity.items(), graph.mention_sentence.items()),
+            (&listed(&[1, 0, 1])[..], &listed(&[0, 2, 3])[..])
+        );
+        assert_eq!((graph.document_own.items(), graph.own_entity.items()), (&[0, 1][..], &listed(&[1])[..]));
+        assert_eq!(*graph.posting_passage, [1, 0, 1]);
     }
 }

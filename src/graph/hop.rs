@@ -5,7 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::packed::{PassageGraph, row};
+use super::ordinal::{EdgeOrdinal, PassageOrdinal};
+use super::packed::PassageGraph;
 use super::top;
 
 /// What arrivals at a passage are worth.
@@ -35,7 +36,7 @@ pub(crate) struct HopOptions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Start {
     /// The passage.
-    pub passage: u32,
+    pub passage: PassageOrdinal,
     /// What it carries.
     pub weight: f32,
 }
@@ -44,11 +45,11 @@ pub(crate) struct Start {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct HopStep {
     /// Where it left.
-    pub from: u32,
+    pub from: PassageOrdinal,
     /// Where it arrived.
-    pub to: u32,
+    pub to: PassageOrdinal,
     /// The edge, numbered over the whole graph.
-    pub edge: u32,
+    pub edge: EdgeOrdinal,
     /// What the edge is worth to the question.
     pub worth: f32,
 }
@@ -68,7 +69,7 @@ pub(crate) struct WalkRound {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Visited {
     /// The passage.
-    pub passage: u32,
+    pub passage: PassageOrdinal,
     /// Helpfulness = (SIM + IMP) / 2.
     pub helpfulness: f32,
     /// Arrivals, the entry among them.
@@ -85,19 +86,19 @@ pub(crate) struct HopWalk {
     /// The rounds.
     pub rounds: Vec<WalkRound>,
     /// The step by which each passage that is no entry was first reached, with its round.
-    pub reached: FxHashMap<u32, (u32, HopStep)>,
+    pub reached: FxHashMap<PassageOrdinal, (u32, HopStep)>,
     /// The step that carried most to each passage, with its round, where arrivals carry.
-    pub carried: FxHashMap<u32, (u32, HopStep)>,
+    pub carried: FxHashMap<PassageOrdinal, (u32, HopStep)>,
 }
 
 /// What a walk needs to know of a question.
 pub(crate) struct Reasoning<'a> {
     /// Whether a passage may be shown and walked to.
-    pub is_allowed: &'a dyn Fn(u32) -> bool,
-    /// What the edge of the second number is worth to one who stands in the passage of the first.
-    pub edge_worth: &'a dyn Fn(u32, u32) -> f32,
+    pub is_allowed: &'a dyn Fn(PassageOrdinal) -> bool,
+    /// What an edge is worth to one who stands in a passage.
+    pub edge_worth: &'a dyn Fn(PassageOrdinal, EdgeOrdinal) -> f32,
     /// SIM of a passage.
-    pub passage_similarity: &'a dyn Fn(u32) -> f32,
+    pub passage_similarity: &'a dyn Fn(PassageOrdinal) -> f32,
 }
 
 /// What is known of a passage during a walk.
@@ -115,8 +116,8 @@ struct Seen {
 pub(crate) struct Walking {
     options: HopOptions,
     walk: HopWalk,
-    seen: FxHashMap<u32, Seen>,
-    queue: Vec<u32>,
+    seen: FxHashMap<PassageOrdinal, Seen>,
+    queue: Vec<PassageOrdinal>,
 }
 
 /// Walks from `starts`: each round takes the best edge of every passage in the queue; a passage seen for the first time
@@ -145,10 +146,10 @@ pub(crate) fn walk(
 
 /// Returns every step from a passage that may be taken, best first.
 #[must_use]
-pub(crate) fn exits(graph: PassageGraph<'_>, from: u32, reasoning: &Reasoning<'_>) -> Vec<HopStep> {
-    let edges = row(graph.passage_edges, from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
-    let judged = edges.map(|edge| (edge as u32, (reasoning.edge_worth)(from, edge as u32)));
-    let step = |(edge, worth): (u32, f32)| HopStep { from, to: graph.edge_target[edge as usize], edge, worth };
+pub(crate) fn exits(graph: PassageGraph<'_>, from: PassageOrdinal, reasoning: &Reasoning<'_>) -> Vec<HopStep> {
+    let edges = graph.passage_edges.of(from).filter(|edge| (reasoning.is_allowed)(graph.edge_target[*edge]));
+    let judged = edges.map(|edge| (edge, (reasoning.edge_worth)(from, edge)));
+    let step = |(edge, worth): (EdgeOrdinal, f32)| HopStep { from, to: graph.edge_target[edge], edge, worth };
     top::best(judged, usize::MAX).into_iter().map(step).collect()
 }
 
@@ -177,12 +178,12 @@ impl Walking {
 
     /// Returns the passages to be left in the next round, in order; none at the end.
     #[must_use]
-    pub(crate) fn queue(&self) -> &[u32] {
+    pub(crate) fn queue(&self) -> &[PassageOrdinal] {
         if self.walk.rounds.len() < self.options.n_hop as usize { &self.queue } else { &[] }
     }
 
     /// Keeps of the queue, in its order, only the `count` passages that `score` has highest.
-    pub(crate) fn narrow(&mut self, count: usize, score: impl Fn(u32) -> f32) {
+    pub(crate) fn narrow(&mut self, count: usize, score: impl Fn(PassageOrdinal) -> f32) {
         let best = top::best(self.queue.iter().map(|passage| (*passage, score(*passage))), count);
         self.queue.retain(|passage| best.iter().any(|it| it.0 == *passage));
     }
@@ -212,7 +213,7 @@ impl Walking {
 
     /// Ends the walk and keeps the best, by their Helpfulness.
     #[must_use]
-    pub(crate) fn finish(self, passage_similarity: &dyn Fn(u32) -> f32) -> HopWalk {
+    pub(crate) fn finish(self, passage_similarity: &dyn Fn(PassageOrdinal) -> f32) -> HopWalk {
         let Self { options, mut walk, seen, .. } = self;
         prune(&mut walk, &seen, passage_similarity, &options);
         walk
@@ -221,12 +222,12 @@ impl Walking {
 
 fn prune(
     walk: &mut HopWalk,
-    seen: &FxHashMap<u32, Seen>,
-    passage_similarity: &dyn Fn(u32) -> f32,
+    seen: &FxHashMap<PassageOrdinal, Seen>,
+    passage_similarity: &dyn Fn(PassageOrdinal) -> f32,
     options: &HopOptions,
 ) {
     let all = seen.values().map(|seen| seen.arrivals).sum::<u32>() as f32;
-    let helpfulness = |(&passage, seen): (&u32, &Seen)| {
+    let helpfulness = |(&passage, seen): (&PassageOrdinal, &Seen)| {
         let importance = match options.importance {
             Importance::Counted => seen.arrivals as f32 / all,
             Importance::Carried => seen.carried,
@@ -234,7 +235,7 @@ fn prune(
         (passage, f32::midpoint(passage_similarity(passage), importance))
     };
     let ranked = top::best(seen.iter().map(helpfulness), usize::MAX);
-    let visited = |(passage, helpfulness): (u32, f32)| Visited {
+    let visited = |(passage, helpfulness): (PassageOrdinal, f32)| Visited {
         passage,
         helpfulness,
         arrivals: seen.get(&passage).map_or(0, |seen| seen.arrivals),
@@ -248,7 +249,7 @@ impl HopWalk {
     /// Returns the steps that led to `passage`, first step first, each with its round: the last is the one that carried
     /// most, or else the one that first reached it. Empty for an entry that nothing was carried to.
     #[must_use]
-    pub(crate) fn path(&self, passage: u32) -> Vec<(u32, HopStep)> {
+    pub(crate) fn path(&self, passage: PassageOrdinal) -> Vec<(u32, HopStep)> {
         let mut path = Vec::new();
         let mut last = self.carried.get(&passage).or_else(|| self.reached.get(&passage));
         while let Some((round, step)) = last {
@@ -262,15 +263,16 @@ impl HopWalk {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ordinal::listed;
     use super::*;
     use crate::graph::packed::PackedGraph;
 
     /// 0 → 1, 0 → 2, 1 → 2, 2 → 0; 3 has no exit.
     fn graph() -> PackedGraph {
         PackedGraph {
-            passage_document: vec![0, 1, 2, 3],
+            passage_document: listed(&[0, 1, 2, 3]),
             passage_edges: vec![0, 2, 3, 4, 4],
-            edge_target: vec![1, 2, 2, 0],
+            edge_target: listed(&[1, 2, 2, 0]),
             ..PackedGraph::default()
         }
     }
@@ -279,22 +281,27 @@ mod tests {
         HopOptions { n_hop: 4, top_k: 2, importance: Importance::Counted, worth_min: f32::NEG_INFINITY };
 
     fn starts(passages: &[u32]) -> Vec<Start> {
-        passages.iter().map(|passage| Start { passage: *passage, weight: 1.0 }).collect()
+        passages.iter().map(|passage| Start { passage: PassageOrdinal(*passage), weight: 1.0 }).collect()
     }
 
     /// Walks where edges are worth `worth`, by number, and passages are as similar as `similar` says.
-    fn walked(from: &[Start], worth: [f32; 4], similar: &dyn Fn(u32) -> f32, options: &HopOptions) -> HopWalk {
-        let edge_worth = |_: u32, edge: u32| worth[edge as usize];
+    fn walked(
+        from: &[Start],
+        worth: [f32; 4],
+        similar: &dyn Fn(PassageOrdinal) -> f32,
+        options: &HopOptions,
+    ) -> HopWalk {
+        let edge_worth = |_, edge: EdgeOrdinal| worth[edge.0 as usize];
         let reasoning = Reasoning { is_allowed: &|_| true, edge_worth: &edge_worth, passage_similarity: similar };
         walk(graph().view(), from, &reasoning, options)
     }
 
     fn steps(walk: &HopWalk) -> Vec<Vec<(u32, u32)>> {
-        walk.rounds.iter().map(|round| round.steps.iter().map(|step| (step.from, step.to)).collect()).collect()
+        walk.rounds.iter().map(|round| round.steps.iter().map(|step| (step.from.0, step.to.0)).collect()).collect()
     }
 
     fn path(walk: &HopWalk, passage: u32) -> Vec<u32> {
-        walk.path(passage).iter().map(|(_, step)| step.to).collect()
+        walk.path(PassageOrdinal(passage)).iter().map(|(_, step)| step.to.0).collect()
     }
 
     #[test]
@@ -302,7 +309,7 @@ mod tests {
         let walk = walked(&starts(&[0, 3]), [0.9, 0.2, 0.5, 0.1], &|_| 0.0, &COUNTED);
         assert_eq!(steps(&walk), [vec![(0, 1)], vec![(1, 2)], vec![(2, 0)]]);
         assert_eq!(walk.rounds.iter().map(|round| round.queue).collect::<Vec<_>>(), [2, 1, 1]);
-        assert_eq!(walk.kept[0], Visited { passage: 0, helpfulness: 0.5 * 2.0 / 5.0, arrivals: 2 });
+        assert_eq!(walk.kept[0], Visited { passage: PassageOrdinal(0), helpfulness: 0.5 * 2.0 / 5.0, arrivals: 2 });
         assert_eq!((walk.kept.len(), walk.pruned.len()), (2, 2));
         assert_eq!(path(&walk, 2), [1, 2]);
     }
@@ -310,10 +317,10 @@ mod tests {
     #[test]
     fn what_arrives_is_what_was_carried_along_good_edges() {
         let options = HopOptions { importance: Importance::Carried, worth_min: 0.0, top_k: 4, ..COUNTED };
-        let from = [Start { passage: 0, weight: 0.8 }, Start { passage: 1, weight: 0.1 }];
+        let from = [(0, 0.8), (1, 0.1)].map(|(passage, weight)| Start { passage: PassageOrdinal(passage), weight });
         let walk = walked(&from, [0.5, 0.2, 0.9, -0.1], &|_| 0.0, &options);
         assert_eq!(steps(&walk), [vec![(0, 1), (1, 2)], vec![]], "an edge worth nothing is not taken");
-        let helpfulness: Vec<(u32, f32)> = walk.kept.iter().map(|it| (it.passage, it.helpfulness)).collect();
+        let helpfulness: Vec<(u32, f32)> = walk.kept.iter().map(|it| (it.passage.0, it.helpfulness)).collect();
         assert_eq!(helpfulness, [(1, 0.5 * 0.8 * 0.5), (2, 0.5 * 0.1 * 0.9), (0, 0.0)]);
         assert_eq!(path(&walk, 1), [1], "an entry shows what was carried to it");
         assert_eq!(path(&walk, 2), [2], "what an entry carries is its own");
@@ -330,12 +337,17 @@ mod tests {
 
     #[test]
     fn a_walk_takes_the_steps_that_it_is_told_and_leaves_no_passage_twice() {
-        let step = |from, to, edge| HopStep { from, to, edge, worth: 0.5 };
+        let step = |from, to, edge| HopStep {
+            from: PassageOrdinal(from),
+            to: PassageOrdinal(to),
+            edge: EdgeOrdinal(edge),
+            worth: 0.5,
+        };
         let mut walking = Walking::begin(&starts(&[0, 3]), &COUNTED);
         let told = vec![step(0, 1, 0), step(0, 2, 1)];
         walking.advance(WalkRound { judged: 2, steps: told.clone(), ..WalkRound::default() });
         assert_eq!(walking.queue(), [1, 2], "several steps may leave a passage");
-        walking.narrow(1, |passage| passage as f32);
+        walking.narrow(1, |passage| passage.0 as f32);
         assert_eq!(walking.queue(), [2]);
         walking.advance(WalkRound { judged: 1, steps: vec![step(2, 0, 3)], ..WalkRound::default() });
         assert!(walking.queue().is_empty(), "a passage seen before is not left again");
@@ -346,7 +358,7 @@ mod tests {
 
     #[test]
     fn similarity_decides_where_arrivals_are_equal() {
-        let similar = |passage: u32| if passage == 3 { 0.9 } else { 0.1 };
+        let similar = |passage: PassageOrdinal| if passage == 3 { 0.9 } else { 0.1 };
         let walk = walked(&starts(&[1, 3]), [0.0; 4], &similar, &HopOptions { n_hop: 0, ..COUNTED });
         assert_eq!(walk.kept[0].passage, 3);
         assert!(walk.rounds.is_empty());

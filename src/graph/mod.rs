@@ -7,6 +7,7 @@ pub(crate) mod layout;
 pub mod matching;
 pub mod mentions;
 pub(crate) mod network;
+pub mod ordinal;
 pub mod packed;
 pub(crate) mod paths;
 pub(crate) mod scan;

@@ -4,14 +4,13 @@
 //! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions
 //! (one for each entity and passage), and what belongs to these documents. All are walked in either direction.
 
-use std::ops::Range;
-
 use petgraph::Undirected;
 use petgraph::visit::{
     Data, EdgeRef, GraphBase, GraphProp, IntoEdgeReferences, IntoEdges, IntoNeighbors, IntoNodeIdentifiers,
     NodeIndexable,
 };
 
+use super::ordinal::{DocumentOrdinal, EdgeOrdinal, EntityOrdinal, Ordinal as _, Ordinals, PassageOrdinal};
 use super::packed::{PassageGraph, row};
 use crate::domain::PathsBy;
 
@@ -19,29 +18,29 @@ use crate::domain::PathsBy;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     /// A passage.
-    Passage(u32),
+    Passage(PassageOrdinal),
     /// An entity.
-    Entity(u32),
+    Entity(EntityOrdinal),
     /// A document.
-    Document(u32),
+    Document(DocumentOrdinal),
 }
 
 /// An edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edge {
     /// A question edge.
-    Question(u32),
+    Question(EdgeOrdinal),
     /// The mention of an entity in a passage, however often it is mentioned there.
     Mention {
         /// The entity.
-        entity: u32,
+        entity: EntityOrdinal,
         /// The passage.
-        passage: u32,
+        passage: PassageOrdinal,
     },
     /// That a passage is part of its document.
     PartOf {
         /// The passage.
-        passage: u32,
+        passage: PassageOrdinal,
     },
 }
 
@@ -64,7 +63,7 @@ pub struct Network<'a> {
     /// Where question edges arrive at each passage: rows of `arriving`.
     arriving_rows: Vec<u32>,
     /// A question edge and the passage that it leaves.
-    arriving: Vec<(u32, u32)>,
+    arriving: Vec<(EdgeOrdinal, PassageOrdinal)>,
 }
 
 /// An edge as it is walked.
@@ -83,16 +82,16 @@ impl<'a> Network<'a> {
     /// O(passages + question edges) time and memory.
     #[must_use]
     pub fn new(graph: PassageGraph<'a>, walked: Walked) -> Self {
-        let passages = 0..graph.passage_count() as u32;
+        let passages = PassageOrdinal::first(graph.passage_count());
         let mut arriving_rows = vec![0; graph.passage_count() + 1];
-        graph.edge_target.iter().for_each(|to| arriving_rows[*to as usize + 1] += 1);
+        graph.edge_target.iter().for_each(|to| arriving_rows[to.index() + 1] += 1);
         (1..arriving_rows.len()).for_each(|at| arriving_rows[at] += arriving_rows[at - 1]);
         let mut free = arriving_rows.clone();
-        let mut arriving = vec![(0, 0); graph.edge_target.len()];
+        let mut arriving = vec![(EdgeOrdinal(0), PassageOrdinal(0)); graph.edge_target.len()];
         for from in passages {
-            for edge in row(graph.passage_edges, from) {
-                let place = &mut free[graph.edge_target[edge] as usize];
-                arriving[*place as usize] = (edge as u32, from);
+            for edge in graph.passage_edges.of(from) {
+                let place = &mut free[graph.edge_target[edge].index()];
+                arriving[*place as usize] = (edge, from);
                 *place += 1;
             }
         }
@@ -100,8 +99,8 @@ impl<'a> Network<'a> {
     }
 
     /// Returns whether paths may pass through an entity.
-    fn admits(&self, entity: u32) -> bool {
-        self.graph.entity_documents[entity as usize] <= self.walked.documents_max
+    fn admits(&self, entity: EntityOrdinal) -> bool {
+        self.graph.entity_documents[entity] <= self.walked.documents_max
             || self.walked.ends.contains(&Node::Entity(entity))
     }
 }
@@ -111,37 +110,39 @@ impl<'a> Network<'a> {
 pub struct Links<'n> {
     network: &'n Network<'n>,
     node: Node,
-    leaving: Range<usize>,
-    arriving: Range<usize>,
-    /// Of a passage, its mentions; of an entity, the places where it is mentioned.
-    mentions: Range<usize>,
+    leaving: Ordinals<EdgeOrdinal>,
+    arriving: &'n [(EdgeOrdinal, PassageOrdinal)],
+    /// The entity of each mention in a passage.
+    entities: &'n [EntityOrdinal],
+    /// The passage of each mention of an entity.
+    passages: &'n [PassageOrdinal],
     /// The passages that are part of a document.
-    parts: Range<usize>,
+    parts: Ordinals<PassageOrdinal>,
 }
 
 impl<'n> Links<'n> {
-    fn new(network: &'n Network<'_>, node: Node) -> Self {
+    fn new(network: &'n Network<'n>, node: Node) -> Self {
         let (graph, walked) = (&network.graph, &network.walked);
-        let empty = || 0..0;
-        let mut links = Self { network, node, leaving: empty(), arriving: empty(), mentions: empty(), parts: empty() };
+        let (leaving, parts) = (Ordinals::none(), Ordinals::none());
+        let mut links = Self { network, node, leaving, arriving: &[], entities: &[], passages: &[], parts };
         match node {
             Node::Passage(passage) => {
                 if walked.by.has_questions() {
-                    links.leaving = row(graph.passage_edges, passage);
-                    links.arriving = row(&network.arriving_rows, passage);
+                    links.leaving = graph.passage_edges.of(passage);
+                    links.arriving = &network.arriving[row(&network.arriving_rows, passage)];
                 }
                 if walked.by.has_names() {
-                    links.mentions = row(graph.passage_mentions, passage);
+                    links.entities = graph.mention_entity.of(graph.passage_mentions.of(passage));
                 }
-                if walked.ends.contains(&Node::Document(graph.passage_document[passage as usize])) {
-                    links.parts = passage as usize..passage as usize + 1;
+                if walked.ends.contains(&Node::Document(graph.passage_document[passage])) {
+                    links.parts = Ordinals::between(passage.0, passage.0 + 1);
                 }
             }
             Node::Entity(entity) if walked.by.has_names() && network.admits(entity) => {
-                links.mentions = row(graph.entity_mentions, entity);
+                links.passages = graph.posting_passage.of(graph.entity_mentions.of(entity));
             }
             Node::Document(document) if walked.ends.contains(&node) => {
-                links.parts = row(graph.document_passages, document);
+                links.parts = graph.document_passages.of(document);
             }
             Node::Entity(_) | Node::Document(_) => {}
         }
@@ -152,49 +153,49 @@ impl<'n> Links<'n> {
         Link { source: self.node, target, edge }
     }
 
-    /// Returns the next mention, one for each entity and passage: those of the same lie side by side.
+    /// Returns the next mention, one for each entity and passage.
     fn next_mention(&mut self) -> Option<Link> {
-        let graph = &self.network.graph;
-        loop {
-            let at = self.mentions.next()?;
-            let is_next_same = |items: &[u32]| !self.mentions.is_empty() && items[at] == items[at + 1];
-            match self.node {
-                Node::Passage(passage) => {
-                    let entity = graph.mention_entity[at];
-                    if !is_next_same(graph.mention_entity) && self.network.admits(entity) {
-                        return Some(self.link(Node::Entity(entity), Edge::Mention { entity, passage }));
-                    }
+        match self.node {
+            Node::Passage(passage) => loop {
+                let entity = next_distinct(&mut self.entities)?;
+                if self.network.admits(entity) {
+                    return Some(self.link(Node::Entity(entity), Edge::Mention { entity, passage }));
                 }
-                Node::Entity(entity) => {
-                    let passage = graph.posting_passage[at];
-                    if !is_next_same(graph.posting_passage) {
-                        return Some(self.link(Node::Passage(passage), Edge::Mention { entity, passage }));
-                    }
-                }
-                Node::Document(_) => return None,
+            },
+            Node::Entity(entity) => {
+                let passage = next_distinct(&mut self.passages)?;
+                Some(self.link(Node::Passage(passage), Edge::Mention { entity, passage }))
             }
+            Node::Document(_) => None,
         }
     }
+}
+
+/// Takes the first item and those behind it that equal it.
+fn next_distinct<T: Copy + PartialEq>(items: &mut &[T]) -> Option<T> {
+    let first = *items.first()?;
+    *items = &items[items.iter().take_while(|it| **it == first).count()..];
+    Some(first)
 }
 
 impl Iterator for Links<'_> {
     type Item = Link;
 
     fn next(&mut self) -> Option<Link> {
-        let Network { graph, arriving, .. } = self.network;
+        let graph = &self.network.graph;
         if let Some(edge) = self.leaving.next() {
-            return Some(self.link(Node::Passage(graph.edge_target[edge]), Edge::Question(edge as u32)));
+            return Some(self.link(Node::Passage(graph.edge_target[edge]), Edge::Question(edge)));
         }
-        if let Some(at) = self.arriving.next() {
-            let (edge, from) = arriving[at];
-            return Some(self.link(Node::Passage(from), Edge::Question(edge)));
+        if let Some(((edge, from), rest)) = self.arriving.split_first() {
+            self.arriving = rest;
+            return Some(self.link(Node::Passage(*from), Edge::Question(*edge)));
         }
         if let Some(mention) = self.next_mention() {
             return Some(mention);
         }
-        let passage = self.parts.next()? as u32;
+        let passage = self.parts.next()?;
         let target = match self.node {
-            Node::Passage(_) => Node::Document(graph.passage_document[passage as usize]),
+            Node::Passage(_) => Node::Document(graph.passage_document[passage]),
             Node::Entity(_) | Node::Document(_) => Node::Passage(passage),
         };
         Some(self.link(target, Edge::PartOf { passage }))
@@ -257,20 +258,20 @@ impl NodeIndexable for Network<'_> {
     fn to_index(&self, node: Node) -> usize {
         let (passages, entities) = (self.graph.passage_count(), self.graph.entity_documents.len());
         match node {
-            Node::Passage(passage) => passage as usize,
-            Node::Entity(entity) => passages + entity as usize,
-            Node::Document(document) => passages + entities + document as usize,
+            Node::Passage(passage) => passage.index(),
+            Node::Entity(entity) => passages + entity.index(),
+            Node::Document(document) => passages + entities + document.index(),
         }
     }
 
     fn from_index(&self, index: usize) -> Node {
         let (passages, entities) = (self.graph.passage_count(), self.graph.entity_documents.len());
         if index < passages {
-            Node::Passage(index as u32)
+            Node::Passage(PassageOrdinal::at(index))
         } else if index < passages + entities {
-            Node::Entity((index - passages) as u32)
+            Node::Entity(EntityOrdinal::at(index - passages))
         } else {
-            Node::Document((index - passages - entities) as u32)
+            Node::Document(DocumentOrdinal::at(index - passages - entities))
         }
     }
 }
@@ -312,6 +313,7 @@ impl<'n> IntoEdgeReferences for &'n Network<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::ordinal::listed;
     use crate::graph::packed::PackedGraph;
 
     /// Three passages of two documents; 0 leads to 2 and back, 1 leads to 2. Entity 0 is twice in passage 0 and once in
@@ -319,13 +321,13 @@ mod tests {
     fn packed() -> PackedGraph {
         PackedGraph {
             document_passages: vec![0, 2, 3],
-            passage_document: vec![0, 0, 1],
+            passage_document: listed(&[0, 0, 1]),
             passage_edges: vec![0, 1, 2, 3],
-            edge_target: vec![2, 2, 0],
+            edge_target: listed(&[2, 2, 0]),
             passage_mentions: vec![0, 3, 4, 6],
-            mention_entity: vec![0, 0, 1, 1, 0, 1],
+            mention_entity: listed(&[0, 0, 1, 1, 0, 1]),
             entity_mentions: vec![0, 3, 6],
-            posting_passage: vec![0, 0, 2, 0, 1, 2],
+            posting_passage: listed(&[0, 0, 2, 0, 1, 2]),
             entity_documents: vec![2, 2],
             ..PackedGraph::default()
         }
@@ -351,13 +353,20 @@ mod tests {
 
     #[test]
     fn every_edge_is_walked_once_from_either_end() {
-        let passages = [Node::Passage(0), Node::Passage(2)];
+        let passages = [Node::Passage(PassageOrdinal(0)), Node::Passage(PassageOrdinal(2))];
         check(walked(PathsBy::Both, u32::MAX, passages), 3 + 5);
         check(walked(PathsBy::Questions, u32::MAX, passages), 3);
         check(walked(PathsBy::Names, u32::MAX, passages), 5);
         // A document counts where it is an end, an entity that is everywhere where it is one.
-        check(walked(PathsBy::Questions, u32::MAX, [Node::Document(0), Node::Passage(2)]), 3 + 2);
+        check(
+            walked(
+                PathsBy::Questions,
+                u32::MAX,
+                [Node::Document(DocumentOrdinal(0)), Node::Passage(PassageOrdinal(2))],
+            ),
+            3 + 2,
+        );
         check(walked(PathsBy::Names, 1, passages), 0);
-        check(walked(PathsBy::Names, 1, [Node::Entity(0), Node::Document(1)]), 2 + 1);
+        check(walked(PathsBy::Names, 1, [Node::Entity(EntityOrdinal(0)), Node::Document(DocumentOrdinal(1))]), 2 + 1);
     }
 }

@@ -1,9 +1,13 @@
 //! The structure of an index as flat arrays: what a snapshot maps from disk and what a cache fills from a database.
 //!
-//! Things are named by ordinal: passages, sentences, documents, entities and questions are numbered from 0 in one
-//! version. Lists of lists are in compressed rows: `rows[i]..rows[i + 1]` bounds the items of `i`. No text but names
-//! and keywords, which queries look up.
+//! Elements are named by [ordinal](super::ordinal). Lists of lists are in compressed rows: `rows[i]..rows[i + 1]`
+//! bounds the items of `i`. No text but names and keywords, which queries look up.
 
+use super::ordinal::{
+    BearerOrdinal, Column, CueOrdinal, DocumentOrdinal, EdgeOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal,
+    MentionOrdinal, Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, Position, PostingOrdinal, Rows,
+    SentenceOrdinal,
+};
 use super::structure;
 
 /// Ways in which a passage bears a name; smaller is stronger.
@@ -37,7 +41,7 @@ pub const CUES_AFTER: usize = 3;
 /// Words kept around a mention.
 pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
 /// No word.
-pub const NO_CUE: u32 = u32::MAX;
+pub const NO_CUE: CueOrdinal = CueOrdinal(u32::MAX);
 
 /// Returns how many things an array, or `documents`, or `outgoing`, is the list of.
 macro_rules! count {
@@ -55,10 +59,20 @@ macro_rules! count {
 /// Says of one array whether it keeps a rule.
 macro_rules! keeps {
     ($items:expr, ends $texts:ident; $graph:expr, $outgoing:expr) => {
-        structure::ends($items, $graph.$texts)
+        structure::ends($items, $graph.$texts.items())
     };
     ($items:expr, $rule:ident $($things:ident)+; $graph:expr, $outgoing:expr) => {
         structure::$rule($items, $(count!($things, $graph, $outgoing)),+)
+    };
+}
+
+/// Returns what the items of an array are: what belongs to each owner of rows begins at a number.
+macro_rules! items {
+    (Column $item:ty) => {
+        $item
+    };
+    (Rows $item:ty) => {
+        u32
     };
 }
 
@@ -72,20 +86,20 @@ macro_rules! keeps {
 /// - `around mentions cues`: there are [`CUES`] items for each mention, each the number of a cue or [`NO_CUE`],
 /// - `ends texts`: it bounds texts that lie back to back in that array.
 macro_rules! packed {
-    ($($(#[$doc:meta])* $field:ident: $item:ty = $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
+    ($($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> = $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
         /// The arrays of one version, owned: what a build fills.
         #[derive(Debug, Clone, Default, PartialEq)]
-        pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<$item>,)* }
+        pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
 
         /// The arrays of one version, borrowed from wherever they lie.
         #[derive(Debug, Clone, Copy, Default, PartialEq)]
-        pub struct PassageGraph<'a> { $($(#[$doc])* pub $field: &'a [$item],)* }
+        pub struct PassageGraph<'a> { $($(#[$doc])* pub $field: $form<'a, $key, $item>,)* }
 
         impl PackedGraph {
             /// Returns the arrays as a reader sees them.
             #[must_use]
             pub fn view(&self) -> PassageGraph<'_> {
-                PassageGraph { $($field: &self.$field,)* }
+                PassageGraph { $($field: $form::new(&self.$field),)* }
             }
 
             /// See [`PassageGraph::sections`].
@@ -99,13 +113,13 @@ macro_rules! packed {
             /// Returns every array as bytes, by name, in a fixed order.
             #[must_use]
             pub fn sections(&self) -> Vec<(&'static str, &'a [u8])> {
-                vec![$(($name, bytemuck::cast_slice(self.$field)),)*]
+                vec![$(($name, bytemuck::cast_slice(self.$field.items())),)*]
             }
 
             /// Returns a copy of the arrays.
             #[must_use]
             pub fn to_packed(&self) -> PackedGraph {
-                PackedGraph { $($field: self.$field.to_vec(),)* }
+                PackedGraph { $($field: self.$field.items().to_vec(),)* }
             }
 
             /// Returns the arrays that lie in `section(name)`, without copying.
@@ -116,6 +130,7 @@ macro_rules! packed {
             pub fn from_sections(section: impl Fn(&str) -> Option<&'a [u8]>) -> Result<Self, &'static str> {
                 Ok(Self { $($field: section($name)
                     .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
+                    .map($form::new)
                     .ok_or($name)?,)* })
             }
 
@@ -125,7 +140,7 @@ macro_rules! packed {
             ///
             /// The name of an array that breaks a rule, and the rule.
             pub fn check(&self, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
-                $($(keeps!(self.$field, $rule $($of)+; self, outgoing).map_err(|rule| ($name, rule))?;)*)*
+                $($(keeps!(self.$field.items(), $rule $($of)+; self, outgoing).map_err(|rule| ($name, rule))?;)*)*
                 Ok(())
             }
         }
@@ -134,104 +149,104 @@ macro_rules! packed {
 
 packed! {
     /// Passages of document `d`: passages are numbered document by document.
-    document_passages: u32 = "document.passages" [rows documents passage_document],
+    document_passages: Rows<DocumentOrdinal, PassageOrdinal> = "document.passages" [rows documents passage_document],
     /// The document of each passage.
-    passage_document: u32 = "passage.document" [below documents],
+    passage_document: Column<PassageOrdinal, DocumentOrdinal> = "passage.document" [below documents],
     /// Sentences of passage `p`: sentences are numbered passage by passage.
-    passage_sentences: u32 = "passage.sentences" [rows passage_document sentence_passage],
+    passage_sentences: Rows<PassageOrdinal, SentenceOrdinal> = "passage.sentences" [rows passage_document sentence_passage],
     /// The passage of each sentence.
-    sentence_passage: u32 = "sentence.passage" [below passage_document],
+    sentence_passage: Column<SentenceOrdinal, PassageOrdinal> = "sentence.passage" [below passage_document],
     /// Terms in each passage's lexical field (title twice, text once).
-    passage_length: u32 = "passage.length" [each passage_document],
+    passage_length: Column<PassageOrdinal, u32> = "passage.length" [each passage_document],
     /// Terms in each sentence's lexical field (title once, sentence once).
-    sentence_length: u32 = "sentence.length" [each sentence_passage],
+    sentence_length: Column<SentenceOrdinal, u32> = "sentence.length" [each sentence_passage],
 
     /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names.
-    entity_name_ends: u32 = "entity.name-ends" [ends entity_names],
+    entity_name_ends: Column<EntityOrdinal, u32> = "entity.name-ends" [ends entity_names],
     /// Folded names of entities, words joined by one space, back to back.
-    entity_names: u8 = "entity.names" [],
+    entity_names: Column<Position, u8> = "entity.names" [],
     /// Documents that mention each entity.
-    entity_documents: u32 = "entity.documents" [each entity_name_ends],
+    entity_documents: Column<EntityOrdinal, u32> = "entity.documents" [each entity_name_ends],
     /// Bits of [`entity_flag`].
-    entity_flags: u32 = "entity.flags" [each entity_name_ends],
+    entity_flags: Column<EntityOrdinal, u32> = "entity.flags" [each entity_name_ends],
     /// Bearers of each entity's name: rows of `bearer_document`.
-    entity_bearers: u32 = "entity.bearers" [rows entity_name_ends bearer_document],
+    entity_bearers: Rows<EntityOrdinal, BearerOrdinal> = "entity.bearers" [rows entity_name_ends bearer_document],
     /// The document that bears the name.
-    bearer_document: u32 = "bearer.document" [below documents],
+    bearer_document: Column<BearerOrdinal, DocumentOrdinal> = "bearer.document" [below documents],
     /// The passage that speaks for the name in that document.
-    bearer_passage: u32 = "bearer.passage" [each bearer_document, below passage_document],
+    bearer_passage: Column<BearerOrdinal, PassageOrdinal> = "bearer.passage" [each bearer_document, below passage_document],
     /// How it bears it: [`name_kind`].
-    bearer_kind: u32 = "bearer.kind" [each bearer_document],
+    bearer_kind: Column<BearerOrdinal, u32> = "bearer.kind" [each bearer_document],
     /// Names of each document: rows of `own_entity`.
-    document_own: u32 = "document.own" [rows documents own_entity],
+    document_own: Rows<DocumentOrdinal, Position> = "document.own" [rows documents own_entity],
     /// A name of the document: entities whose mention in it is a mention of itself.
-    own_entity: u32 = "own.entity" [below entity_name_ends],
+    own_entity: Column<Position, EntityOrdinal> = "own.entity" [below entity_name_ends],
 
     /// Mentions in each passage: rows of `mention_entity`, ordered by entity, then sentence.
-    passage_mentions: u32 = "passage.mentions" [rows passage_document mention_entity],
+    passage_mentions: Rows<PassageOrdinal, MentionOrdinal> = "passage.mentions" [rows passage_document mention_entity],
     /// The entity mentioned.
-    mention_entity: u32 = "mention.entity" [below entity_name_ends],
+    mention_entity: Column<MentionOrdinal, EntityOrdinal> = "mention.entity" [below entity_name_ends],
     /// The sentence, numbered over the whole index.
-    mention_sentence: u32 = "mention.sentence" [each mention_entity, below sentence_passage],
+    mention_sentence: Column<MentionOrdinal, SentenceOrdinal> = "mention.sentence" [each mention_entity, below sentence_passage],
     /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`]
     /// pads.
-    mention_cues: u32 = "mention.cues" [around mention_entity cue_ends],
+    mention_cues: Column<Position, CueOrdinal> = "mention.cues" [around mention_entity cue_ends],
     /// Where each entity is mentioned: rows of `posting_mention`.
-    entity_mentions: u32 = "entity.mentions" [rows entity_name_ends posting_mention],
+    entity_mentions: Rows<EntityOrdinal, PostingOrdinal> = "entity.mentions" [rows entity_name_ends posting_mention],
     /// The mention, as an index into `mention_entity`; ordered by passage.
-    posting_mention: u32 = "posting.mention" [below mention_entity],
+    posting_mention: Column<PostingOrdinal, MentionOrdinal> = "posting.mention" [below mention_entity],
     /// The passage of each posting.
-    posting_passage: u32 = "posting.passage" [each posting_mention, below passage_document],
+    posting_passage: Column<PostingOrdinal, PassageOrdinal> = "posting.passage" [each posting_mention, below passage_document],
     /// Ends of the cue prefixes in `cue_prefixes`; cues are numbered in order.
-    cue_ends: u32 = "cue.ends" [ends cue_prefixes],
+    cue_ends: Column<CueOrdinal, u32> = "cue.ends" [ends cue_prefixes],
     /// Stem prefixes of the words around mentions, back to back.
-    cue_prefixes: u8 = "cue.prefixes" [],
+    cue_prefixes: Column<Position, u8> = "cue.prefixes" [],
 
     /// In-coming questions of each passage: they are numbered passage by passage.
-    passage_incoming: u32 = "passage.incoming" [rows passage_document incoming_passage],
+    passage_incoming: Rows<PassageOrdinal, IncomingOrdinal> = "passage.incoming" [rows passage_document incoming_passage],
     /// The passage that answers each in-coming question.
-    incoming_passage: u32 = "incoming.passage" [below passage_document],
+    incoming_passage: Column<IncomingOrdinal, PassageOrdinal> = "incoming.passage" [below passage_document],
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
-    incoming_keywords: u32 = "incoming.keywords" [rows incoming_passage incoming_keyword],
+    incoming_keywords: Rows<IncomingOrdinal, Position> = "incoming.keywords" [rows incoming_passage incoming_keyword],
     /// A keyword of an in-coming question.
-    incoming_keyword: u32 = "incoming.keyword" [below keyword_ends],
+    incoming_keyword: Column<Position, KeywordOrdinal> = "incoming.keyword" [below keyword_ends],
     /// The sentence of its passage that each in-coming question was made from.
-    incoming_sentence: u32 = "incoming.sentence" [each incoming_passage],
+    incoming_sentence: Column<IncomingOrdinal, u32> = "incoming.sentence" [each incoming_passage],
     /// The sentence of its passage that each out-coming question was made from.
-    outgoing_sentence: u32 = "outgoing.sentence" [each outgoing],
+    outgoing_sentence: Column<OutgoingOrdinal, u32> = "outgoing.sentence" [each outgoing],
     /// Keywords of each out-coming question: rows of `outgoing_keyword`.
-    outgoing_keywords: u32 = "outgoing.keywords" [rows outgoing outgoing_keyword],
+    outgoing_keywords: Rows<OutgoingOrdinal, Position> = "outgoing.keywords" [rows outgoing outgoing_keyword],
     /// A keyword of an out-coming question.
-    outgoing_keyword: u32 = "outgoing.keyword" [below keyword_ends],
+    outgoing_keyword: Column<Position, KeywordOrdinal> = "outgoing.keyword" [below keyword_ends],
     /// Ends of the keywords in `keyword_texts`; keywords are numbered in order.
-    keyword_ends: u32 = "keyword.ends" [ends keyword_texts],
+    keyword_ends: Column<KeywordOrdinal, u32> = "keyword.ends" [ends keyword_texts],
     /// Keywords, back to back.
-    keyword_texts: u8 = "keyword.texts" [],
+    keyword_texts: Column<Position, u8> = "keyword.texts" [],
     /// Keywords of each passage (of its names, mentions and questions): rows of `passage_keyword`.
-    passage_keywords: u32 = "passage.keywords" [rows passage_document passage_keyword],
+    passage_keywords: Rows<PassageOrdinal, Position> = "passage.keywords" [rows passage_document passage_keyword],
     /// A keyword of a passage, ascending in each row.
-    passage_keyword: u32 = "passage.keyword" [below keyword_ends],
+    passage_keyword: Column<Position, KeywordOrdinal> = "passage.keyword" [below keyword_ends],
 
     /// Question edges that leave each passage: rows of `edge_target`, best first.
-    passage_edges: u32 = "passage.edges" [rows passage_document edge_target],
+    passage_edges: Rows<PassageOrdinal, EdgeOrdinal> = "passage.edges" [rows passage_document edge_target],
     /// The passage that an edge leads to.
-    edge_target: u32 = "edge.target" [below passage_document],
+    edge_target: Column<EdgeOrdinal, PassageOrdinal> = "edge.target" [below passage_document],
     /// The in-coming question of an edge.
-    edge_incoming: u32 = "edge.incoming" [each edge_target, below incoming_passage],
+    edge_incoming: Column<EdgeOrdinal, IncomingOrdinal> = "edge.incoming" [each edge_target, below incoming_passage],
     /// The out-coming question of an edge.
-    edge_outgoing: u32 = "edge.outgoing" [each edge_target, below outgoing],
+    edge_outgoing: Column<EdgeOrdinal, OutgoingOrdinal> = "edge.outgoing" [each edge_target, below outgoing],
     /// SIM of an edge's questions.
-    edge_similarity: f32 = "edge.similarity" [each edge_target],
+    edge_similarity: Column<EdgeOrdinal, f32> = "edge.similarity" [each edge_target],
     /// Keywords of each edge, of both its questions: rows of `edge_keyword`.
-    edge_keywords: u32 = "edge.keywords" [rows edge_target edge_keyword],
+    edge_keywords: Rows<EdgeOrdinal, Position> = "edge.keywords" [rows edge_target edge_keyword],
     /// A keyword of an edge, ascending in each row.
-    edge_keyword: u32 = "edge.keyword" [below keyword_ends],
+    edge_keyword: Column<Position, KeywordOrdinal> = "edge.keyword" [below keyword_ends],
 }
 
-/// Returns the bounds of row `i` of compressed rows.
+/// Returns what belongs to `owner` in an array that begins at `rows[owner]` for each.
 #[must_use]
-pub fn row(rows: &[u32], i: u32) -> std::ops::Range<usize> {
-    rows[i as usize] as usize..rows[i as usize + 1] as usize
+pub fn row<K: Ordinal>(rows: &[u32], owner: K) -> std::ops::Range<usize> {
+    rows[owner.index()] as usize..rows[owner.index() + 1] as usize
 }
 
 /// Returns the ends of texts laid back to back, and their bytes.
@@ -246,22 +261,22 @@ pub fn back_to_back<T: AsRef<str>>(texts: &[T]) -> (Vec<u32>, Vec<u8>) {
     (ends, bytes)
 }
 
-/// Returns text `i` of texts that lie back to back.
+/// Returns one of the texts that lie back to back.
 #[must_use]
-pub fn text_at<'a>(ends: &[u32], texts: &'a [u8], i: u32) -> &'a str {
-    let start = if i == 0 { 0 } else { ends[i as usize - 1] as usize };
-    std::str::from_utf8(&texts[start..ends[i as usize] as usize]).unwrap_or_default()
+pub fn text_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a str {
+    let start = at.index().checked_sub(1).map_or(0, |before| ends[before] as usize);
+    std::str::from_utf8(&texts[start..ends[at.index()] as usize]).unwrap_or_default()
 }
 
-/// Returns the number of `text` among texts that lie back to back in order.
+/// Returns the ordinal of `text` among texts that lie back to back in order.
 #[must_use]
-pub fn find_text(ends: &[u32], texts: &[u8], text: &str) -> Option<u32> {
+pub fn find_text<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Option<K> {
     let (mut low, mut high) = (0, ends.len() as u32);
     while low < high {
         let middle = low.midpoint(high);
-        match text_at(ends, texts, middle).cmp(text) {
+        match text_at(ends, texts, K::new(middle)).cmp(text) {
             std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Equal => return Some(middle),
+            std::cmp::Ordering::Equal => return Some(K::new(middle)),
             std::cmp::Ordering::Greater => high = middle,
         }
     }
@@ -278,7 +293,19 @@ impl<'a> PassageGraph<'a> {
     /// Returns how many documents there are.
     #[must_use]
     pub fn document_count(&self) -> usize {
-        self.document_passages.len().saturating_sub(1)
+        self.document_passages.items().len().saturating_sub(1)
+    }
+
+    /// Returns the documents.
+    #[must_use]
+    pub fn documents(&self) -> Ordinals<DocumentOrdinal> {
+        DocumentOrdinal::first(self.document_count())
+    }
+
+    /// Returns the passages.
+    #[must_use]
+    pub fn passages(&self) -> Ordinals<PassageOrdinal> {
+        self.passage_document.ordinals()
     }
 
     /// Returns how many sentences there are.
@@ -289,26 +316,32 @@ impl<'a> PassageGraph<'a> {
 
     /// Returns the folded name of an entity.
     #[must_use]
-    pub fn entity_name(&self, entity: u32) -> &'a str {
-        text_at(self.entity_name_ends, self.entity_names, entity)
+    pub fn entity_name(&self, entity: EntityOrdinal) -> &'a str {
+        text_at(&self.entity_name_ends, self.entity_names.items(), entity)
     }
 
     /// Returns the entity of a folded name.
     #[must_use]
-    pub fn entity(&self, name: &str) -> Option<u32> {
-        find_text(self.entity_name_ends, self.entity_names, name)
+    pub fn entity(&self, name: &str) -> Option<EntityOrdinal> {
+        find_text(&self.entity_name_ends, &self.entity_names, name)
     }
 
-    /// Returns the number of a cue prefix.
+    /// Returns the words around a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
     #[must_use]
-    pub fn cue(&self, prefix: &str) -> Option<u32> {
-        find_text(self.cue_ends, self.cue_prefixes, prefix)
+    pub fn cues(&self, mention: MentionOrdinal) -> &'a [CueOrdinal] {
+        &self.mention_cues.items()[mention.index() * CUES..][..CUES]
     }
 
-    /// Returns the number of a keyword.
+    /// Returns the ordinal of a cue prefix.
     #[must_use]
-    pub fn keyword(&self, text: &str) -> Option<u32> {
-        find_text(self.keyword_ends, self.keyword_texts, text)
+    pub fn cue(&self, prefix: &str) -> Option<CueOrdinal> {
+        find_text(&self.cue_ends, &self.cue_prefixes, prefix)
+    }
+
+    /// Returns the ordinal of a keyword.
+    #[must_use]
+    pub fn keyword(&self, text: &str) -> Option<KeywordOrdinal> {
+        find_text(&self.keyword_ends, &self.keyword_texts, text)
     }
 }
 
@@ -318,8 +351,11 @@ mod tests {
 
     #[test]
     fn sections_come_back_as_the_arrays_they_were() {
-        let packed =
-            PackedGraph { passage_document: vec![0, 0, 1], edge_similarity: vec![0.5], ..PackedGraph::default() };
+        let packed = PackedGraph {
+            passage_document: [0, 0, 1].map(DocumentOrdinal).into(),
+            edge_similarity: vec![0.5],
+            ..PackedGraph::default()
+        };
         let sections = packed.sections();
         let find = |name: &str| sections.iter().find(|(it, _)| *it == name).map(|(_, bytes)| *bytes);
         assert_eq!(PassageGraph::from_sections(find), Ok(packed.view()));
@@ -329,8 +365,8 @@ mod tests {
     #[test]
     fn a_text_is_found_among_texts_in_order() {
         let (ends, texts) = (vec![1, 3, 6], b"abbccc");
-        assert_eq!(find_text(&ends, texts, "bb"), Some(1));
-        assert_eq!(find_text(&ends, texts, "b"), None);
-        assert_eq!(text_at(&ends, texts, 2), "ccc");
+        assert_eq!(find_text(&ends, texts, "bb"), Some(KeywordOrdinal(1)));
+        assert_eq!(find_text::<KeywordOrdinal>(&ends, texts, "b"), None);
+        assert_eq!(text_at(&ends, texts, KeywordOrdinal(2)), "ccc");
     }
 }

@@ -1,5 +1,6 @@
 //! The rules that the arrays of a packed graph keep, so that whoever walks it may index without looking.
 
+use super::ordinal::{CueOrdinal, Ordinal};
 use super::packed::{CUES, NO_CUE};
 
 /// Nothing, or the rule that an array breaks.
@@ -20,10 +21,10 @@ pub(super) fn each<T>(items: &[T], count: usize) -> Kept {
 }
 
 /// Each item is the number of one of `count` things.
-pub(super) fn below(items: &[u32], count: usize) -> Kept {
+pub(super) fn below<V: Ordinal>(items: &[V], count: usize) -> Kept {
     // The largest first, compared once: a loop without a branch.
     let largest = items.iter().copied().max();
-    holds(RANGE, largest.is_none_or(|largest| (largest as usize) < count))
+    holds(RANGE, largest.is_none_or(|largest| largest.index() < count))
 }
 
 /// Bounds the row that each of `count` owners has of `items`. Rows of nothing may be left out whole: an empty index has
@@ -38,9 +39,9 @@ pub(super) fn rows(rows: &[u32], count: usize, items: usize) -> Kept {
 }
 
 /// Around each of `mentions` there are so many of `cues`, or none.
-pub(super) fn around(items: &[u32], mentions: usize, cues: usize) -> Kept {
+pub(super) fn around(items: &[CueOrdinal], mentions: usize, cues: usize) -> Kept {
     each(items, mentions * CUES)?;
-    holds(RANGE, items.iter().all(|cue| *cue == NO_CUE || (*cue as usize) < cues))
+    holds(RANGE, items.iter().all(|cue| *cue == NO_CUE || cue.index() < cues))
 }
 
 /// Bounds texts that lie back to back.

@@ -2,25 +2,27 @@
 
 use std::cmp::Ordering;
 
+use super::ordinal::Ordinal;
+
 /// Scores among which the best are looked for at a time, at least.
 const ROOM_MIN: usize = 256;
 
 /// Orders by score, best first, then by number.
 #[must_use]
-pub(crate) fn best_first(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
+pub(crate) fn best_first<K: Ord>(a: &(K, f32), b: &(K, f32)) -> Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
 /// Returns the `k` best of `scored`, best first.
 #[must_use]
-pub(crate) fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Vec<(u32, f32)> {
+pub(crate) fn best<K: Copy + Ord>(scored: impl IntoIterator<Item = (K, f32)>, k: usize) -> Vec<(K, f32)> {
     if k == 0 {
         return Vec::new();
     }
     let most = k.saturating_mul(2).max(ROOM_MIN);
     let mut kept = Vec::new();
     // What is not better than this cannot be among the best any more.
-    let mut last: Option<(u32, f32)> = None;
+    let mut last: Option<(K, f32)> = None;
     for candidate in scored {
         if last.is_some_and(|last| best_first(&candidate, &last).is_ge()) {
             continue;
@@ -39,8 +41,8 @@ pub(crate) fn best(scored: impl IntoIterator<Item = (u32, f32)>, k: usize) -> Ve
 
 /// Returns the `k` best of a list of scores by number, best first; what is not finite is left out.
 #[must_use]
-pub(crate) fn best_of(scores: &[f32], k: usize) -> Vec<(u32, f32)> {
-    best(scores.iter().enumerate().filter(|(_, score)| score.is_finite()).map(|(i, score)| (i as u32, *score)), k)
+pub(crate) fn best_of<K: Ordinal>(scores: &[f32], k: usize) -> Vec<(K, f32)> {
+    best(scores.iter().enumerate().filter(|(_, score)| score.is_finite()).map(|(i, score)| (K::at(i), *score)), k)
 }
 
 #[cfg(test)]
@@ -51,9 +53,9 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_smaller_number() {
-        assert_eq!(best_of(&[1.0, 2.0, 2.0, 0.0], 3), vec![(1, 2.0), (2, 2.0), (0, 1.0)]);
-        assert_eq!(best_of(&[1.0, f32::NEG_INFINITY], 5), vec![(0, 1.0)]);
-        assert!(best_of(&[1.0], 0).is_empty());
+        assert_eq!(best_of(&[1.0, 2.0, 2.0, 0.0], 3), vec![(1u32, 2.0), (2, 2.0), (0, 1.0)]);
+        assert_eq!(best_of(&[1.0, f32::NEG_INFINITY], 5), vec![(0u32, 1.0)]);
+        assert!(best_of::<u32>(&[1.0], 0).is_empty());
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
 use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::workspace::DocumentUnit;
 
 /// Everything that the records hold, in the order of its ordinals.
@@ -13,8 +14,8 @@ pub(super) struct Corpus<'a> {
     pub(super) incoming: Vec<&'a PseudoQuery>,
     pub(super) outgoing: Vec<&'a PseudoQuery>,
     /// The passage of each question.
-    pub(super) incoming_passage: Vec<u32>,
-    pub(super) outgoing_passage: Vec<u32>,
+    pub(super) incoming_passage: Vec<PassageOrdinal>,
+    pub(super) outgoing_passage: Vec<PassageOrdinal>,
 }
 
 impl<'a> Corpus<'a> {
@@ -30,7 +31,7 @@ impl<'a> Corpus<'a> {
         for unit in units.iter().filter(|unit| !unit.passages.is_empty()) {
             corpus.documents.push(&unit.document);
             for passage in &unit.passages {
-                let number = corpus.passages.len() as u32;
+                let number = PassageOrdinal::at(corpus.passages.len());
                 corpus.passages.push(&passage.passage);
                 for question in &passage.questions {
                     let (questions, passages) = match question.kind {

@@ -12,6 +12,7 @@ use super::stages::{StageKind, Stages};
 use crate::domain::IndexVersion;
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
 
 /// What making a version came to.
@@ -72,8 +73,8 @@ pub(super) async fn build(
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
     let terms = match &terms.fields {
         Fields::Made(fields) => Terms::Made {
-            passages: &|i, terms| fields.passage(i, &packed, terms),
-            sentences: &|i, terms| fields.sentence(i, &packed, terms),
+            passages: &|i, terms| fields.passage(PassageOrdinal::at(i), &packed, terms),
+            sentences: &|i, terms| fields.sentence(SentenceOrdinal::at(i), &packed, terms),
         },
         Fields::TakenOver(held) => Terms::TakenOver(held),
     };

@@ -301,7 +301,7 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
     let (settings, collection) = (chunking.unwrap_or_default(), Some(collection));
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
-    let terms = [sum(graph.passage_length), sum(graph.sentence_length)];
+    let terms = [sum(&graph.passage_length), sum(&graph.sentence_length)];
     IndexState { version, collection, source, embedder, dimension, settings, phase, counts, terms }
 }
 

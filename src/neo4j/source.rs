@@ -6,7 +6,10 @@ use super::element::{Element, Key, Properties, Value};
 use super::kinds::{Kind, LexiconPart, lexicon_parts};
 use crate::domain::{EdgeId, EntityId};
 use crate::error::Result;
-use crate::graph::packed::{PassageGraph, row, text_at};
+use crate::graph::ordinal::{
+    Column, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals, PassageOrdinal, Position, Rows,
+};
+use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{GraphReader as _, VectorField, Vectors};
 use crate::workspace::{Records, Snapshot};
 
@@ -16,13 +19,13 @@ pub(super) struct Source<'a> {
     pub(super) records: &'a Records,
     pub(super) graph: PassageGraph<'a>,
     /// Passages that another of the same document follows.
-    pub(super) followed: Vec<u32>,
+    pub(super) followed: Vec<PassageOrdinal>,
     /// Passages and their mentions of one entity.
-    pub(super) mentions: Vec<(u32, Range<u32>)>,
+    pub(super) mentions: Vec<(PassageOrdinal, Ordinals<MentionOrdinal>)>,
     /// The passage that each question edge leaves.
-    pub(super) edge_from: Vec<u32>,
+    pub(super) edge_from: Vec<PassageOrdinal>,
     /// Names that a passage bears, and how, in the order of passages.
-    pub(super) names: Vec<(u32, u32, u32)>,
+    pub(super) names: Vec<(PassageOrdinal, EntityOrdinal, u32)>,
     pub(super) lexicon: Vec<LexiconPart>,
     pub(super) vectors: FieldVectors<'a>,
 }
@@ -52,26 +55,22 @@ impl<'a> Source<'a> {
     /// If the version cannot be read.
     pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records) -> Result<Self> {
         let graph = snapshot.graph();
-        let passages = 0..graph.passage_count() as u32;
-        let document = |passage: u32| graph.passage_document.get(passage as usize);
-        let followed = passages.clone().filter(|it| document(*it) == document(*it + 1)).collect();
-        let mut mentions: Vec<(u32, Range<u32>)> = Vec::new();
-        for passage in passages.clone() {
-            for mention in row(graph.passage_mentions, passage).map(|it| it as u32) {
-                let entity = graph.mention_entity[mention as usize];
-                let same = mentions
-                    .last_mut()
-                    .filter(|(last, found)| *last == passage && graph.mention_entity[found.start as usize] == entity);
-                match same {
-                    Some((_, found)) => found.end = mention + 1,
-                    None => mentions.push((passage, mention..mention + 1)),
-                }
+        let document = |passage: PassageOrdinal| graph.passage_document.find(passage);
+        let followed = graph.passages().filter(|it| document(*it) == document(PassageOrdinal(it.0 + 1))).collect();
+        let mut mentions: Vec<(PassageOrdinal, Ordinals<MentionOrdinal>)> = Vec::new();
+        for passage in graph.passages() {
+            let mut rest = graph.passage_mentions.of(passage);
+            for same in graph.mention_entity.of(rest.clone()).chunk_by(PartialEq::eq) {
+                let (of_entity, others) = rest.split_at(same.len());
+                mentions.push((passage, of_entity));
+                rest = others;
             }
         }
-        let edge_from = passages.flat_map(|passage| row(graph.passage_edges, passage).map(move |_| passage)).collect();
+        let leaving = |passage| graph.passage_edges.of(passage).map(move |_| passage);
+        let edge_from = graph.passages().flat_map(leaving).collect();
         let mut names = Vec::new();
-        for entity in 0..graph.entity_documents.len() as u32 {
-            let bearers = row(graph.entity_bearers, entity);
+        for entity in graph.entity_documents.ordinals() {
+            let bearers = graph.entity_bearers.of(entity);
             names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
         }
         names.sort_unstable();
@@ -79,17 +78,22 @@ impl<'a> Source<'a> {
         Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon, vectors })
     }
 
-    pub(super) fn passage_key(&self, passage: u32) -> Key {
+    pub(super) fn passage_key(&self, passage: PassageOrdinal) -> Key {
         *self.snapshot.passage_id(passage).as_bytes()
     }
 
-    pub(super) fn entity_key(&self, entity: u32) -> Key {
+    pub(super) fn entity_key(&self, entity: EntityOrdinal) -> Key {
         *EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).as_bytes()
     }
 
-    pub(super) fn keywords(&self, rows: &[u32], keywords: &[u32], number: u32) -> Value {
-        let text = |keyword: &u32| text_at(self.graph.keyword_ends, self.graph.keyword_texts, *keyword).to_owned();
-        Value::Texts(keywords[row(rows, number)].iter().map(text).collect())
+    pub(super) fn keywords<K: Ordinal>(
+        &self,
+        rows: Rows<'_, K, Position>,
+        keywords: Column<'_, Position, KeywordOrdinal>,
+        of: K,
+    ) -> Value {
+        let (ends, texts) = (&self.graph.keyword_ends, self.graph.keyword_texts.items());
+        Value::Texts(keywords.of(rows.of(of)).iter().map(|it| text_at(ends, texts, *it).to_owned()).collect())
     }
 }
 

@@ -8,7 +8,9 @@ use super::html::clipped;
 use super::names::{document_name, numbers, passage_name};
 use crate::domain::{PassageId, Step, StepKind};
 use crate::error::{Error, Result};
+use crate::graph::elements::rows;
 use crate::graph::layout::{Place, layout};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::packed::row;
 use crate::query::{QueryEngine, SearchOptions};
 use crate::store::GraphReader;
@@ -68,11 +70,11 @@ pub(super) struct Line {
 }
 
 /// Finds a document by the id that its source gives it, its title, or its id in the index.
-pub(super) fn document(snapshot: &Snapshot, wanted: &str) -> Result<u32> {
+pub(super) fn document(snapshot: &Snapshot, wanted: &str) -> Result<DocumentOrdinal> {
     let key = |text: &str| fold(text).to_lowercase();
     let folded = key(wanted);
     let (mut best, mut like) = (None, Vec::new());
-    for number in 0..snapshot.document_count() {
+    for number in snapshot.graph().documents() {
         let document = snapshot.document(number)?;
         let title = document.title.as_deref().unwrap_or_default();
         let rank = if document.source_id == wanted || document.document.to_string() == wanted {
@@ -104,6 +106,9 @@ pub(super) fn document(snapshot: &Snapshot, wanted: &str) -> Result<u32> {
     })
 }
 
+/// A step, and the passages that it leaves and leads to.
+type StepBetween<'a> = (PassageOrdinal, PassageOrdinal, &'a Step);
+
 /// Returns the graph around what a search finds.
 pub(super) async fn of_query(
     engine: &QueryEngine,
@@ -116,32 +121,31 @@ pub(super) async fn of_query(
     let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
     let ends = on_ways.iter().flat_map(|step| [step.from, step.to]);
     let numbered = numbers(snapshot, &ids.iter().copied().chain(ends).collect::<Vec<_>>());
-    let middle: Vec<u32> = ids.iter().filter_map(|id| numbered.get(id).copied()).collect();
+    let middle: Vec<PassageOrdinal> = ids.iter().filter_map(|id| numbered.get(id).copied()).collect();
     let way = on_ways.iter().filter_map(|step| Some((*numbered.get(&step.from)?, *numbered.get(&step.to)?, *step)));
     around(snapshot, Middle::Query(clipped(query, LINE_CHARS_MAX)), &middle, &way.collect::<Vec<_>>())
 }
 
 /// Returns the graph around a document.
-pub(super) fn of_document(snapshot: &Snapshot, document: u32) -> Result<Around> {
-    let passages = row(snapshot.graph().document_passages, document);
-    let middle: Vec<u32> = passages.map(|it| it as u32).collect();
+pub(super) fn of_document(snapshot: &Snapshot, document: DocumentOrdinal) -> Result<Around> {
+    let middle: Vec<PassageOrdinal> = snapshot.graph().document_passages.of(document).collect();
     around(snapshot, Middle::Document(document_name(&snapshot.document(document)?)), &middle, &[])
 }
 
 /// Returns the graph around the document of the largest hub, or the first where no edge leads anywhere; nothing where
 /// there is no document.
 pub(super) fn of_largest_hub(snapshot: &Snapshot, hubs: &Listed<Hub>) -> Result<Option<Around>> {
-    let passage = hubs.items.first().map_or(0, |hub| hub.passage);
-    let document = snapshot.graph().passage_document.get(passage as usize);
+    let passage = hubs.items.first().map_or_else(PassageOrdinal::default, |hub| hub.passage);
+    let document = snapshot.graph().passage_document.items().get(passage.index());
     document.map(|document| of_document(snapshot, *document)).transpose()
 }
 
-fn around(snapshot: &Snapshot, middle: Middle, seeds: &[u32], way: &[(u32, u32, &Step)]) -> Result<Around> {
+fn around(snapshot: &Snapshot, middle: Middle, seeds: &[PassageOrdinal], way: &[StepBetween<'_>]) -> Result<Around> {
     let reached = reached(snapshot, seeds, way);
-    let kept: Vec<(u32, u8)> = reached.iter().take(NODES_MAX).map(|it| (it.passage, it.ring)).collect();
-    let mut numbers: Vec<(u32, usize)> = kept.iter().map(|it| it.0).zip(0..).collect();
+    let kept: Vec<(PassageOrdinal, u8)> = reached.iter().take(NODES_MAX).map(|it| (it.passage, it.ring)).collect();
+    let mut numbers: Vec<(PassageOrdinal, usize)> = kept.iter().map(|it| it.0).zip(0..).collect();
     numbers.sort_unstable();
-    let number = |passage: u32| {
+    let number = |passage: PassageOrdinal| {
         let at = numbers.binary_search_by_key(&passage, |it| it.0).ok()?;
         Some(numbers[at].1)
     };
@@ -149,7 +153,7 @@ fn around(snapshot: &Snapshot, middle: Middle, seeds: &[u32], way: &[(u32, u32, 
     let ends: Vec<(u32, u32)> = lines.items.iter().map(|it| (it.from as u32, it.to as u32)).collect();
     // Fewer nodes than a layout takes, and lines between them.
     let places = layout(kept.len(), &ends, SEED).ok_or_else(|| Error::Internal("a graph without places".to_owned()))?;
-    let node = |(at, &(passage, ring)): (usize, &(u32, u8))| {
+    let node = |(at, &(passage, ring)): (usize, &(PassageOrdinal, u8))| {
         Ok(Node {
             name: passage_name(snapshot, passage)?,
             snippet: snippet(&snapshot.passage(passage)?.text),
@@ -165,21 +169,21 @@ fn around(snapshot: &Snapshot, middle: Middle, seeds: &[u32], way: &[(u32, u32, 
 /// A passage that can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
-    passage: u32,
+    passage: PassageOrdinal,
     ring: u8,
     /// The best similarity of an edge that leads to it from nearer the middle, either way.
     similarity: f32,
 }
 
 /// Returns what lies within two steps of the seeds, nearest first: the seeds as they come, then by the best edge.
-fn reached(snapshot: &Snapshot, seeds: &[u32], way: &[(u32, u32, &Step)]) -> Vec<Candidate> {
+fn reached(snapshot: &Snapshot, seeds: &[PassageOrdinal], way: &[StepBetween<'_>]) -> Vec<Candidate> {
     let graph = snapshot.graph();
     let beside = Beside::of(snapshot);
     let mut ring_of = vec![u8::MAX; graph.passage_count()];
     let mut found: Vec<Candidate> = Vec::new();
     for &passage in seeds {
-        if ring_of[passage as usize] == u8::MAX {
-            ring_of[passage as usize] = 0;
+        if ring_of[passage.index()] == u8::MAX {
+            ring_of[passage.index()] = 0;
             found.push(Candidate { passage, ring: 0, similarity: 1.0 });
         }
     }
@@ -194,12 +198,12 @@ fn reached(snapshot: &Snapshot, seeds: &[u32], way: &[(u32, u32, &Step)]) -> Vec
             let sides = beside.of_passage(near.passage);
             next.extend(sides.iter().map(|&(passage, similarity)| Candidate { passage, ring, similarity }));
         }
-        next.retain(|it| ring_of[it.passage as usize] == u8::MAX);
+        next.retain(|it| ring_of[it.passage.index()] == u8::MAX);
         next.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
         last = found.len();
         for candidate in next {
-            if ring_of[candidate.passage as usize] == u8::MAX {
-                ring_of[candidate.passage as usize] = ring;
+            if ring_of[candidate.passage.index()] == u8::MAX {
+                ring_of[candidate.passage.index()] = ring;
                 found.push(candidate);
             }
         }
@@ -210,31 +214,25 @@ fn reached(snapshot: &Snapshot, seeds: &[u32], way: &[(u32, u32, &Step)]) -> Vec
 /// Question edges in both directions, as compressed rows.
 struct Beside {
     rows: Vec<u32>,
-    sides: Vec<(u32, f32)>,
+    sides: Vec<(PassageOrdinal, f32)>,
 }
 
 impl Beside {
     fn of(snapshot: &Snapshot) -> Self {
         let graph = snapshot.graph();
-        let mut pairs: Vec<(u32, u32, f32)> = Vec::with_capacity(2 * graph.edge_target.len());
-        for passage in 0..graph.passage_count() as u32 {
-            for edge in row(graph.passage_edges, passage) {
+        let mut pairs: Vec<(PassageOrdinal, PassageOrdinal, f32)> = Vec::with_capacity(2 * graph.edge_target.len());
+        for passage in graph.passages() {
+            for edge in graph.passage_edges.of(passage) {
                 let (target, similarity) = (graph.edge_target[edge], graph.edge_similarity[edge]);
                 pairs.extend([(passage, target, similarity), (target, passage, similarity)]);
             }
         }
         pairs.sort_by_key(|it| (it.0, it.1));
-        let mut rows = vec![0; graph.passage_count() + 1];
-        for (from, ..) in &pairs {
-            rows[*from as usize + 1] += 1;
-        }
-        for at in 1..rows.len() {
-            rows[at] += rows[at - 1];
-        }
+        let rows = rows(pairs.iter().map(|it| it.0), graph.passage_count());
         Self { rows, sides: pairs.into_iter().map(|(_, to, similarity)| (to, similarity)).collect() }
     }
 
-    fn of_passage(&self, passage: u32) -> &[(u32, f32)] {
+    fn of_passage(&self, passage: PassageOrdinal) -> &[(PassageOrdinal, f32)] {
         &self.sides[row(&self.rows, passage)]
     }
 }
@@ -242,9 +240,9 @@ impl Beside {
 /// Returns the lines between what is drawn: first the steps of ways along names, then the best question edges.
 fn lines(
     snapshot: &Snapshot,
-    kept: &[(u32, u8)],
-    way: &[(u32, u32, &Step)],
-    number: &dyn Fn(u32) -> Option<usize>,
+    kept: &[(PassageOrdinal, u8)],
+    way: &[StepBetween<'_>],
+    number: &dyn Fn(PassageOrdinal) -> Option<usize>,
 ) -> Listed<Line> {
     let graph = snapshot.graph();
     let mut lines: Vec<Line> = Vec::new();
@@ -257,7 +255,7 @@ fn lines(
         }
     }
     for (from, (passage, _)) in kept.iter().enumerate() {
-        for edge in row(graph.passage_edges, *passage) {
+        for edge in graph.passage_edges.of(*passage) {
             let Some(to) = number(graph.edge_target[edge]) else { continue };
             let question = clipped(snapshot.outgoing(graph.edge_outgoing[edge]), LINE_CHARS_MAX);
             let answered = clipped(snapshot.incoming(graph.edge_incoming[edge]), LINE_CHARS_MAX);

@@ -11,7 +11,7 @@ use super::summary::Share;
 use super::{Listed, Shown};
 use crate::domain::{Counts, IndexVersion};
 use crate::error::Result;
-use crate::graph::packed::row;
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use crate::store::{GraphReader, VectorField};
 use crate::workspace::{Snapshot, Status};
 
@@ -60,7 +60,7 @@ pub(super) struct Vectors {
 /// A passage at which question edges arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hub {
-    pub(super) passage: u32,
+    pub(super) passage: PassageOrdinal,
     pub(super) name: String,
     pub(super) uri: String,
     pub(super) arriving: u64,
@@ -145,14 +145,14 @@ impl Joints {
             is_answering: vec![false; counts.incoming as usize],
             is_joined: vec![false; graph.document_count()],
         };
-        for passage in 0..graph.passage_count() as u32 {
-            for edge in row(graph.passage_edges, passage) {
+        for passage in graph.passages() {
+            for edge in graph.passage_edges.of(passage) {
                 let target = graph.edge_target[edge];
-                joints.leaving[passage as usize] += 1;
-                joints.arriving[target as usize] += 1;
-                joints.is_answered[graph.edge_outgoing[edge] as usize] = true;
-                joints.is_answering[graph.edge_incoming[edge] as usize] = true;
-                let [from, to] = [passage, target].map(|it| graph.passage_document[it as usize] as usize);
+                joints.leaving[passage.index()] += 1;
+                joints.arriving[target.index()] += 1;
+                joints.is_answered[graph.edge_outgoing[edge].index()] = true;
+                joints.is_answering[graph.edge_incoming[edge].index()] = true;
+                let [from, to] = [passage, target].map(|it| graph.passage_document[it].index());
                 if from != to {
                     (joints.is_joined[from], joints.is_joined[to]) = (true, true);
                 }
@@ -165,10 +165,10 @@ impl Joints {
 fn coverage(snapshot: &Snapshot, joints: &Joints, vectors: u64) -> Vec<Share> {
     let graph = snapshot.graph();
     let counts = snapshot.counts();
-    let count = |has: &dyn Fn(u32) -> bool| (0..snapshot.passage_count()).filter(|it| has(*it)).count() as u64;
+    let count = |has: &dyn Fn(PassageOrdinal) -> bool| graph.passages().filter(|it| has(*it)).count() as u64;
     let mut asks = vec![false; graph.passage_count()];
-    for passage in snapshot.outgoing_passages() {
-        asks[*passage as usize] = true;
+    for passage in snapshot.outgoing_passages().items() {
+        asks[passage.index()] = true;
     }
     let true_count = |list: &[bool]| list.iter().filter(|it| **it).count() as u64;
     let (arriving, leaving) = (&joints.arriving, &joints.leaving);
@@ -176,22 +176,18 @@ fn coverage(snapshot: &Snapshot, joints: &Joints, vectors: u64) -> Vec<Share> {
     vec![
         share("documents with a title", counts.titled, counts.documents),
         share("documents joined to another by a question edge", true_count(&joints.is_joined), counts.documents),
-        share(
-            "passages that mention a name",
-            count(&|it| !row(graph.passage_mentions, it).is_empty()),
-            counts.passages,
-        ),
+        share("passages that mention a name", count(&|it| !graph.passage_mentions.of(it).is_empty()), counts.passages),
         share(
             "passages that answer a question",
-            count(&|it| !row(graph.passage_incoming, it).is_empty()),
+            count(&|it| !graph.passage_incoming.of(it).is_empty()),
             counts.passages,
         ),
-        share("passages that raise a question", count(&|it| asks[it as usize]), counts.passages),
-        share("passages that an edge leaves", count(&|it| leaving[it as usize] > 0), counts.passages),
-        share("passages that an edge arrives at", count(&|it| arriving[it as usize] > 0), counts.passages),
+        share("passages that raise a question", count(&|it| asks[it.index()]), counts.passages),
+        share("passages that an edge leaves", count(&|it| leaving[it.index()] > 0), counts.passages),
+        share("passages that an edge arrives at", count(&|it| arriving[it.index()] > 0), counts.passages),
         share(
             "passages without any edge",
-            count(&|it| leaving[it as usize] == 0 && arriving[it as usize] == 0),
+            count(&|it| leaving[it.index()] == 0 && arriving[it.index()] == 0),
             counts.passages,
         ),
         share("passages with a vector", vectors, counts.passages),
@@ -201,20 +197,21 @@ fn coverage(snapshot: &Snapshot, joints: &Joints, vectors: u64) -> Vec<Share> {
 }
 
 fn hubs(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Hub>> {
-    let mut passages: Vec<u32> = (0..snapshot.passage_count()).filter(|it| joints.arriving[*it as usize] > 0).collect();
+    let all = snapshot.graph().passages();
+    let mut passages: Vec<PassageOrdinal> = all.filter(|it| joints.arriving[it.index()] > 0).collect();
     let total = passages.len() as u64;
     passages.sort_by_key(|it| {
-        let (arriving, leaving) = (joints.arriving[*it as usize], joints.leaving[*it as usize]);
+        let (arriving, leaving) = (joints.arriving[it.index()], joints.leaving[it.index()]);
         (Reverse(arriving), Reverse(leaving), *it)
     });
-    let hub = |&passage: &u32| {
-        let document = snapshot.document(snapshot.graph().passage_document[passage as usize])?;
+    let hub = |&passage: &PassageOrdinal| {
+        let document = snapshot.document(snapshot.graph().passage_document[passage])?;
         Ok(Hub {
             passage,
             name: passage_name(snapshot, passage)?,
             uri: clipped(&document.uri, LINE_CHARS_MAX),
-            arriving: joints.arriving[passage as usize],
-            leaving: joints.leaving[passage as usize],
+            arriving: joints.arriving[passage.index()],
+            leaving: joints.leaving[passage.index()],
         })
     };
     let items = passages.iter().take(HUBS_MAX).map(hub).collect::<Result<_>>()?;
@@ -224,12 +221,12 @@ fn hubs(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Hub>> {
 fn names(snapshot: &Snapshot) -> Listed<MentionedName> {
     let graph = snapshot.graph();
     let documents = graph.entity_documents;
-    let mut entities: Vec<u32> = (0..documents.len() as u32).filter(|it| documents[*it as usize] > 1).collect();
-    let mentions = |entity: u32| row(graph.entity_mentions, entity).len() as u64;
-    entities.sort_by_key(|it| (Reverse(documents[*it as usize]), Reverse(mentions(*it)), *it));
-    let named = |&entity: &u32| MentionedName {
+    let mut entities: Vec<EntityOrdinal> = documents.ordinals().filter(|it| documents[*it] > 1).collect();
+    let mentions = |entity: EntityOrdinal| graph.entity_mentions.of(entity).len() as u64;
+    entities.sort_by_key(|it| (Reverse(documents[*it]), Reverse(mentions(*it)), *it));
+    let named = |&entity: &EntityOrdinal| MentionedName {
         name: clipped(graph.entity_name(entity), LINE_CHARS_MAX),
-        documents: u64::from(documents[entity as usize]),
+        documents: u64::from(documents[entity]),
         mentions: mentions(entity),
     };
     Listed { items: entities.iter().take(NAMES_MAX).map(named).collect(), total: entities.len() as u64 }
@@ -238,16 +235,16 @@ fn names(snapshot: &Snapshot) -> Listed<MentionedName> {
 /// Returns the questions that lead nowhere, each once: those that most passages ask first, then as they stand.
 fn unanswered(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Unanswered>> {
     let asked_by = snapshot.outgoing_passages();
-    let open = (0..asked_by.len() as u32).filter(|it| !joints.is_answered[*it as usize]);
-    let mut by_text: FxHashMap<&str, (u64, u32)> = FxHashMap::default();
+    let open = asked_by.ordinals().filter(|it| !joints.is_answered[it.index()]);
+    let mut by_text: FxHashMap<&str, (u64, OutgoingOrdinal)> = FxHashMap::default();
     for question in open {
         by_text.entry(snapshot.outgoing(question)).or_insert((0, question)).0 += 1;
     }
     let total = by_text.len() as u64;
-    let mut questions: Vec<(u64, u32)> = by_text.into_values().collect();
+    let mut questions: Vec<(u64, OutgoingOrdinal)> = by_text.into_values().collect();
     questions.sort_unstable_by_key(|&(count, first)| (Reverse(count), first));
-    let item = |&(passages, first): &(u64, u32)| {
-        let document = snapshot.graph().passage_document[asked_by[first as usize] as usize];
+    let item = |&(passages, first): &(u64, OutgoingOrdinal)| {
+        let document = snapshot.graph().passage_document[asked_by[first]];
         Ok(Unanswered {
             question: clipped(snapshot.outgoing(first), LINE_CHARS_MAX),
             document: document_name(&snapshot.document(document)?),

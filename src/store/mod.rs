@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathEnd, PathOptions, PathsFound, Span};
 use crate::error::Result;
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
 pub use crate::graph::vectors::Vectors;
 pub use crate::text::terms;
@@ -115,14 +116,14 @@ pub trait GraphReader: Send + Sync {
     fn mean_length(&self, field: TextField) -> f32 {
         let graph = self.graph();
         mean(match field {
-            TextField::Passage => graph.passage_length,
-            TextField::Sentence => graph.sentence_length,
+            TextField::Passage => &*graph.passage_length,
+            TextField::Sentence => &*graph.sentence_length,
         })
     }
 
     /// Returns the passages whose texts and vectors are at hand, ascending; none where all of the version are. Nothing
     /// else is in the running.
-    fn excerpt(&self) -> Option<Vec<u32>> {
+    fn excerpt(&self) -> Option<Vec<PassageOrdinal>> {
         None
     }
 
@@ -132,7 +133,10 @@ pub trait GraphReader: Send + Sync {
     /// # Errors
     ///
     /// If the store cannot be read.
-    fn prepare(&self, #[expect(unused_variables, reason = "named for the docs")] passages: &[u32]) -> Result<()> {
+    fn prepare(
+        &self,
+        #[expect(unused_variables, reason = "named for the docs")] passages: &[PassageOrdinal],
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -141,29 +145,29 @@ pub trait GraphReader: Send + Sync {
     /// # Errors
     ///
     /// If the store cannot be read, or has to ask and the passage was not made ready.
-    fn passage(&self, passage: u32) -> Result<PassageText>;
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText>;
 
     /// Returns the identity of a passage.
-    fn passage_id(&self, passage: u32) -> PassageId;
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId;
 
     /// Returns what is shown of a document.
     ///
     /// # Errors
     ///
     /// If the store cannot be read.
-    fn document(&self, document: u32) -> Result<DocumentText>;
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText>;
 
     /// Returns the text of an in-coming question.
-    fn incoming(&self, question: u32) -> &str;
+    fn incoming(&self, question: IncomingOrdinal) -> &str;
 
     /// Returns the text of an out-coming question.
-    fn outgoing(&self, question: u32) -> &str;
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str;
 }
 
 /// Returns the identities of all passages of a version.
 #[must_use]
 pub fn passage_ids(reader: &dyn GraphReader) -> Vec<PassageId> {
-    (0..reader.graph().passage_count() as u32).map(|passage| reader.passage_id(passage)).collect()
+    reader.graph().passages().map(|passage| reader.passage_id(passage)).collect()
 }
 
 /// Returns the documents of passages, as far as they are there. Complexity: a pass over the ids of all passages.
@@ -173,8 +177,8 @@ pub fn passage_ids(reader: &dyn GraphReader) -> Vec<PassageId> {
 /// If the store cannot be read.
 pub fn documents(reader: &dyn GraphReader, passages: &BTreeSet<PassageId>) -> Result<Vec<(PassageId, DocumentText)>> {
     let graph = reader.graph();
-    let numbered =
-        graph.passage_document.iter().zip(0..).map(|(document, number)| (*document, reader.passage_id(number)));
+    let ordinals = graph.passages();
+    let numbered = ordinals.map(|passage| (graph.passage_document[passage], reader.passage_id(passage)));
     let asked = numbered.filter(|(_, id)| passages.contains(id));
     asked.map(|(document, id)| Ok((id, reader.document(document)?))).collect()
 }
@@ -201,7 +205,7 @@ pub struct Recognized {
     /// Its keywords, whether or not the structure has them.
     pub keywords: Vec<String>,
     /// Passages of documents that it names.
-    pub named: Vec<u32>,
+    pub named: Vec<PassageOrdinal>,
 }
 
 /// What a question needs of a store that has to be asked.

@@ -9,6 +9,7 @@ use super::version_files::damage_of_version;
 use super::{DocumentUnit, FileAccess, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
 use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::store::GraphReader as _;
 
 /// Examples that a finding names.
@@ -183,8 +184,7 @@ impl Workspace {
 /// Returns what a version counts otherwise than it has it.
 fn counts(snapshot: &Snapshot) -> Vec<String> {
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
-    let titled =
-        (0..graph.document_count() as u32).filter(|it| snapshot.document(*it).is_ok_and(|it| it.title.is_some()));
+    let titled = graph.documents().filter(|it| snapshot.document(*it).is_ok_and(|it| it.title.is_some()));
     let pairs = [
         ("documents", graph.document_count() as u64, counts.documents),
         ("documents with a title", titled.count() as u64, counts.titled),
@@ -202,7 +202,13 @@ fn counts(snapshot: &Snapshot) -> Vec<String> {
 
 /// Returns where the documents of the records are not those of the version that was made of them.
 fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
-    let mut walk = Walk { snapshot, document: 0, passage: 0, questions: [0, 0], found: Vec::new() };
+    let mut walk = Walk {
+        snapshot,
+        document: DocumentOrdinal(0),
+        passage: PassageOrdinal(0),
+        questions: [0, 0],
+        found: Vec::new(),
+    };
     let read = records.for_each_document_unit(&mut |unit| {
         if !unit.passages.is_empty() {
             walk.unit(&unit);
@@ -211,7 +217,7 @@ fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
     });
     let Walk { document, passage, mut found, .. } = walk;
     // Records that cannot be read were found out before this, and leave nothing to compare.
-    if read.is_ok() && (document != snapshot.document_count() || passage != snapshot.passage_count()) {
+    if read.is_ok() && (document.0, passage.0) != (snapshot.document_count(), snapshot.passage_count()) {
         found.push(format!("{document} documents with {passage} passages"));
     }
     found
@@ -220,8 +226,8 @@ fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
 /// A walk through records and version, side by side.
 struct Walk<'a> {
     snapshot: &'a Snapshot,
-    document: u32,
-    passage: u32,
+    document: DocumentOrdinal,
+    passage: PassageOrdinal,
     /// In-coming and out-coming ones.
     questions: [u32; 2],
     found: Vec<String>,
@@ -230,7 +236,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn unit(&mut self, unit: &DocumentUnit) {
         let (due, number) = (&unit.document, self.document);
-        let is_same = number < self.snapshot.document_count()
+        let is_same = number.0 < self.snapshot.document_count()
             && self.snapshot.document(number).is_ok_and(|shown| {
                 let names = (shown.document, &shown.source_id, &shown.title, &shown.uri);
                 names == (due.id, &due.source_id, &due.title, &due.uri)
@@ -239,13 +245,13 @@ impl Walk<'_> {
         if !is_same {
             self.found.push(format!("document {}", due.id));
         }
-        self.document += 1;
+        self.document.0 += 1;
         unit.passages.iter().for_each(|passage| self.passage(passage));
     }
 
     fn passage(&mut self, unit: &PassageUnit) {
         let (due, number) = (&unit.passage, self.passage);
-        let is_same = number < self.snapshot.passage_count()
+        let is_same = number.0 < self.snapshot.passage_count()
             && self.snapshot.passage(number).is_ok_and(|shown| {
                 (shown.passage, shown.span, &shown.text) == (due.id, due.span, &due.text)
                     && (&shown.section, &shown.sentences) == (&due.section, &due.sentences)
@@ -253,7 +259,7 @@ impl Walk<'_> {
         if !is_same {
             self.found.push(format!("passage {}", due.id));
         }
-        self.passage += 1;
+        self.passage.0 += 1;
         unit.questions.iter().for_each(|question| self.question(question));
     }
 
@@ -262,11 +268,13 @@ impl Walk<'_> {
         let number = self.questions[due.kind as usize];
         let is_same = match due.kind {
             QuestionKind::Incoming => {
-                (number as usize) < graph.incoming_passage.len()
+                let number = IncomingOrdinal(number);
+                graph.incoming_passage.find(number).is_some()
                     && (snapshot.incoming_id(number), snapshot.incoming(number)) == (due.id, &due.text)
             }
             QuestionKind::Outgoing => {
-                (number as usize) < snapshot.outgoing_passages().len()
+                let number = OutgoingOrdinal(number);
+                snapshot.outgoing_passages().find(number).is_some()
                     && (snapshot.outgoing_id(number), snapshot.outgoing(number)) == (due.id, &due.text)
             }
         };

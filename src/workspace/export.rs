@@ -9,7 +9,10 @@ use super::Snapshot;
 use crate::domain::{EdgeId, Passage, PseudoQuery};
 use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind};
 use crate::error::{Error, Result};
-use crate::graph::packed::{PassageGraph, row, text_at};
+use crate::graph::ordinal::{
+    DocumentOrdinal, EdgeOrdinal, IncomingOrdinal, KeywordOrdinal, OutgoingOrdinal, PassageOrdinal,
+};
+use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{DocumentText, GraphReader as _};
 
 impl Snapshot {
@@ -22,30 +25,30 @@ impl Snapshot {
     pub fn canonical_lines(&self) -> Result<Vec<String>> {
         let mut lines = CanonicalLines::default();
         let graph = self.graph();
-        for document in 0..graph.document_count() as u32 {
+        for document in graph.documents() {
             self.export_document(document, &mut lines)?;
         }
-        for question in 0..graph.incoming_passage.len() as u32 {
+        for question in graph.incoming_passage.ordinals() {
             lines.push("question", &self.incoming_question(graph, question))?;
         }
-        for question in 0..self.outgoing_passages().len() as u32 {
+        for question in self.outgoing_passages().ordinals() {
             lines.push("question", &self.outgoing_question(graph, question))?;
         }
-        for passage in 0..graph.passage_count() as u32 {
+        for passage in graph.passages() {
             self.export_mentions(graph, passage, &mut lines)?;
-            for edge in row(graph.passage_edges, passage) {
-                lines.push("edge", &self.question_edge(graph, passage, edge as u32))?;
+            for edge in graph.passage_edges.of(passage) {
+                lines.push("edge", &self.question_edge(graph, passage, edge))?;
             }
         }
         Ok(lines.sorted())
     }
 
-    fn export_document(&self, number: u32, lines: &mut CanonicalLines) -> Result<()> {
+    fn export_document(&self, number: DocumentOrdinal, lines: &mut CanonicalLines) -> Result<()> {
         let graph = self.graph();
         let document = self.document(number)?;
         lines.push_document(&document)?;
-        for (passage, ordinal) in row(graph.document_passages, number).zip(0..) {
-            let shown = self.passage(passage as u32)?;
+        for (passage, ordinal) in graph.document_passages.of(number).zip(0..) {
+            let shown = self.passage(passage)?;
             let passage = Passage {
                 id: shown.passage,
                 document: document.document,
@@ -60,62 +63,64 @@ impl Snapshot {
         Ok(())
     }
 
-    fn incoming_question(&self, graph: PassageGraph<'_>, question: u32) -> PseudoQuery {
-        let number = question as usize;
+    fn incoming_question(&self, graph: PassageGraph<'_>, question: IncomingOrdinal) -> PseudoQuery {
         PseudoQuery {
             id: self.incoming_id(question),
-            passage: self.passage_id(graph.incoming_passage[number]),
+            passage: self.passage_id(graph.incoming_passage[question]),
             kind: QuestionKind::Incoming,
             origin: self.incoming_origin(question),
             text: self.incoming(question).to_owned(),
-            keywords: keywords(graph, &graph.incoming_keyword[row(graph.incoming_keywords, question)]),
-            sentence: graph.incoming_sentence[number],
+            keywords: keywords(graph, graph.incoming_keyword.of(graph.incoming_keywords.of(question))),
+            sentence: graph.incoming_sentence[question],
         }
     }
 
-    fn outgoing_question(&self, graph: PassageGraph<'_>, question: u32) -> PseudoQuery {
-        let number = question as usize;
+    fn outgoing_question(&self, graph: PassageGraph<'_>, question: OutgoingOrdinal) -> PseudoQuery {
         PseudoQuery {
             id: self.outgoing_id(question),
-            passage: self.passage_id(self.outgoing_passages()[number]),
+            passage: self.passage_id(self.outgoing_passages()[question]),
             kind: QuestionKind::Outgoing,
             origin: self.outgoing_origin(question),
             text: self.outgoing(question).to_owned(),
-            keywords: keywords(graph, &graph.outgoing_keyword[row(graph.outgoing_keywords, question)]),
-            sentence: graph.outgoing_sentence[number],
+            keywords: keywords(graph, graph.outgoing_keyword.of(graph.outgoing_keywords.of(question))),
+            sentence: graph.outgoing_sentence[question],
         }
     }
 
-    fn export_mentions(&self, graph: PassageGraph<'_>, passage: u32, lines: &mut CanonicalLines) -> Result<()> {
+    fn export_mentions(
+        &self,
+        graph: PassageGraph<'_>,
+        passage: PassageOrdinal,
+        lines: &mut CanonicalLines,
+    ) -> Result<()> {
         let id = self.passage_id(passage);
-        let first = graph.passage_sentences[passage as usize];
-        for mention in row(graph.passage_mentions, passage) {
+        let sentences = graph.passage_sentences.of(passage).range();
+        for mention in graph.passage_mentions.of(passage) {
             let name = graph.entity_name(graph.mention_entity[mention]);
             let mention = Mention {
                 entity: EntityId::of(&[name.as_bytes()]),
                 name,
                 passage: id,
-                sentence: graph.mention_sentence[mention] - first,
+                sentence: graph.mention_sentence[mention].0 - sentences.start as u32,
             };
             lines.push("mention", &mention)?;
         }
         Ok(())
     }
 
-    fn question_edge(&self, graph: PassageGraph<'_>, passage: u32, edge: u32) -> QuestionEdge {
-        let number = edge as usize;
-        let (from, to) = (self.passage_id(passage), self.passage_id(graph.edge_target[number]));
+    fn question_edge(&self, graph: PassageGraph<'_>, passage: PassageOrdinal, edge: EdgeOrdinal) -> QuestionEdge {
+        let (from, to) = (self.passage_id(passage), self.passage_id(graph.edge_target[edge]));
         let (incoming, outgoing): (QuestionId, QuestionId) =
-            (self.incoming_id(graph.edge_incoming[number]), self.outgoing_id(graph.edge_outgoing[number]));
+            (self.incoming_id(graph.edge_incoming[edge]), self.outgoing_id(graph.edge_outgoing[edge]));
         QuestionEdge {
             id: EdgeId::of(&[from.as_bytes(), to.as_bytes()]),
             from,
             to,
             outgoing,
             incoming,
-            question: self.incoming(graph.edge_incoming[number]).to_owned(),
-            keywords: keywords(graph, &graph.edge_keyword[row(graph.edge_keywords, edge)]),
-            similarity: graph.edge_similarity[number],
+            question: self.incoming(graph.edge_incoming[edge]).to_owned(),
+            keywords: keywords(graph, graph.edge_keyword.of(graph.edge_keywords.of(edge))),
+            similarity: graph.edge_similarity[edge],
         }
     }
 }
@@ -129,8 +134,9 @@ pub(crate) struct Mention<'a> {
     pub(crate) sentence: u32,
 }
 
-fn keywords(graph: PassageGraph<'_>, numbers: &[u32]) -> Keywords {
-    numbers.iter().map(|number| text_at(graph.keyword_ends, graph.keyword_texts, *number)).collect()
+fn keywords(graph: PassageGraph<'_>, numbers: &[KeywordOrdinal]) -> Keywords {
+    let texts = graph.keyword_texts.items();
+    numbers.iter().map(|keyword| text_at(&graph.keyword_ends, texts, *keyword)).collect()
 }
 
 /// The canonical form of a version, in the making: one JSON object a line.

@@ -9,7 +9,10 @@ use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::HeldFile;
-use crate::graph::packed::{row, text_at};
+use crate::graph::ordinal::{
+    DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal,
+};
+use crate::graph::packed::text_at;
 use crate::store::VectorField;
 
 /// Values of the vectors in the corpus: those of the built-in embedder.
@@ -41,25 +44,24 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
 /// Follows every row and every number, as whoever walks the graph does: without looking.
 fn walk(file: &GraphFile) -> bool {
     let graph = file.graph();
-    for document in 0..graph.document_count() as u32 {
-        for passage in row(graph.document_passages, document) {
-            let passage = passage as u32;
-            let sentences = row(graph.passage_sentences, passage);
-            assert!(graph.sentence_passage[sentences].len() <= graph.sentence_count());
-            for edge in row(graph.passage_edges, passage) {
+    for document in graph.documents() {
+        for passage in graph.document_passages.of(document) {
+            let sentences = graph.passage_sentences.of(passage);
+            assert!(graph.sentence_passage.of(sentences).len() <= graph.sentence_count());
+            for edge in graph.passage_edges.of(passage) {
                 let target = graph.edge_target[edge];
-                let document = graph.passage_document[target as usize];
-                assert!(row(graph.document_passages, document).len() <= graph.passage_count());
-                for keyword in row(graph.edge_keywords, edge as u32) {
-                    let text = text_at(graph.keyword_ends, graph.keyword_texts, graph.edge_keyword[keyword]);
+                let document = graph.passage_document[target];
+                assert!(graph.document_passages.of(document).len() <= graph.passage_count());
+                for keyword in graph.edge_keywords.of(edge) {
+                    let text = text_at(&graph.keyword_ends, &graph.keyword_texts, graph.edge_keyword[keyword]);
                     assert!(text.len() <= graph.keyword_texts.len());
                 }
             }
-            for mention in row(graph.passage_mentions, passage) {
+            for mention in graph.passage_mentions.of(passage) {
                 let entity = graph.mention_entity[mention];
-                assert!(text_at(graph.entity_name_ends, graph.entity_names, entity).len() <= graph.entity_names.len());
-                for posting in row(graph.entity_mentions, entity) {
-                    assert!((graph.posting_passage[posting] as usize) < graph.passage_count());
+                assert!(graph.entity_name(entity).len() <= graph.entity_names.len());
+                for posting in graph.entity_mentions.of(entity) {
+                    assert!(graph.posting_passage[posting].index() < graph.passage_count());
                 }
             }
         }
@@ -69,9 +71,10 @@ fn walk(file: &GraphFile) -> bool {
 
 fn read(file: &TextsFile, counts: TextCounts) -> bool {
     let is_read = |what: crate::error::Result<()>| what.is_ok();
-    let documents = (0..counts.documents as u32).all(|it| is_read(file.document(it).map(drop)));
-    let passages = (0..counts.passages as u32).all(|it| is_read(file.passage(it, 0..counts.sentences).map(drop)));
-    let incoming: usize = (0..counts.incoming as u32).map(|it| file.incoming(it).len()).sum();
-    let outgoing: usize = (0..counts.outgoing as u32).map(|it| file.outgoing(it).len()).sum();
+    let documents = DocumentOrdinal::first(counts.documents).all(|it| is_read(file.document(it).map(drop)));
+    let passages = PassageOrdinal::first(counts.passages)
+        .all(|it| is_read(file.passage(it, Ordinals::between(0, counts.sentences as u32)).map(drop)));
+    let incoming: usize = IncomingOrdinal::first(counts.incoming).map(|it| file.incoming(it).len()).sum();
+    let outgoing: usize = OutgoingOrdinal::first(counts.outgoing).map(|it| file.outgoing(it).len()).sum();
     documents && passages && incoming + outgoing < usize::MAX
 }

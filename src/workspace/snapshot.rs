@@ -12,7 +12,8 @@ use super::version_files::VersionFiles;
 use super::{FileAccess, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
 use crate::domain::{Counts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
-use crate::graph::packed::{PassageGraph, row};
+use crate::graph::ordinal::{Column, DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 
 /// One version of a workspace, immutable and self-contained.
@@ -98,25 +99,25 @@ impl Snapshot {
 
     /// Returns the identity of an in-coming question.
     #[must_use]
-    pub fn incoming_id(&self, question: u32) -> QuestionId {
+    pub fn incoming_id(&self, question: IncomingOrdinal) -> QuestionId {
         self.texts.incoming_id(question)
     }
 
     /// Returns the identity of an out-coming question.
     #[must_use]
-    pub fn outgoing_id(&self, question: u32) -> QuestionId {
+    pub fn outgoing_id(&self, question: OutgoingOrdinal) -> QuestionId {
         self.texts.outgoing_id(question)
     }
 
     /// Returns who wrote an in-coming question.
     #[must_use]
-    pub fn incoming_origin(&self, question: u32) -> QuestionOrigin {
+    pub fn incoming_origin(&self, question: IncomingOrdinal) -> QuestionOrigin {
         self.texts.incoming_origin(question)
     }
 
     /// Returns who wrote an out-coming question.
     #[must_use]
-    pub fn outgoing_origin(&self, question: u32) -> QuestionOrigin {
+    pub fn outgoing_origin(&self, question: OutgoingOrdinal) -> QuestionOrigin {
         self.texts.outgoing_origin(question)
     }
 
@@ -143,9 +144,9 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the passage of each out-coming question, by ordinal.
+    /// Returns the passage of each out-coming question.
     #[must_use]
-    pub fn outgoing_passages(&self) -> &[u32] {
+    pub fn outgoing_passages(&self) -> Column<'_, OutgoingOrdinal, PassageOrdinal> {
         self.texts.outgoing_passages()
     }
 }
@@ -185,26 +186,26 @@ impl GraphReader for Snapshot {
         }
     }
 
-    fn passage(&self, passage: u32) -> Result<PassageText> {
-        if passage >= self.passage_count() {
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
+        if passage.0 >= self.passage_count() {
             return Err(Error::Internal(format!("there is no passage {passage}")));
         }
-        self.texts.passage(passage, row(self.graph().passage_sentences, passage))
+        self.texts.passage(passage, self.graph().passage_sentences.of(passage))
     }
 
-    fn passage_id(&self, passage: u32) -> PassageId {
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         self.texts.passage_id(passage)
     }
 
-    fn document(&self, document: u32) -> Result<DocumentText> {
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         self.texts.document(document)
     }
 
-    fn incoming(&self, question: u32) -> &str {
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.texts.incoming(question)
     }
 
-    fn outgoing(&self, question: u32) -> &str {
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.texts.outgoing(question)
     }
 }

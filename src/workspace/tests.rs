@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal, listed};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{GraphReader, TextField, VectorField};
@@ -50,17 +51,21 @@ fn graph_of(documents: &[u32]) -> PackedGraph {
     let passages: u32 = documents.iter().sum();
     let ones: Vec<u32> = (0..=passages).collect();
     let each: Vec<u32> = (0..passages).collect();
-    let next: Vec<u32> = (0..passages).map(|passage| (passage + 1) % passages.max(1)).collect();
+    let next: Vec<u32> = each.iter().map(|passage| (passage + 1) % passages.max(1)).collect();
     let rows = std::iter::once(0).chain(documents.iter().scan(0, |sum, count| {
         *sum += count;
         Some(*sum)
     }));
     let all = passages as usize;
+    let nothing = vec![0; all];
     PackedGraph {
         document_passages: rows.collect(),
-        passage_document: (0..).zip(documents).flat_map(|(it, count)| vec![it; *count as usize]).collect(),
+        passage_document: (0..)
+            .zip(documents)
+            .flat_map(|(it, count)| vec![DocumentOrdinal(it); *count as usize])
+            .collect(),
         passage_sentences: ones.clone(),
-        sentence_passage: each.clone(),
+        sentence_passage: listed(&each),
         passage_length: vec![3; all],
         sentence_length: vec![2; all],
         entity_name_ends: vec![5],
@@ -68,39 +73,39 @@ fn graph_of(documents: &[u32]) -> PackedGraph {
         entity_documents: vec![documents.len() as u32],
         entity_flags: vec![0],
         entity_bearers: vec![0, 1],
-        bearer_document: vec![0],
-        bearer_passage: vec![0],
+        bearer_document: listed(&[0]),
+        bearer_passage: listed(&[0]),
         bearer_kind: vec![0],
         document_own: (0..=documents.len()).map(|document| u32::from(document > 0)).collect(),
-        own_entity: vec![0],
+        own_entity: listed(&[0]),
         passage_mentions: ones.clone(),
-        mention_entity: vec![0; all],
-        mention_sentence: each.clone(),
+        mention_entity: listed(&nothing),
+        mention_sentence: listed(&each),
         mention_cues: vec![NO_CUE; all * CUES],
         entity_mentions: vec![0, passages],
-        posting_mention: each.clone(),
-        posting_passage: each.clone(),
+        posting_mention: listed(&each),
+        posting_passage: listed(&each),
         cue_ends: vec![3],
         cue_prefixes: b"bui".to_vec(),
         passage_incoming: ones.clone(),
-        incoming_passage: each.clone(),
+        incoming_passage: listed(&each),
         incoming_keywords: ones.clone(),
-        incoming_keyword: vec![0; all],
+        incoming_keyword: listed(&nothing),
         incoming_sentence: vec![0; passages as usize],
         outgoing_sentence: vec![0; passages as usize],
         outgoing_keywords: (0..=passages).collect(),
-        outgoing_keyword: vec![0; passages as usize],
+        outgoing_keyword: listed(&nothing),
         keyword_ends: vec![3],
         keyword_texts: b"key".to_vec(),
         passage_keywords: ones.clone(),
-        passage_keyword: vec![0; all],
+        passage_keyword: listed(&nothing),
         passage_edges: ones.clone(),
-        edge_target: next.clone(),
-        edge_incoming: next,
-        edge_outgoing: each,
+        edge_target: listed(&next),
+        edge_incoming: listed(&next),
+        edge_outgoing: listed(&each),
         edge_similarity: vec![0.5; all],
         edge_keywords: ones,
-        edge_keyword: vec![0; all],
+        edge_keyword: listed(&nothing),
     }
 }
 
@@ -171,10 +176,10 @@ pub(crate) fn indexed(path: &Path) -> Workspace {
 /// Asks a snapshot for everything it has.
 fn read_whole(snapshot: &Snapshot) -> Vec<String> {
     let mut found = vec![format!("{} {:?} {}", snapshot.version(), snapshot.counts(), snapshot.embedder())];
-    found.extend((0..snapshot.document_count()).map(|it| format!("{:?}", snapshot.document(it).unwrap())));
-    found.extend((0..snapshot.passage_count()).map(|it| format!("{:?}", snapshot.passage(it).unwrap())));
-    found.extend((0..snapshot.counts().incoming as u32).map(|it| snapshot.incoming(it).to_owned()));
-    found.extend((0..snapshot.counts().outgoing as u32).map(|it| snapshot.outgoing(it).to_owned()));
+    found.extend(snapshot.graph().documents().map(|it| format!("{:?}", snapshot.document(it).unwrap())));
+    found.extend(snapshot.graph().passages().map(|it| format!("{:?}", snapshot.passage(it).unwrap())));
+    found.extend(snapshot.graph().incoming_passage.ordinals().map(|it| snapshot.incoming(it).to_owned()));
+    found.extend(snapshot.outgoing_passages().ordinals().map(|it| snapshot.outgoing(it).to_owned()));
     found.push(format!("{:?}", snapshot.graph()));
     for field in [VectorField::Passage, VectorField::Sentence, VectorField::Incoming] {
         found.push(format!("{:?}", snapshot.vectors(field).unwrap()));
@@ -199,27 +204,27 @@ fn a_version_comes_back_as_it_was_published() {
     assert_eq!((counts.documents, counts.titled, counts.passages, counts.sentences), (2, 1, 3, 3));
     assert_eq!((counts.incoming, counts.outgoing, counts.edges, counts.entities, counts.mentions), (3, 3, 3, 1, 3));
     assert_eq!(snapshot.graph(), graph_of(&[2, 1]).view());
-    let passage = snapshot.passage(1).unwrap();
+    let passage = snapshot.passage(PassageOrdinal(1)).unwrap();
     assert_eq!((passage.text.as_str(), passage.section.as_deref()), ("river bridge bridge", Some("Top › Below")));
     assert_eq!((passage.span, passage.sentences), (Span { start: 13, end: 32 }, vec![Span { start: 0, end: 19 }]));
-    assert_eq!(passage.passage, snapshot.passage_id(1));
-    let document = snapshot.document(0).unwrap();
+    assert_eq!(passage.passage, snapshot.passage_id(PassageOrdinal(1)));
+    let document = snapshot.document(DocumentOrdinal(0)).unwrap();
     assert_eq!((document.title.as_deref(), document.source_id.as_str()), (Some("Café"), "notes/a.md"));
     assert_eq!(document.metadata.get("year").map(String::as_str), Some("1890"));
-    assert_eq!(snapshot.document(1).unwrap().title, None);
-    assert_eq!(snapshot.incoming(2), "What says A bridge.?");
-    assert_eq!(snapshot.outgoing(0), "What follows Paris river.?");
+    assert_eq!(snapshot.document(DocumentOrdinal(1)).unwrap().title, None);
+    assert_eq!(snapshot.incoming(IncomingOrdinal(2)), "What says A bridge.?");
+    assert_eq!(snapshot.outgoing(OutgoingOrdinal(0)), "What follows Paris river.?");
     let unit = workspace.records().unwrap().document_unit(document.document).unwrap().unwrap();
-    assert_eq!(snapshot.incoming_id(1), unit.passages[1].questions[0].id);
-    assert_eq!(snapshot.outgoing_id(1), unit.passages[1].questions[1].id);
-    assert_eq!(snapshot.outgoing_passages(), [0, 1, 2]);
+    assert_eq!(snapshot.incoming_id(IncomingOrdinal(1)), unit.passages[1].questions[0].id);
+    assert_eq!(snapshot.outgoing_id(OutgoingOrdinal(1)), unit.passages[1].questions[1].id);
+    assert_eq!(*snapshot.outgoing_passages(), [0, 1, 2]);
     let mut postings = Vec::new();
     snapshot.postings(TextField::Passage, "bridge", &mut |ordinal, count| postings.push((ordinal, count))).unwrap();
     assert_eq!(postings, [(1, 2)]);
     let vectors = snapshot.vectors(VectorField::Passage).unwrap();
     assert_eq!((vectors.dimension, vectors.scales.len(), vectors.codes[3]), (DIMENSION, 3, 127));
-    assert!(snapshot.passage(3).is_err() && snapshot.document(2).is_err());
-    assert_eq!((snapshot.incoming(3), snapshot.outgoing(u32::MAX)), ("", ""));
+    assert!(snapshot.passage(PassageOrdinal(3)).is_err() && snapshot.document(DocumentOrdinal(2)).is_err());
+    assert_eq!((snapshot.incoming(IncomingOrdinal(3)), snapshot.outgoing(OutgoingOrdinal(u32::MAX))), ("", ""));
 }
 
 #[test]
@@ -236,7 +241,7 @@ fn a_reader_still_reads_its_version_after_two_more() {
     assert!(!version_folder(folder.path(), IndexVersion(1)).exists());
     assert!(version_folder(folder.path(), IndexVersion(2)).exists());
     assert_eq!(read_whole(&snapshot), before);
-    assert_eq!(workspace.snapshot().unwrap().passage(2).unwrap().text, "Changed again.");
+    assert_eq!(workspace.snapshot().unwrap().passage(PassageOrdinal(2)).unwrap().text, "Changed again.");
 }
 
 #[test]
@@ -304,7 +309,7 @@ fn a_version_that_would_not_open_is_not_published() {
             stages: &StageMarks::new(),
         })
     };
-    graph.own_entity = vec![7];
+    graph.own_entity = listed(&[7]);
     assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
     graph = graph_of(&[1]);
     assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));

@@ -12,6 +12,9 @@ use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
+use crate::graph::ordinal::{
+    self, DocumentOrdinal, IncomingOrdinal, Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+};
 use crate::store::{DocumentText, PassageText};
 
 /// What is written, each in the order of its ordinals.
@@ -112,8 +115,9 @@ fn metadata_json(document: &Document) -> Result<String> {
 }
 
 /// Returns the ordinal of each question's passage.
-fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<u32>> {
-    let ordinals: FxHashMap<PassageId, u32> = passages.iter().map(|passage| passage.id).zip(0..).collect();
+fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<PassageOrdinal>> {
+    let ordinals = passages.iter().map(|passage| passage.id).zip(PassageOrdinal::first(passages.len()));
+    let ordinals: FxHashMap<PassageId, PassageOrdinal> = ordinals.collect();
     let lost = |id: PassageId| Error::Internal(format!("a question of passage `{id}`, which is not in the version"));
     questions.iter().map(|it| ordinals.get(&it.passage).copied().ok_or_else(|| lost(it.passage))).collect()
 }
@@ -169,8 +173,8 @@ impl TextsFile {
         let file = &sections;
         let spans = array::<[u32; 2]>(file, SPANS, passages)?;
         let sentences = array::<[u32; 2]>(file, SENTENCES, sentences)?;
-        let outgoing_passages = array::<u32>(file, OUTGOING_PASSAGES, outgoing)?;
-        if file.items::<u32>(outgoing_passages.clone()).iter().any(|passage| *passage as usize >= passages) {
+        let outgoing_passages = array::<PassageOrdinal>(file, OUTGOING_PASSAGES, outgoing)?;
+        if file.items::<PassageOrdinal>(outgoing_passages.clone()).iter().any(|passage| passage.index() >= passages) {
             return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
         }
         let origins = each(ORIGINS, [incoming, outgoing], |name, count| array::<u8>(file, name, count))?;
@@ -206,11 +210,12 @@ impl TextsFile {
         })
     }
 
-    /// Returns what is shown of a passage whose sentences are `sentences`, over the whole index.
-    pub(super) fn passage(&self, passage: u32, sentences: Range<usize>) -> Result<PassageText> {
+    /// Returns what is shown of a passage with these sentences.
+    pub(super) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
         let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
         let section = self.text(&self.passage_sections, passage);
-        let sentences = self.sections.items::<[u32; 2]>(self.sentences.clone()).get(sentences).unwrap_or_default();
+        let sentences =
+            self.sections.items::<[u32; 2]>(self.sentences.clone()).get(sentences.range()).unwrap_or_default();
         Ok(PassageText {
             passage: self.passage_id(passage),
             span: to_span(span),
@@ -221,7 +226,7 @@ impl TextsFile {
     }
 
     /// Returns what is shown of a document.
-    pub(super) fn document(&self, document: u32) -> Result<DocumentText> {
+    pub(super) fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         let id = self.item::<[u8; 16]>(&self.document_ids, document).ok_or_else(|| no("document", document))?;
         let metadata = serde_json::from_str(self.text(&self.metadata, document)).map_err(|error| {
             self.sections.corrupt(format!("the metadata of document {document} is damaged: {error}"))
@@ -237,58 +242,58 @@ impl TextsFile {
     }
 
     /// Returns the id of a passage; one of zeros where there is no such passage.
-    pub(super) fn passage_id(&self, passage: u32) -> PassageId {
+    pub(super) fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         PassageId::from_bytes(self.item(&self.passage_ids, passage).unwrap_or_default())
     }
 
     /// Returns the id of an in-coming question; one of zeros where there is no such question.
-    pub(super) fn incoming_id(&self, question: u32) -> QuestionId {
+    pub(super) fn incoming_id(&self, question: IncomingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.incoming_ids, question).unwrap_or_default())
     }
 
     /// Returns who wrote an in-coming question.
-    pub(super) fn incoming_origin(&self, question: u32) -> QuestionOrigin {
+    pub(super) fn incoming_origin(&self, question: IncomingOrdinal) -> QuestionOrigin {
         self.origin(0, question)
     }
 
     /// Returns who wrote an out-coming question.
-    pub(super) fn outgoing_origin(&self, question: u32) -> QuestionOrigin {
+    pub(super) fn outgoing_origin(&self, question: OutgoingOrdinal) -> QuestionOrigin {
         self.origin(1, question)
     }
 
-    fn origin(&self, side: usize, question: u32) -> QuestionOrigin {
+    fn origin(&self, side: usize, question: impl Ordinal) -> QuestionOrigin {
         let code = self.item::<u8>(&self.origins[side], question);
         code.and_then(QuestionOrigin::of_code).unwrap_or(QuestionOrigin::Rule)
     }
 
     /// Returns the id of an out-coming question; one of zeros where there is no such question.
-    pub(super) fn outgoing_id(&self, question: u32) -> QuestionId {
+    pub(super) fn outgoing_id(&self, question: OutgoingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.outgoing_ids, question).unwrap_or_default())
     }
 
     /// Returns the passage of each out-coming question.
-    pub(super) fn outgoing_passages(&self) -> &[u32] {
-        self.sections.items(self.outgoing_passages.clone())
+    pub(super) fn outgoing_passages(&self) -> ordinal::Column<'_, OutgoingOrdinal, PassageOrdinal> {
+        ordinal::Column::new(self.sections.items(self.outgoing_passages.clone()))
     }
 
     /// Returns the text of an in-coming question.
-    pub(super) fn incoming(&self, question: u32) -> &str {
+    pub(super) fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.text(&self.incoming, question)
     }
 
     /// Returns the text of an out-coming question.
-    pub(super) fn outgoing(&self, question: u32) -> &str {
+    pub(super) fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.text(&self.outgoing, question)
     }
 
-    fn item<T: bytemuck::AnyBitPattern>(&self, range: &Range<usize>, at: u32) -> Option<T> {
-        self.sections.items(range.clone()).get(at as usize).copied()
+    fn item<T: bytemuck::AnyBitPattern>(&self, range: &Range<usize>, at: impl Ordinal) -> Option<T> {
+        self.sections.items(range.clone()).get(at.index()).copied()
     }
 
-    fn text(&self, (ends, bytes): &ColumnRange, at: u32) -> &str {
+    fn text(&self, (ends, bytes): &ColumnRange, at: impl Ordinal) -> &str {
         let ends = self.sections.items::<u64>(ends.clone());
-        let start = if at == 0 { Some(&0) } else { ends.get(at as usize - 1) };
-        let (Some(start), Some(end)) = (start, ends.get(at as usize)) else { return "" };
+        let start = at.index().checked_sub(1).map_or(Some(&0), |before| ends.get(before));
+        let (Some(start), Some(end)) = (start, ends.get(at.index())) else { return "" };
         let bytes = self.sections.at(bytes.clone()).get(*start as usize..*end as usize);
         std::str::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
     }
@@ -337,6 +342,6 @@ fn to_span([start, end]: [u32; 2]) -> Span {
     Span { start, end }
 }
 
-fn no(what: &str, ordinal: u32) -> Error {
+fn no(what: &str, ordinal: impl std::fmt::Display) -> Error {
     Error::Internal(format!("there is no {what} {ordinal}"))
 }

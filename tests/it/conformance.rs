@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cairn::graph::packed::row;
+use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use cairn::graph::vectors::NO_ROW;
 use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
 use cairn::store::{
@@ -29,7 +29,7 @@ enum Texts {
 
 /// Checks a store against the snapshot that it shows.
 fn check(reader: &dyn GraphReader, kept: &Snapshot, texts: Texts) {
-    let offered: BTreeSet<u32> = (0..kept.passage_count()).filter(|it| reader.passage(*it).is_ok()).collect();
+    let offered: BTreeSet<PassageOrdinal> = kept.graph().passages().filter(|it| reader.passage(*it).is_ok()).collect();
     let passages = kept.passage_count() as usize;
     let least = match texts {
         Texts::All => passages,
@@ -40,7 +40,7 @@ fn check(reader: &dyn GraphReader, kept: &Snapshot, texts: Texts) {
     check_structure(reader, kept);
     check_terms(reader, kept, &offered);
     check_vectors(reader, kept, &offered);
-    let all: Vec<u32> = (0..kept.passage_count()).collect();
+    let all: Vec<PassageOrdinal> = kept.graph().passages().collect();
     let prepared = reader.prepare(&all);
     assert_eq!(prepared.is_ok() && reader.passage(all[0]).is_ok(), texts != Texts::None);
     for passage in all.into_iter().filter(|_| texts != Texts::None) {
@@ -66,26 +66,26 @@ fn check_structure(reader: &dyn GraphReader, kept: &Snapshot) {
         (graph.entity_documents.len(), counts.entities),
     ];
     assert!(held.iter().all(|(held, counted)| *held as u64 == *counted), "{held:?}");
-    for passage in 0..counts.passages as u32 {
+    for passage in PassageOrdinal::first(counts.passages as usize) {
         assert_eq!(reader.passage_id(passage), kept.passage_id(passage));
         let bounded = [
-            row(graph.passage_sentences, passage).end <= graph.sentence_passage.len(),
-            row(graph.passage_incoming, passage).end <= graph.incoming_passage.len(),
-            row(graph.passage_edges, passage).end <= graph.edge_target.len(),
-            row(graph.passage_mentions, passage).end <= graph.mention_entity.len(),
-            (graph.passage_document[passage as usize] as usize) < graph.document_count(),
+            graph.passage_sentences.of(passage).range().end <= graph.sentence_passage.len(),
+            graph.passage_incoming.of(passage).range().end <= graph.incoming_passage.len(),
+            graph.passage_edges.of(passage).range().end <= graph.edge_target.len(),
+            graph.passage_mentions.of(passage).range().end <= graph.mention_entity.len(),
+            graph.passage_document[passage].index() < graph.document_count(),
         ];
         assert_eq!(bounded, [true; 5], "passage {passage}");
     }
-    for document in 0..counts.documents as u32 {
+    for document in DocumentOrdinal::first(counts.documents as usize) {
         assert_eq!(reader.document(document).unwrap(), kept.document(document).unwrap());
     }
-    assert!((0..counts.incoming as u32).all(|it| reader.incoming(it) == kept.incoming(it)));
-    assert!((0..counts.outgoing as u32).all(|it| reader.outgoing(it) == kept.outgoing(it)));
+    assert!(IncomingOrdinal::first(counts.incoming as usize).all(|it| reader.incoming(it) == kept.incoming(it)));
+    assert!(OutgoingOrdinal::first(counts.outgoing as usize).all(|it| reader.outgoing(it) == kept.outgoing(it)));
 }
 
 /// Postings are those that the texts offered have, counted anew; frequencies are those of the whole version.
-fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32>) {
+fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<PassageOrdinal>) {
     let mut expected: BTreeMap<(bool, String), Vec<(u32, u32)>> = BTreeMap::new();
     let graph = kept.graph();
     let mut put = |is_sentence: bool, ordinal: u32, terms: &[String]| {
@@ -99,15 +99,15 @@ fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32
     };
     for passage in offered {
         let shown = kept.passage(*passage).unwrap();
-        let document = kept.document(graph.passage_document[*passage as usize]).unwrap();
+        let document = kept.document(graph.passage_document[*passage]).unwrap();
         let title = document.title.as_deref().map(terms).unwrap_or_default();
         let mut whole = [title.clone(), title.clone()].concat();
-        for (sentence, span) in row(graph.passage_sentences, *passage).zip(&shown.sentences) {
+        for (sentence, span) in graph.passage_sentences.of(*passage).zip(&shown.sentences) {
             let own = terms(&shown.text[span.start as usize..span.end as usize]);
-            put(true, sentence as u32, &[&title[..], &own].concat());
+            put(true, sentence.number(), &[&title[..], &own].concat());
             whole.extend(own);
         }
-        put(false, *passage, &whole);
+        put(false, passage.number(), &whole);
     }
     let mut count = 0;
     kept.each_term(&mut |term, in_passages, in_sentences| {
@@ -131,7 +131,7 @@ fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32
 }
 
 /// Every vector offered is that of the version; passages and sentences have theirs where their texts are offered.
-fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u32>) {
+fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<PassageOrdinal>) {
     let graph = kept.graph();
     for (field, items) in [
         (VectorField::Passage, graph.passage_count()),
@@ -145,8 +145,8 @@ fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<u
         for item in 0..items {
             let (vector, due) = (vector(held, item), vector(kept, item));
             let passage = match field {
-                VectorField::Passage => Some(item as u32),
-                VectorField::Sentence => Some(graph.sentence_passage[item]),
+                VectorField::Passage => Some(PassageOrdinal::at(item)),
+                VectorField::Sentence => Some(graph.sentence_passage.items()[item]),
                 // A store need only have those that are near the question.
                 VectorField::Incoming => None,
             };
@@ -230,19 +230,19 @@ fn a_database_is_a_store() {
 /// Checks a store that numbers a part of a version anew against the snapshot.
 fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
     assert_eq!((reader.counts(), reader.embedder()), (kept.counts(), kept.embedder()));
-    let (graph, numbers) = (reader.graph(), (0..kept.passage_count()).map(|it| (kept.passage_id(it), it)));
+    let (graph, numbers) = (reader.graph(), kept.graph().passages().map(|it| (kept.passage_id(it), it)));
     let numbers: BTreeMap<_, _> = numbers.collect();
     let passages = reader.excerpt().unwrap();
-    let known: Vec<u32> = passages.iter().map(|it| numbers[&reader.passage_id(*it)]).collect();
+    let known: Vec<PassageOrdinal> = passages.iter().map(|it| numbers[&reader.passage_id(*it)]).collect();
     assert!(known.is_sorted(), "passages stand in the order of the index");
     for (own, known) in passages.iter().zip(known) {
         assert_eq!(reader.passage(*own).unwrap(), kept.passage(known).unwrap());
-        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_document[it as usize]);
+        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_document[it]);
         assert_eq!(reader.document(held).unwrap(), kept.document(due).unwrap());
-        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_length[it as usize]);
+        let [held, due] = [(graph, *own), (kept.graph(), known)].map(|(graph, it)| graph.passage_length[it]);
         assert_eq!(held, due);
         let (held, due) = (reader.vectors(VectorField::Passage).unwrap(), kept.vectors(VectorField::Passage).unwrap());
-        assert_eq!(vector(held, *own as usize), vector(due, known as usize));
+        assert_eq!(vector(held, own.index()), vector(due, known.index()));
     }
     for field in [TextField::Passage, TextField::Sentence] {
         assert_eq!(reader.frequency(field, "bridge").unwrap(), kept.frequency(field, "bridge").unwrap());

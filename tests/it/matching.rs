@@ -1,7 +1,9 @@
 //! Matching on real text: its bounds cost next to no edge.
 
 use cairn::graph::matching::{EdgeQuota, MatchOptions, Matched, Questions, match_questions};
-use cairn::graph::packed::row;
+use cairn::graph::ordinal::{
+    Column, DocumentOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, Rows,
+};
 use cairn::graph::vectors::QuantizedVectors;
 
 use crate::support::corpus::{Asked, bundles, demo};
@@ -31,8 +33,8 @@ fn the_bounds_of_matching_cost_at_most_one_edge_in_a_hundred() {
 
 fn share_of_equal_edges(asked: &Asked, nth: usize) -> f64 {
     let (outgoing, incoming) = (asked.outgoing.view(), asked.incoming.view());
-    let some = Some::of(&outgoing, nth);
-    let target = |it: &Matched| (it.outgoing, incoming.passage[it.incoming as usize], it.similarity.to_bits());
+    let some = Taken::of(&outgoing, nth);
+    let target = |it: &Matched| (it.outgoing, incoming.passage[it.incoming], it.similarity.to_bits());
     let edges = |options: &MatchOptions| -> Vec<_> {
         let matched = match_questions(&some.view(), &incoming, options, &cairn::Cancellation::default()).unwrap();
         matched.iter().map(target).collect()
@@ -43,18 +45,18 @@ fn share_of_equal_edges(asked: &Asked, nth: usize) -> f64 {
 }
 
 /// Some of the questions of one side.
-struct Some {
-    passage: Vec<u32>,
-    document: Vec<u32>,
+struct Taken {
+    passage: Vec<PassageOrdinal>,
+    document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
-    keyword: Vec<u32>,
+    keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
 }
 
-impl Some {
+impl Taken {
     /// Takes every `nth` question.
-    fn of(all: &Questions<'_>, nth: usize) -> Self {
-        let taken: Vec<usize> = (0..all.passage.len()).step_by(nth).collect();
+    fn of(all: &Questions<'_, OutgoingOrdinal>, nth: usize) -> Self {
+        let taken: Vec<OutgoingOrdinal> = all.passage.ordinals().step_by(nth).collect();
         let mut some = Self {
             passage: taken.iter().map(|at| all.passage[*at]).collect(),
             document: taken.iter().map(|at| all.document[*at]).collect(),
@@ -63,19 +65,19 @@ impl Some {
             vectors: QuantizedVectors::new(all.vectors.dimension),
         };
         for at in taken {
-            some.keyword.extend_from_slice(&all.keyword[row(all.keywords, at as u32)]);
+            some.keyword.extend_from_slice(all.keywords_of(at));
             some.keywords.push(some.keyword.len() as u32);
-            some.vectors.push_row(&all.vectors, at as u32);
+            some.vectors.push_row(&all.vectors, at.number());
         }
         some
     }
 
-    fn view(&self) -> Questions<'_> {
+    fn view(&self) -> Questions<'_, OutgoingOrdinal> {
         Questions {
-            passage: &self.passage,
-            document: &self.document,
-            keywords: &self.keywords,
-            keyword: &self.keyword,
+            passage: Column::new(&self.passage),
+            document: Column::new(&self.document),
+            keywords: Rows::new(&self.keywords),
+            keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cairn::domain::{Counts, IndexVersion, PassageId, StopReason, Usage};
+use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use cairn::graph::packed::PassageGraph;
 use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
 use cairn::query::{Finding, Found, Pipeline, Questions, Session, Strategy, retriever};
@@ -182,23 +183,23 @@ impl GraphReader for Counting {
         self.inner.frequency(field, term)
     }
 
-    fn passage(&self, passage: u32) -> Result<PassageText> {
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
         self.inner.passage(passage)
     }
 
-    fn passage_id(&self, passage: u32) -> PassageId {
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         self.inner.passage_id(passage)
     }
 
-    fn document(&self, document: u32) -> Result<DocumentText> {
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         self.inner.document(document)
     }
 
-    fn incoming(&self, question: u32) -> &str {
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.inner.incoming(question)
     }
 
-    fn outgoing(&self, question: u32) -> &str {
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.inner.outgoing(question)
     }
 }

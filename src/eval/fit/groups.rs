@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::boost;
 use super::listwise::{FEATURES, Group, PASSAGE_FEATURES, Weights, dot};
 use crate::error::{Error, Result};
+use crate::graph::ordinal::{Ordinal as _, Ordinals, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
     EdgeFeatures, Evidence, LENDING_RANK, PassageFeatures, TrailOptions, TrailWeights, edge_candidates, lent, walk,
@@ -31,7 +32,7 @@ pub(super) struct Example {
     pub(super) place: usize,
     question: String,
     /// The passages of each gold document that the index holds.
-    gold: Vec<Vec<u32>>,
+    gold: Vec<Vec<PassageOrdinal>>,
     engine: QueryEngine,
     /// What the question says about every passage, where there is memory for it.
     kept: Option<Arc<Query>>,
@@ -48,7 +49,7 @@ impl Example {
         documents: &Documents,
         keep: bool,
     ) -> Result<Self> {
-        let passages = |id: &String| documents.passages.get(id).map(|range| range.clone().collect());
+        let passages = |id: &String| documents.passages.get(id).map(|own| own.clone().collect());
         let mut example = Self {
             collection,
             place,
@@ -75,7 +76,7 @@ impl Example {
 /// The documents of one collection.
 pub(super) struct Documents {
     source_ids: Arc<Vec<String>>,
-    passages: FxHashMap<String, std::ops::Range<u32>>,
+    passages: FxHashMap<String, Ordinals<PassageOrdinal>>,
 }
 
 impl Documents {
@@ -84,9 +85,9 @@ impl Documents {
         let graph = query.reader.graph();
         let mut source_ids = Vec::new();
         let mut passages = FxHashMap::default();
-        for (document, bounds) in graph.document_passages.windows(2).enumerate() {
-            let source_id = query.reader.document(document as u32)?.source_id;
-            passages.insert(source_id.clone(), bounds[0]..bounds[1]);
+        for document in graph.documents() {
+            let source_id = query.reader.document(document)?.source_id;
+            passages.insert(source_id.clone(), graph.document_passages.of(document));
             source_ids.push(source_id);
         }
         Ok(Self { source_ids: Arc::new(source_ids), passages })
@@ -160,9 +161,9 @@ pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, 
     let walked = walk(graph, &evidence, weights, &options);
     let leaders = top::best_of(&walked.scores, LENDING_RANK);
     let (Some(&(_, high)), Some(&(_, low))) = (leaders.first(), leaders.last()) else { return Ok(None) };
-    let sources: Vec<u32> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
+    let sources: Vec<PassageOrdinal> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
     let flat = flat(weights);
-    let mut best: FxHashMap<u32, (f64, [f32; FEATURES])> = FxHashMap::default();
+    let mut best: FxHashMap<PassageOrdinal, (f64, [f32; FEATURES])> = FxHashMap::default();
     for (edges, leader) in edge_candidates(graph, &evidence, &sources, &options).iter().zip(&leaders) {
         let lent = lent(leader.1, low, high);
         for edge in edges {
@@ -178,10 +179,10 @@ pub(super) fn reached(example: &Example, query: &Query, weights: &TrailWeights, 
         }
     }
     let pool = pool(&evidence);
-    let mut targets: Vec<u32> = pool.into_iter().chain(best.keys().copied()).collect();
+    let mut targets: Vec<PassageOrdinal> = pool.into_iter().chain(best.keys().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
-    let row = |passage: u32| {
+    let row = |passage: PassageOrdinal| {
         let mut row = passage_row(&evidence, passage);
         if let Some((_, edge)) = best.get(&passage) {
             row[PASSAGE_FEATURES..].copy_from_slice(&edge[PASSAGE_FEATURES..]);
@@ -203,26 +204,27 @@ pub(super) fn flat(weights: &TrailWeights) -> Weights {
 }
 
 /// Returns the best passages by each feature, and those that the question names; ascending.
-fn pool(evidence: &Evidence<'_>) -> Vec<u32> {
+fn pool(evidence: &Evidence<'_>) -> Vec<PassageOrdinal> {
     let lists = [evidence.bm25, evidence.best_sentence, evidence.cosine, evidence.best_sentence_cosine];
+    let lists = lists.map(|list| list.items());
     let says = |list: &&[f32]| list.iter().any(|score| score.to_bits() != 0);
     let best = lists.into_iter().filter(says).flat_map(|list| top::best_of(list, POOL_BY_FEATURE));
     let named = evidence.named.keys().chain(evidence.named_lead.keys()).copied();
-    let mut pool: Vec<u32> = best.map(|it| it.0).chain(named).collect();
+    let mut pool: Vec<PassageOrdinal> = best.map(|it| it.0).chain(named).collect();
     pool.sort_unstable();
     pool.dedup();
     pool
 }
 
-fn passage_row(evidence: &Evidence<'_>, passage: u32) -> [f32; FEATURES] {
+fn passage_row(evidence: &Evidence<'_>, passage: PassageOrdinal) -> [f32; FEATURES] {
     let mut row = [0.0; FEATURES];
     row[..PASSAGE_FEATURES].copy_from_slice(&evidence.passage_features(passage));
     row
 }
 
 /// Puts the gold first: of each gold document its best passage under `weights`. Its other passages do not compete.
-fn group(example: &Example, rows: Vec<(u32, [f32; FEATURES])>, weights: &Weights) -> Option<Group> {
-    let of_gold: FxHashSet<u32> = example.gold.iter().flatten().copied().collect();
+fn group(example: &Example, rows: Vec<(PassageOrdinal, [f32; FEATURES])>, weights: &Weights) -> Option<Group> {
+    let of_gold: FxHashSet<PassageOrdinal> = example.gold.iter().flatten().copied().collect();
     let mut chosen = Vec::new();
     for document in &example.gold {
         let own = rows.iter().filter(|(passage, _)| document.contains(passage));
@@ -242,9 +244,9 @@ pub(super) async fn ranked(example: &Example, query: &Arc<Query>, weights: &Arc<
     let graph = query.reader.graph();
     let mut seen = FxHashSet::default();
     let passages = trail_ranking(query, weights, RANKED_PASSAGES).await?.into_iter();
-    let documents = passages.map(|(passage, _)| graph.passage_document[passage as usize]);
+    let documents = passages.map(|(passage, _)| graph.passage_document[passage]);
     let documents = documents.filter(|document| seen.insert(*document)).take(RANKED_DOCUMENTS);
-    Ok(documents.filter_map(|document| example.source_ids.get(document as usize).cloned()).collect())
+    Ok(documents.filter_map(|document| example.source_ids.get(document.index()).cloned()).collect())
 }
 
 /// Returns the best passages of a walk under `weights` as trees see them. Of each gold document the best passage is

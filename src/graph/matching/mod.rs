@@ -10,25 +10,36 @@
 use rayon::prelude::*;
 
 use super::cells::Cells;
+use super::ordinal::{
+    Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Position, Rows,
+};
 use super::packed::row;
 use super::top;
 use super::vectors::Vectors;
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// Questions of one side. Numbers are theirs; keywords ascend in each row.
+/// Questions of one side; keywords ascend in each row.
 #[derive(Debug, Clone, Copy)]
-pub struct Questions<'a> {
+pub struct Questions<'a, K> {
     /// The passage of each question.
-    pub passage: &'a [u32],
+    pub passage: Column<'a, K, PassageOrdinal>,
     /// The document of each question.
-    pub document: &'a [u32],
+    pub document: Column<'a, K, DocumentOrdinal>,
     /// Rows of `keyword`.
-    pub keywords: &'a [u32],
+    pub keywords: Rows<'a, K, Position>,
     /// Keywords, numbered over both sides together.
-    pub keyword: &'a [u32],
+    pub keyword: Column<'a, Position, KeywordOrdinal>,
     /// Vectors; without an embedder their dimension is 0.
     pub vectors: Vectors<'a>,
+}
+
+impl<'a, K: Ordinal> Questions<'a, K> {
+    /// Returns the keywords of a question.
+    #[must_use]
+    pub fn keywords_of(&self, question: K) -> &'a [KeywordOrdinal] {
+        self.keyword.of(self.keywords.of(question))
+    }
 }
 
 /// Edges that an out-coming question may give within its document, and across documents, at most.
@@ -69,9 +80,9 @@ impl Default for MatchOptions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Matched {
     /// The out-coming question.
-    pub outgoing: u32,
+    pub outgoing: OutgoingOrdinal,
     /// The in-coming question.
-    pub incoming: u32,
+    pub incoming: IncomingOrdinal,
     /// Their SIM.
     pub similarity: f32,
 }
@@ -86,26 +97,26 @@ pub struct Matched {
 ///
 /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
 pub fn match_questions(
-    outgoing: &Questions<'_>,
-    incoming: &Questions<'_>,
+    outgoing: &Questions<'_, OutgoingOrdinal>,
+    incoming: &Questions<'_, IncomingOrdinal>,
     options: &MatchOptions,
     cancellation: &Cancellation,
 ) -> Result<Vec<Matched>> {
     let cells = Cells::of(&incoming.vectors, cancellation)?;
-    let signatures = cells.members().iter().map(|it| signature(&incoming.keyword[row(incoming.keywords, *it)]));
+    let signatures = cells.members().iter().map(|it| signature(incoming.keywords_of(IncomingOrdinal(*it))));
     let signatures: Vec<u64> = signatures.collect();
     let postings = Postings::of(incoming);
     let matching =
         Matching { outgoing, incoming, postings: &postings, cells: &cells, signatures: &signatures, options };
     // Neighbors in this order look into the same cells, which are read from memory once for all of them.
-    let mut order: Vec<u32> = (0..outgoing.passage.len() as u32).collect();
+    let mut order: Vec<OutgoingOrdinal> = outgoing.passage.ordinals().collect();
     if !outgoing.vectors.is_empty() && !incoming.vectors.is_empty() {
         let nearest = cells.nearest(&outgoing.vectors, cancellation)?;
-        order.sort_by_key(|question| nearest[*question as usize]);
+        order.sort_by_key(|question| nearest[question.index()]);
     }
-    let room = || Room { last: vec![u32::MAX; incoming.passage.len()], ..Room::default() };
+    let room = || Room { last: vec![None; incoming.passage.len()], ..Room::default() };
     let groups = order.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
-    let of_group = |room: &mut Room, group: &[u32]| {
+    let of_group = |room: &mut Room, group: &[OutgoingOrdinal]| {
         if cancellation.is_cancelled() { Vec::new() } else { matching.matches(group, room) }
     };
     let mut matched: Vec<Matched> = groups.map_init(room, of_group).flatten_iter().collect();
@@ -121,32 +132,32 @@ const GROUP: usize = 64;
 const GROUPS_PER_TASK: usize = 4;
 
 /// Returns a set of 64 bits that has the bit of every keyword.
-fn signature(keywords: &[u32]) -> u64 {
+fn signature(keywords: &[KeywordOrdinal]) -> u64 {
     keywords.iter().fold(0, |bits, keyword| bits | signature_bit(*keyword))
 }
 
-const fn signature_bit(keyword: u32) -> u64 {
+const fn signature_bit(keyword: KeywordOrdinal) -> u64 {
     // The upper bits of a product by an odd number with mixed bits (Fibonacci hashing).
-    1 << (keyword.wrapping_mul(0x9e37_79b9) >> 26)
+    1 << (keyword.0.wrapping_mul(0x9e37_79b9) >> 26)
 }
 
 /// In-coming questions by keyword.
 struct Postings {
     /// The questions of keyword `k`: rows of `questions`.
     starts: Vec<u32>,
-    questions: Vec<u32>,
+    questions: Vec<IncomingOrdinal>,
 }
 
 impl Postings {
-    fn of(incoming: &Questions<'_>) -> Self {
-        let count = incoming.keyword.iter().max().map_or(0, |most| *most as usize + 1);
+    fn of(incoming: &Questions<'_, IncomingOrdinal>) -> Self {
+        let count = incoming.keyword.iter().max().map_or(0, |most| most.index() + 1);
         let mut starts = vec![0; count + 1];
-        incoming.keyword.iter().for_each(|keyword| starts[*keyword as usize + 1] += 1);
+        incoming.keyword.iter().for_each(|keyword| starts[keyword.index() + 1] += 1);
         (0..count).for_each(|keyword| starts[keyword + 1] += starts[keyword]);
-        let (mut next, mut questions) = (starts.clone(), vec![0; incoming.keyword.len()]);
-        for question in 0..incoming.passage.len() as u32 {
-            for keyword in &incoming.keyword[row(incoming.keywords, question)] {
-                let place = &mut next[*keyword as usize];
+        let (mut next, mut questions) = (starts.clone(), vec![IncomingOrdinal(0); incoming.keyword.len()]);
+        for question in incoming.passage.ordinals() {
+            for keyword in incoming.keywords_of(question) {
+                let place = &mut next[keyword.index()];
                 questions[*place as usize] = question;
                 *place += 1;
             }
@@ -155,14 +166,14 @@ impl Postings {
     }
 
     /// Returns the questions that have a keyword, ascending.
-    fn of_keyword(&self, keyword: u32) -> &[u32] {
-        if keyword as usize + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
+    fn of_keyword(&self, keyword: KeywordOrdinal) -> &[IncomingOrdinal] {
+        if keyword.index() + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
     }
 }
 
 struct Matching<'a> {
-    outgoing: &'a Questions<'a>,
-    incoming: &'a Questions<'a>,
+    outgoing: &'a Questions<'a, OutgoingOrdinal>,
+    incoming: &'a Questions<'a, IncomingOrdinal>,
     postings: &'a Postings,
     cells: &'a Cells,
     /// The keywords of each in-coming question as a set of bits, by place in the cells.
@@ -174,27 +185,30 @@ struct Matching<'a> {
 #[derive(Default)]
 struct Room {
     /// The last out-coming question that each in-coming one was scored for by a keyword.
-    last: Vec<u32>,
+    last: Vec<Option<OutgoingOrdinal>>,
     /// The cells that the questions of a group look into, each with the place of the question in its group.
     visits: Vec<(u32, usize)>,
     cells: Vec<u32>,
     cosines: Vec<f32>,
 }
 
+/// An in-coming question with its SIM.
+type Scored = (IncomingOrdinal, f32);
+
 /// An out-coming question while its candidates are scored.
 struct Asking {
-    question: u32,
+    question: OutgoingOrdinal,
     /// The signature of its frequent keywords: all that a candidate shares with it that no keyword brought.
     frequent: u64,
     /// What the Jaccard index of such a candidate is at most if it shares one of them.
     jaccard_max: f32,
     /// Candidates that may be kept: the best so far where one is wanted, else all, some perhaps twice.
-    kept: Vec<(u32, f32)>,
+    kept: Vec<Scored>,
 }
 
 impl Matching<'_> {
     /// Returns the matches of a group of questions, question by question.
-    fn matches(&self, group: &[u32], room: &mut Room) -> Vec<Matched> {
+    fn matches(&self, group: &[OutgoingOrdinal], room: &mut Room) -> Vec<Matched> {
         let mut group: Vec<Asking> = group.iter().map(|question| self.by_keyword(*question, room)).collect();
         if !self.outgoing.vectors.is_empty() && !self.incoming.vectors.is_empty() {
             self.by_vector(&mut group, room);
@@ -207,8 +221,8 @@ impl Matching<'_> {
     }
 
     /// Scores the candidates that share a keyword with a question.
-    fn by_keyword(&self, question: u32, room: &mut Room) -> Asking {
-        let asked = self.asked(question);
+    fn by_keyword(&self, question: OutgoingOrdinal, room: &mut Room) -> Asking {
+        let asked = self.outgoing.keywords_of(question);
         let mut asking = Asking { question, frequent: 0, jaccard_max: 0.0, kept: Vec::new() };
         let mut frequent_count = 0;
         for keyword in asked {
@@ -219,8 +233,8 @@ impl Matching<'_> {
                 continue;
             }
             for &incoming in posting {
-                if std::mem::replace(&mut room.last[incoming as usize], question) != question {
-                    let cosine = self.outgoing.vectors.cosine(question, &self.incoming.vectors, incoming);
+                if room.last[incoming.index()].replace(question) != Some(question) {
+                    let cosine = self.outgoing.vectors.cosine(question.0, &self.incoming.vectors, incoming.0);
                     self.offer(&mut asking, incoming, cosine);
                 }
             }
@@ -238,24 +252,20 @@ impl Matching<'_> {
         visits.clear();
         for (place, asking) in group.iter().enumerate() {
             cells.clear();
-            self.cells.near(&self.outgoing.vectors, asking.question, self.options.neighbors, cells);
+            self.cells.near(&self.outgoing.vectors, asking.question.0, self.options.neighbors, cells);
             visits.extend(cells.iter().map(|cell| (*cell, place)));
         }
         visits.sort_unstable();
         for &(cell, place) in visits.iter() {
             let asking = &mut group[place];
-            self.cells.visit(cell, &self.outgoing.vectors, asking.question, cosines, |place, cosine| {
+            self.cells.visit(cell, &self.outgoing.vectors, asking.question.0, cosines, |place, cosine| {
                 let shares = self.signatures[place] & asking.frequent != 0;
                 let jaccard_max = if shares { asking.jaccard_max } else { 0.0 };
                 if f32::midpoint(jaccard_max, cosine) >= self.floor(asking) {
-                    self.offer(asking, self.cells.members()[place], cosine);
+                    self.offer(asking, IncomingOrdinal(self.cells.members()[place]), cosine);
                 }
             });
         }
-    }
-
-    fn asked(&self, question: u32) -> &[u32] {
-        &self.outgoing.keyword[row(self.outgoing.keywords, question)]
     }
 
     /// Returns the SIM below which nothing can be kept any more.
@@ -267,12 +277,12 @@ impl Matching<'_> {
     }
 
     /// Scores a candidate, unless it is of the passage that asks.
-    fn offer(&self, asking: &mut Asking, incoming: u32, cosine: f32) {
-        if self.incoming.passage[incoming as usize] == self.outgoing.passage[asking.question as usize] {
+    fn offer(&self, asking: &mut Asking, incoming: IncomingOrdinal, cosine: f32) {
+        if self.incoming.passage[incoming] == self.outgoing.passage[asking.question] {
             return;
         }
-        let answered = &self.incoming.keyword[row(self.incoming.keywords, incoming)];
-        let candidate = (incoming, f32::midpoint(jaccard(self.asked(asking.question), answered), cosine));
+        let (asked, answered) = (self.outgoing.keywords_of(asking.question), self.incoming.keywords_of(incoming));
+        let candidate = (incoming, f32::midpoint(jaccard(asked, answered), cosine));
         if candidate.1 <= 0.0 {
             return;
         }
@@ -287,11 +297,11 @@ impl Matching<'_> {
     }
 
     /// Returns those of `scored` that the quota lets a question keep, best first.
-    fn within_quota(&self, question: u32, scored: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+    fn within_quota(&self, question: OutgoingOrdinal, scored: Vec<Scored>) -> Vec<Scored> {
         let EdgeQuota::Split { within, across } = self.options.quota else { return scored };
-        let document = self.outgoing.document[question as usize];
+        let document = self.outgoing.document[question];
         let (inside, outside): (Vec<_>, Vec<_>) =
-            scored.into_iter().partition(|(it, _)| self.incoming.document[*it as usize] == document);
+            scored.into_iter().partition(|(it, _)| self.incoming.document[*it] == document);
         let mut kept = self.best_passages(inside, within);
         kept.extend(self.best_passages(outside, across));
         kept.sort_unstable_by(top::best_first);
@@ -299,15 +309,15 @@ impl Matching<'_> {
     }
 
     /// Returns the best questions of the `count` best passages.
-    fn best_passages(&self, mut scored: Vec<(u32, f32)>, count: usize) -> Vec<(u32, f32)> {
+    fn best_passages(&self, mut scored: Vec<Scored>, count: usize) -> Vec<Scored> {
         scored.sort_unstable_by(top::best_first);
-        let mut kept: Vec<(u32, f32)> = Vec::new();
+        let mut kept: Vec<Scored> = Vec::new();
         for (incoming, similarity) in scored {
             if kept.len() == count {
                 break;
             }
-            let passage = self.incoming.passage[incoming as usize];
-            if kept.iter().all(|(it, _)| self.incoming.passage[*it as usize] != passage) {
+            let passage = self.incoming.passage[incoming];
+            if kept.iter().all(|(it, _)| self.incoming.passage[*it] != passage) {
                 kept.push((incoming, similarity));
             }
         }
@@ -317,7 +327,7 @@ impl Matching<'_> {
 
 /// Returns |A ∩ B| / |A ∪ B| of two ascending lists; 0 where both are empty.
 #[must_use]
-pub fn jaccard(a: &[u32], b: &[u32]) -> f32 {
+pub fn jaccard(a: &[KeywordOrdinal], b: &[KeywordOrdinal]) -> f32 {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
@@ -334,13 +344,13 @@ pub fn jaccard(a: &[u32], b: &[u32]) -> f32 {
     if all == 0 { 0.0 } else { shared as f32 / all as f32 }
 }
 
-/// An edge of the passage graph, by numbers.
+/// An edge of the passage graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PassageEdge {
     /// The passage that asks.
-    pub from: u32,
+    pub from: PassageOrdinal,
     /// The passage that answers.
-    pub to: u32,
+    pub to: PassageOrdinal,
     /// The questions.
     pub matched: Matched,
 }
@@ -351,16 +361,16 @@ pub struct PassageEdge {
 #[must_use]
 pub fn edges(
     matched: &[Matched],
-    outgoing: &Questions<'_>,
-    incoming: &Questions<'_>,
+    outgoing: &Questions<'_, OutgoingOrdinal>,
+    incoming: &Questions<'_, IncomingOrdinal>,
     passages: usize,
 ) -> (Vec<PassageEdge>, usize) {
     let exits = exits_max(passages);
     let mut edges: Vec<PassageEdge> = matched
         .iter()
         .map(|matched| PassageEdge {
-            from: outgoing.passage[matched.outgoing as usize],
-            to: incoming.passage[matched.incoming as usize],
+            from: outgoing.passage[matched.outgoing],
+            to: incoming.passage[matched.incoming],
             matched: *matched,
         })
         .collect();

@@ -9,10 +9,10 @@ use crate::graph::vectors::QuantizedVectors;
 /// A side of random questions, owned.
 #[derive(Debug, Clone)]
 struct Side {
-    passage: Vec<u32>,
-    document: Vec<u32>,
+    passage: Vec<PassageOrdinal>,
+    document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
-    keyword: Vec<u32>,
+    keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
 }
 
@@ -30,9 +30,9 @@ impl Side {
             let mut keywords = keywords.clone();
             keywords.sort_unstable();
             keywords.dedup();
-            side.passage.push(*passage);
-            side.document.push(passage / 2);
-            side.keyword.extend(keywords);
+            side.passage.push(PassageOrdinal(*passage));
+            side.document.push(DocumentOrdinal(passage / 2));
+            side.keyword.extend(keywords.into_iter().map(KeywordOrdinal));
             side.keywords.push(side.keyword.len() as u32);
             let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt().max(1e-6);
             side.vectors.push(&vector.map(|it| it / length));
@@ -40,12 +40,12 @@ impl Side {
         side
     }
 
-    fn view(&self) -> Questions<'_> {
+    fn view<K>(&self) -> Questions<'_, K> {
         Questions {
-            passage: &self.passage,
-            document: &self.document,
-            keywords: &self.keywords,
-            keyword: &self.keyword,
+            passage: Column::new(&self.passage),
+            document: Column::new(&self.document),
+            keywords: Rows::new(&self.keywords),
+            keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
         }
     }
@@ -60,17 +60,17 @@ const UNBOUNDED: MatchOptions =
     MatchOptions { keyword_frequency_max: usize::MAX, neighbors: usize::MAX, quota: EdgeQuota::Best };
 
 /// Compares every pair.
-fn brute_force(outgoing: &Questions<'_>, incoming: &Questions<'_>) -> Vec<Matched> {
+fn brute_force(outgoing: &Questions<'_, OutgoingOrdinal>, incoming: &Questions<'_, IncomingOrdinal>) -> Vec<Matched> {
     let mut all = Vec::new();
-    for question in 0..outgoing.passage.len() as u32 {
-        let asked = &outgoing.keyword[row(outgoing.keywords, question)];
+    for question in outgoing.passage.ordinals() {
+        let asked = outgoing.keywords_of(question);
         let mut best: Option<Matched> = None;
-        for candidate in 0..incoming.passage.len() as u32 {
-            if incoming.passage[candidate as usize] == outgoing.passage[question as usize] {
+        for candidate in incoming.passage.ordinals() {
+            if incoming.passage[candidate] == outgoing.passage[question] {
                 continue;
             }
-            let answered = &incoming.keyword[row(incoming.keywords, candidate)];
-            let cosine = outgoing.vectors.cosine(question, &incoming.vectors, candidate);
+            let answered = incoming.keywords_of(candidate);
+            let cosine = outgoing.vectors.cosine(question.0, &incoming.vectors, candidate.0);
             let similarity = f32::midpoint(jaccard(asked, answered), cosine);
             if similarity > best.map_or(0.0, |best| best.similarity) {
                 best = Some(Matched { outgoing: question, incoming: candidate, similarity });
@@ -95,7 +95,7 @@ proptest! {
         let options = MatchOptions { quota: EdgeQuota::Split { within: 1, across: 2 }, ..UNBOUNDED };
         let matched = match_questions(&outgoing, &incoming, &options, &Cancellation::default()).unwrap();
         let (edges, cut) = edges(&matched, &outgoing, &incoming, 12);
-        let mut exits: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut exits: FxHashMap<PassageOrdinal, usize> = FxHashMap::default();
         let mut pairs: Vec<_> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
         pairs.sort_unstable();
         pairs.dedup();
@@ -107,7 +107,7 @@ proptest! {
         prop_assert!(exits.values().all(|count| *count <= 3), "⌈ln 12⌉ = 3");
         prop_assert!(cut + edges.len() <= matched.len());
         for matched in &matched {
-            prop_assert!(exits.contains_key(&outgoing.passage[matched.outgoing as usize]), "a vertex keeps an exit");
+            prop_assert!(exits.contains_key(&outgoing.passage[matched.outgoing]), "a vertex keeps an exit");
         }
     }
 }
@@ -125,7 +125,7 @@ fn a_quota_counts_edges_within_and_across_documents() {
     let passages = |quota| {
         let options = MatchOptions { quota, ..UNBOUNDED };
         let matched = match_questions(&outgoing.view(), &incoming.view(), &options, &Cancellation::default()).unwrap();
-        matched.iter().map(|it| incoming.passage[it.incoming as usize]).collect::<Vec<_>>()
+        matched.iter().map(|it| incoming.passage[it.incoming.index()]).collect::<Vec<_>>()
     };
     assert_eq!(passages(EdgeQuota::Best), [1]);
     assert_eq!(passages(EdgeQuota::Split { within: 0, across: 2 }), [2, 4]);

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{NamedPassage, Names};
 use crate::domain::Span;
-use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE, NO_CUE};
+use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
 use crate::text::{NameLookup, NameRule, capitalized_runs, cue, is_stop_word, tokens, visit_names, words};
 
 /// Bytes before a mention in which words around it are looked for.
@@ -38,8 +38,8 @@ pub(super) struct Mention {
     pub(super) sentence: u32,
     /// Where the name stands, in the passage's text.
     pub(super) span: Span,
-    /// The words around it, nearest first before, then after; [`NO_CUE`] pads.
-    pub(super) cues: [u32; CUES],
+    /// The words around it, nearest first before, then after.
+    pub(super) cues: [Option<u32>; CUES],
 }
 
 pub(super) struct Finder<'a> {
@@ -101,8 +101,8 @@ fn with_surnames(found: Vec<(String, usize, usize)>) -> Vec<(String, usize, usiz
 /// A passage while its mentions are collected.
 struct Context<'a> {
     passage: &'a NamedPassage<'a>,
-    /// Each word: its span, and its cue; [`NO_CUE`] for a stop word.
-    words: Vec<(usize, usize, u32)>,
+    /// Each word: its span, and its cue; none for a stop word.
+    words: Vec<(usize, usize, Option<u32>)>,
     keys: FxHashMap<String, u32>,
     found: PassageMentions,
 }
@@ -114,14 +114,15 @@ impl<'a> Context<'a> {
         let mut number = |word: &str| {
             let folded = tokens(word).concat();
             if folded.is_empty() || is_stop_word(&folded) {
-                return NO_CUE;
+                return None;
             }
             let next = numbers.len() as u32;
             let cue = cue(&folded);
-            *numbers.entry(cue).or_insert_with_key(|cue| {
+            let number = numbers.entry(cue).or_insert_with_key(|cue| {
                 found.cues.push(cue.clone());
                 next
-            })
+            });
+            Some(*number)
         };
         let words = words(passage.text).iter().map(|word| (word.start, word.end, number(word.text))).collect();
         Self { passage, words, keys: FxHashMap::default(), found }
@@ -150,9 +151,9 @@ impl<'a> Context<'a> {
         before.min(sentences.len().saturating_sub(1)) as u32
     }
 
-    fn cues(&self, span: Span) -> [u32; CUES] {
+    fn cues(&self, span: Span) -> [Option<u32>; CUES] {
         let (start, end) = (span.start as usize, span.end as usize);
-        let mut cues = [NO_CUE; CUES];
+        let mut cues = [None; CUES];
         let before = self.words.partition_point(|(_, word_end, _)| *word_end <= start);
         let near = self.words[..before].iter().rev().take_while(|word| word.0 + BEFORE_BYTES >= start);
         for (slot, word) in cues[..CUES_BEFORE].iter_mut().zip(near) {

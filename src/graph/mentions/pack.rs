@@ -6,6 +6,9 @@ use super::find::{Mention, PassageMentions};
 use super::{NamedDocument, Names};
 use crate::domain::Span;
 use crate::graph::elements::{Interned, pack_own, postings};
+use crate::graph::ordinal::{
+    CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal,
+};
 use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
 use crate::text::{NameKind, is_stop_word};
 
@@ -13,10 +16,10 @@ use crate::text::{NameKind, is_stop_word};
 pub fn pack_structure(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) {
     packed.document_passages.push(0);
     packed.passage_sentences.push(0);
-    for (number, document) in documents.iter().enumerate() {
+    for (document, number) in documents.iter().zip(DocumentOrdinal::first(documents.len())) {
         for passage in &document.passages {
-            let this = packed.passage_document.len() as u32;
-            packed.passage_document.push(number as u32);
+            let this = PassageOrdinal::at(packed.passage_document.len());
+            packed.passage_document.push(number);
             packed.sentence_passage.extend(passage.sentences.iter().map(|_| this));
             packed.passage_sentences.push(packed.sentence_passage.len() as u32);
         }
@@ -29,8 +32,8 @@ const LOWER_SHARE: u32 = 5;
 
 /// Mentions by number, passage after passage.
 pub(super) struct Found {
-    keys: Interned,
-    cues: Interned,
+    keys: Interned<EntityOrdinal>,
+    cues: Interned<CueOrdinal>,
     /// Where the mentions of each passage end.
     ends: Vec<u32>,
     mentions: Vec<Mention>,
@@ -52,14 +55,11 @@ impl Found {
     pub(super) fn add(&mut self, found: PassageMentions) {
         let keys: Vec<u32> = found.keys.into_iter().map(|key| self.keys.number(&key)).collect();
         // Of the words of a passage, those around mentions.
-        let mut cues = vec![NO_CUE; found.cues.len()];
+        let mut cues = vec![None; found.cues.len()];
         for mention in found.mentions {
             let numbered = mention.cues.map(|cue| {
-                let Some(number) = cues.get_mut(cue as usize) else { return NO_CUE };
-                if *number == NO_CUE {
-                    *number = self.cues.number(&found.cues[cue as usize]);
-                }
-                *number
+                let cue = cue? as usize;
+                Some(*cues[cue].get_or_insert_with(|| self.cues.number(&found.cues[cue])))
             });
             self.mentions.push(Mention { key: keys[mention.key as usize], cues: numbered, ..mention });
         }
@@ -77,12 +77,7 @@ pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) ->
     (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
     (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
     bearers(names, &entities, packed);
-    let mut mentions = found.mentions;
-    for mention in &mut mentions {
-        mention.key = entity_places[mention.key as usize];
-        mention.cues = mention.cues.map(|cue| if cue == NO_CUE { NO_CUE } else { cue_places[cue as usize] });
-    }
-    let spans = rows_of_mentions(mentions, &found.ends, packed);
+    let spans = rows_of_mentions(found.mentions, &found.ends, (&entity_places, &cue_places), packed);
     postings(entities.len(), packed);
     flags(names, &found.lower, &entities, packed);
     spans
@@ -107,8 +102,8 @@ fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
     packed.entity_bearers.push(0);
     for key in entities {
         for &(document, kind) in names.bearers.get(key).map_or(&[][..], Vec::as_slice) {
-            packed.bearer_document.push(document);
-            packed.bearer_passage.push(packed.document_passages[document as usize]);
+            packed.bearer_document.push(DocumentOrdinal(document));
+            packed.bearer_passage.push(PassageOrdinal(packed.document_passages[document as usize]));
             packed.bearer_kind.push(number_of(kind));
         }
         packed.entity_bearers.push(packed.bearer_document.len() as u32);
@@ -127,16 +122,21 @@ const fn number_of(kind: NameKind) -> u32 {
     }
 }
 
-fn rows_of_mentions(mut mentions: Vec<Mention>, ends: &[u32], packed: &mut PackedGraph) -> Vec<Span> {
+fn rows_of_mentions(
+    mut mentions: Vec<Mention>,
+    ends: &[u32],
+    (entities, cues): (&[EntityOrdinal], &[CueOrdinal]),
+    packed: &mut PackedGraph,
+) -> Vec<Span> {
     packed.passage_mentions = std::iter::once(0).chain(ends.iter().copied()).collect();
-    for passage in 0..ends.len() as u32 {
-        let first = packed.passage_sentences[passage as usize];
+    for passage in PassageOrdinal::first(ends.len()) {
+        let first = packed.passage_sentences[passage.index()];
         let own = &mut mentions[row(&packed.passage_mentions, passage)];
-        own.sort_by_key(|mention| (mention.key, mention.sentence));
+        own.sort_by_key(|mention| (entities[mention.key as usize], mention.sentence));
         for mention in own {
-            packed.mention_entity.push(mention.key);
-            packed.mention_sentence.push(first + mention.sentence);
-            packed.mention_cues.extend(mention.cues);
+            packed.mention_entity.push(entities[mention.key as usize]);
+            packed.mention_sentence.push(SentenceOrdinal(first + mention.sentence));
+            packed.mention_cues.extend(mention.cues.map(|cue| cue.map_or(NO_CUE, |cue| cues[cue as usize])));
         }
     }
     mentions.iter().map(|mention| mention.span).collect()

@@ -3,7 +3,8 @@
 //! A film, its director and a town: what they are called and how they are mentioned.
 
 use super::*;
-use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, row};
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE};
 use crate::text::sentences;
 
 /// Passages with their sentences.
@@ -50,7 +51,7 @@ fn a_document_bears_its_title_with_and_without_the_parenthesis() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("low tide").expect("bare title");
-    assert_eq!(graph.bearer_document[row(graph.entity_bearers, entity)], [0]);
+    assert_eq!(*graph.bearer_document.of(graph.entity_bearers.of(entity)), [0]);
     assert!(graph.entity("low tide film").is_some());
 }
 
@@ -59,10 +60,12 @@ fn a_mention_keeps_the_words_around_it() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("ada quill").expect("a title");
-    let mention = row(graph.passage_mentions, 0)
+    let mention = graph
+        .passage_mentions
+        .of(PassageOrdinal(0))
         .find(|mention| graph.mention_entity[*mention] == entity)
         .expect("the film mentions its director");
-    let cues = &graph.mention_cues[mention * CUES..(mention + 1) * CUES];
+    let cues = graph.cues(mention);
     assert_eq!(cues[0], NO_CUE, "`by` is a stop word");
     assert_eq!(Some(cues[1]), graph.cue("direc"));
     assert_eq!(Some(cues[2]), graph.cue("film"));
@@ -74,8 +77,8 @@ fn frequencies_count_documents_and_postings_count_sentences() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("port aven").expect("a title");
-    assert_eq!(graph.entity_documents[entity as usize], 2);
-    assert_eq!(graph.posting_passage[row(graph.entity_mentions, entity)], [1, 2, 3]);
+    assert_eq!(graph.entity_documents[entity], 2);
+    assert_eq!(*graph.posting_passage.of(graph.entity_mentions.of(entity)), [1, 2, 3]);
 }
 
 #[test]
@@ -83,7 +86,7 @@ fn a_capitalized_run_that_no_document_bears_is_an_entity_too() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("ada lund").expect("a run");
-    assert!(row(graph.entity_bearers, entity).is_empty());
+    assert!(graph.entity_bearers.of(entity).is_empty());
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn numbers_are_consistent() {
     assert_eq!(packed.mention_cues.len(), packed.mention_entity.len() * CUES);
     assert_eq!(packed.entity_mentions.last().copied(), Some(packed.mention_entity.len() as u32));
     for (posting, mention) in packed.posting_mention.iter().enumerate() {
-        let passage = packed.sentence_passage[packed.mention_sentence[*mention as usize] as usize];
+        let passage = packed.sentence_passage[packed.mention_sentence[mention.index()].index()];
         assert_eq!(packed.posting_passage[posting], passage);
     }
 }
@@ -106,8 +109,7 @@ fn a_surname_alone_refers_back_to_the_full_name() {
     let graph = packed.view();
     let sentences = |name: &str| {
         let entity = graph.entity(name).expect(name);
-        row(graph.entity_mentions, entity)
-            .map(|posting| graph.mention_sentence[graph.posting_mention[posting] as usize])
+        graph.entity_mentions.of(entity).map(|posting| graph.mention_sentence[graph.posting_mention[posting]])
     };
     assert_eq!(sentences("ada quill").collect::<Vec<_>>(), [0, 1]);
     assert_eq!(sentences("quill").collect::<Vec<_>>(), [1]);
@@ -118,7 +120,7 @@ fn a_first_sentence_may_give_another_name() {
     let packed = Corpus::of(&[(None, &["Ada Lund, also known as The Gull, was a pilot."])]).pack();
     let graph = packed.view();
     let entity = graph.entity("the gull").expect("an alias");
-    assert_eq!(graph.bearer_kind[row(graph.entity_bearers, entity)], [crate::graph::packed::name_kind::LEAD]);
+    assert_eq!(*graph.bearer_kind.of(graph.entity_bearers.of(entity)), [crate::graph::packed::name_kind::LEAD]);
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn without_title_and_subject_a_document_is_named_by_its_capitals() {
     let text = "In the north of Harl stood a mill. Port Aven bought it; Port Aven closed it.";
     let packed = Corpus::of(&[(None, &[text])]).pack();
     let graph = packed.view();
-    let kind = |name: &str| graph.bearer_kind[row(graph.entity_bearers, graph.entity(name).expect(name))].to_vec();
+    let kind = |name: &str| graph.bearer_kind.of(graph.entity_bearers.of(graph.entity(name).expect(name))).to_vec();
     assert_eq!((kind("port aven"), kind("harl")), (vec![MAIN], vec![FIRST]));
     let own: Vec<&str> = graph.own_entity.iter().map(|entity| graph.entity_name(*entity)).collect();
     assert_eq!(own, ["port aven"]);
@@ -147,7 +149,7 @@ fn a_question_may_use_a_name_in_lower_case_that_texts_capitalize() {
     ];
     let packed = Corpus::of(texts).pack();
     let graph = packed.view();
-    let lower = |name: &str| graph.entity_flags[graph.entity(name).expect(name) as usize] & LOWER_IN_QUESTION != 0;
+    let lower = |name: &str| graph.entity_flags[graph.entity(name).expect(name)] & LOWER_IN_QUESTION != 0;
     assert_eq!(["port aven", "low tide", "of lund"].map(lower), [true, false, false]);
 }
 

@@ -8,6 +8,7 @@ use super::field::Field;
 use super::links::{Best, Links};
 use super::weights::TrailWeights;
 use super::{Evidence, LENDING_RANK, TrailOptions, TrailWalk, edge_candidates};
+use crate::graph::ordinal::{Column, EntityOrdinal, PassageOrdinal, SentenceOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::top;
 use crate::graph::vectors::Vectors;
@@ -27,7 +28,7 @@ pub struct Setting<'a> {
     /// What the question says about every passage.
     pub evidence: &'a Evidence<'a>,
     /// Cosine of each sentence; empty without an embedder.
-    pub sentence_cosine: &'a [f32],
+    pub sentence_cosine: Column<'a, SentenceOrdinal, f32>,
     /// Vectors of passages.
     pub passages: Vectors<'a>,
     /// Vectors of sentences.
@@ -47,9 +48,9 @@ pub struct TextFit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leap {
     /// The passage.
-    pub from: u32,
+    pub from: PassageOrdinal,
     /// The entity.
-    pub entity: u32,
+    pub entity: EntityOrdinal,
     /// p · g of the edge.
     pub gain: f32,
     /// The question's terms in the sentence that mentions the entity.
@@ -68,33 +69,35 @@ pub struct Substituted {
 /// The best passages of a walk, with the edges that leave the first of them.
 pub struct Candidates {
     /// The leaders with their scores, best first: sources, candidates, and those who say how much is lent.
-    pub(super) scored: Vec<(u32, f32)>,
+    pub(super) scored: Vec<(PassageOrdinal, f32)>,
     /// The lowest and the highest of these scores.
     pub(super) ends: (f32, f32),
     pub(super) edges: Vec<Vec<EdgeCandidate>>,
     pub(super) links: Links,
     pub(super) best: Vec<Best>,
     /// Places of the leaders.
-    pub(super) places: FxHashMap<u32, usize>,
+    pub(super) places: FxHashMap<PassageOrdinal, usize>,
     /// 1/rank by the score before the first round, by place.
     pub(super) seed_ranks: Vec<f32>,
-    pool: Vec<u32>,
+    pool: Vec<PassageOrdinal>,
 }
 
 impl Candidates {
     /// Collects the candidates of a walk, and the edges that leave the first of them.
     #[must_use]
     pub fn of(setting: &Setting<'_>, weights: &TrailWeights, options: &TrailOptions, walked: &TrailWalk) -> Self {
-        let mut scored = top::best_of(&walked.scores, POOL);
+        let mut scored: Vec<(PassageOrdinal, f32)> = top::best_of(&walked.scores, POOL);
         let pool = scored.iter().map(|leader| leader.0).collect();
         scored.truncate(LENDING_RANK);
         let ends = scored.first().zip(scored.last()).map_or((0.0, 0.0), |(high, low)| (low.1, high.1));
-        let sources: Vec<u32> = scored.iter().take(options.expanded).map(|leader| leader.0).collect();
+        let sources: Vec<PassageOrdinal> = scored.iter().take(options.expanded).map(|leader| leader.0).collect();
         let edges = edge_candidates(setting.graph, setting.evidence, &sources, options);
         let links = Links::of(&edges, &scored, ends, weights);
         let seeds = top::best_of(&walked.seeds, SEEDS_RANKED);
-        let seeds: FxHashMap<u32, usize> = seeds.iter().enumerate().map(|(rank, seed)| (seed.0, rank)).collect();
-        let seed_rank = |leader: &(u32, f32)| 1.0 / (1 + seeds.get(&leader.0).unwrap_or(&SEEDS_RANKED)) as f32;
+        let seeds: FxHashMap<PassageOrdinal, usize> =
+            seeds.iter().enumerate().map(|(rank, seed)| (seed.0, rank)).collect();
+        let seed_rank =
+            |leader: &(PassageOrdinal, f32)| 1.0 / (1 + seeds.get(&leader.0).unwrap_or(&SEEDS_RANKED)) as f32;
         Self {
             ends,
             best: edges.iter().map(|edges| Best::of(edges)).collect(),
@@ -108,13 +111,13 @@ impl Candidates {
     }
 
     /// Returns the candidates, best first: at most [`CANDIDATES`].
-    pub fn passages(&self) -> impl Iterator<Item = u32> {
+    pub fn passages(&self) -> impl Iterator<Item = PassageOrdinal> {
         self.scored.iter().take(CANDIDATES).map(|leader| leader.0)
     }
 
     /// Returns the passages that substituted questions are compared with: the candidates and those after them.
     #[must_use]
-    pub fn pool(&self) -> &[u32] {
+    pub fn pool(&self) -> &[PassageOrdinal] {
         &self.pool
     }
 
@@ -123,7 +126,7 @@ impl Candidates {
     pub fn leaps(&self, count: usize) -> Vec<Leap> {
         let mut leaps: Vec<Leap> = Vec::new();
         for (source, edges) in self.edges.iter().enumerate() {
-            let mut best: FxHashMap<u32, Leap> = FxHashMap::default();
+            let mut best: FxHashMap<EntityOrdinal, Leap> = FxHashMap::default();
             for (edge, gain) in edges.iter().zip(&self.links.gains[source]) {
                 let (entity, terms) = (edge.entity, edge.source_terms);
                 let leap = Leap { from: self.scored[source].0, entity, gain: *gain, terms };
@@ -172,7 +175,7 @@ impl Candidates {
         for question in substituted {
             let source = self.places.get(&question.leap.from);
             let reached = source.and_then(|place| self.links.by_source.get(*place));
-            let is_linked = |passage: u32| reached.is_some_and(|links| links.contains_key(&passage));
+            let is_linked = |passage: PassageOrdinal| reached.is_some_and(|links| links.contains_key(&passage));
             let others = self.pool.iter().zip(&question.cosines).filter(|it| *it.0 != question.leap.from);
             let best = others.clone().map(|it| *it.1).fold(-1.0, f32::max);
             let best_linked = others.clone().filter(|it| is_linked(*it.0)).map(|it| *it.1).fold(-1.0, f32::max);

@@ -1,13 +1,14 @@
 //! The edges that leave one passage along its names and mentions, each judged against the question.
 
-use std::ops::Range;
-
 use rustc_hash::FxHashMap;
 
 use super::evidence::Evidence;
 use super::weights::{EdgeFeatures, EdgeWeights};
 use crate::domain::StepKind;
-use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PassageGraph, name_kind, row};
+use crate::graph::ordinal::{
+    CueOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _, Ordinals, PassageOrdinal, SentenceOrdinal,
+};
+use crate::graph::packed::{CUES_BEFORE, NO_CUE, PassageGraph, name_kind};
 
 /// Documents that may bear a name for it to lead anywhere.
 pub const BEARERS_MAX: usize = 8;
@@ -26,9 +27,9 @@ pub const BEFORE_COMMA_WORTH: f32 = 0.6;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailEdge {
     /// Where it leads.
-    pub to: u32,
+    pub to: PassageOrdinal,
     /// The entity along which it leads.
-    pub entity: u32,
+    pub entity: EntityOrdinal,
     /// By the entity's name, or by a mention.
     pub kind: StepKind,
     /// What it is worth for the question: g(A, e, B).
@@ -39,17 +40,17 @@ pub struct TrailEdge {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EdgeCandidate {
     /// Where it leads.
-    pub to: u32,
+    pub to: PassageOrdinal,
     /// The entity along which it leads.
-    pub entity: u32,
+    pub entity: EntityOrdinal,
     /// The features, in the order of [`EdgeWeights`].
     pub features: EdgeFeatures,
     /// The first sentence that mentions the entity where it begins; none where the entity is a name of that passage.
-    pub source_sentence: Option<u32>,
+    pub source_sentence: Option<SentenceOrdinal>,
     /// The question's terms in the sentence there that covers most of it.
     pub source_terms: u64,
     /// The sentence that mentions the entity where it leads; none where that passage bears its name.
-    pub target_sentence: Option<u32>,
+    pub target_sentence: Option<SentenceOrdinal>,
     /// The question's terms in that sentence, or in the whole passage.
     pub target_terms: u64,
     /// Words of the question around the mention where it leads.
@@ -70,18 +71,18 @@ enum Mention {
     /// It is a name of A.
     Own,
     /// A mentions it: these mentions.
-    At(Range<usize>),
+    At(Ordinals<MentionOrdinal>),
 }
 
 /// What the edges of one entity of A have in common.
 struct Source {
-    entity: u32,
+    entity: EntityOrdinal,
     is_own: bool,
     rarity: f32,
     in_question: f32,
     cue: f32,
     sentence: f32,
-    first_sentence: Option<u32>,
+    first_sentence: Option<SentenceOrdinal>,
     terms: u64,
     /// The features of A and the entity, weighted.
     worth: f32,
@@ -89,13 +90,13 @@ struct Source {
 
 /// What one edge has of its own.
 struct Target {
-    to: u32,
+    to: PassageOrdinal,
     kind: StepKind,
     /// How B bears the name; 0 where it only mentions the entity.
     name: f32,
     residual: f32,
     sentence_residual: f32,
-    mention: Option<usize>,
+    mention: Option<MentionOrdinal>,
 }
 
 /// What A leaves of the question.
@@ -107,25 +108,25 @@ struct Residual {
 
 /// Calls `visit` with the passages that names and mentions of `from` lead to, whatever the question; a passage may come
 /// several times. Where an entity leads to the question's best passages only, it is left out.
-pub fn each_neighbor(graph: PassageGraph<'_>, from: u32, visit: &mut impl FnMut(u32)) {
-    let own = &graph.own_entity[row(graph.document_own, graph.passage_document[from as usize])];
-    let mentioned = &graph.mention_entity[row(graph.passage_mentions, from)];
+pub fn each_neighbor(graph: PassageGraph<'_>, from: PassageOrdinal, visit: &mut impl FnMut(PassageOrdinal)) {
+    let own = graph.own_entity.of(graph.document_own.of(graph.passage_document[from]));
+    let mentioned = graph.mention_entity.of(graph.passage_mentions.of(from));
     for (entity, is_own) in own.iter().map(|it| (*it, true)).chain(mentioned.iter().map(|it| (*it, false))) {
-        let bearers = row(graph.entity_bearers, entity);
+        let bearers = graph.entity_bearers.of(entity);
         if !is_own && bearers.len() <= BEARERS_MAX {
             for bearer in bearers {
-                let passages = row(graph.document_passages, graph.bearer_document[bearer]);
+                let passages = graph.document_passages.of(graph.bearer_document[bearer]);
                 if passages.len() <= NAMED_PASSAGES_MAX {
-                    passages.for_each(|passage| visit(passage as u32));
+                    passages.for_each(&mut *visit);
                 } else {
                     visit(graph.bearer_passage[bearer]);
                 }
             }
         }
-        let postings = row(graph.entity_mentions, entity);
-        let is_rare = graph.entity_documents[entity as usize] <= SHARED_DOCUMENTS_MAX;
+        let postings = graph.entity_mentions.of(entity);
+        let is_rare = graph.entity_documents[entity] <= SHARED_DOCUMENTS_MAX;
         if is_rare && postings.len() <= SHARED_MENTIONS_MAX {
-            graph.posting_passage[postings].iter().for_each(|passage| visit(*passage));
+            graph.posting_passage.of(postings).iter().for_each(|passage| visit(*passage));
         }
     }
 }
@@ -133,7 +134,7 @@ pub fn each_neighbor(graph: PassageGraph<'_>, from: u32, visit: &mut impl FnMut(
 impl Judge<'_> {
     /// Returns the best edge from `from` to each passage that it reaches, by ascending target, and how many were
     /// judged.
-    pub(super) fn edges(&self, from: u32) -> (Vec<TrailEdge>, u32) {
+    pub(super) fn edges(&self, from: PassageOrdinal) -> (Vec<TrailEdge>, u32) {
         let mut found = Found { best: FxHashMap::default(), judged: 0 };
         self.each_edge(from, &mut |source, target| found.offer(self.weights.edge(source, target)));
         let mut edges: Vec<_> = found.best.into_values().collect();
@@ -142,7 +143,7 @@ impl Judge<'_> {
     }
 
     /// Returns every edge from `from` with its features, in the order in which they are met.
-    pub(super) fn candidates(&self, from: u32) -> Vec<EdgeCandidate> {
+    pub(super) fn candidates(&self, from: PassageOrdinal) -> Vec<EdgeCandidate> {
         let mut candidates = Vec::new();
         self.each_edge(from, &mut |source, target| {
             candidates.push(self.candidate(source, target));
@@ -152,7 +153,7 @@ impl Judge<'_> {
 
     fn candidate(&self, source: &Source, target: &Target) -> EdgeCandidate {
         let sentence = target.mention.map(|mention| self.graph.mention_sentence[mention]);
-        let terms = |sentence: u32| self.evidence.sentence_covered[sentence as usize];
+        let terms = |sentence: SentenceOrdinal| self.evidence.sentence_covered[sentence];
         EdgeCandidate {
             to: target.to,
             entity: source.entity,
@@ -160,52 +161,51 @@ impl Judge<'_> {
             source_sentence: source.first_sentence,
             source_terms: source.terms,
             target_sentence: sentence,
-            target_terms: sentence.map_or(self.evidence.passage_covered[target.to as usize], terms),
+            target_terms: sentence.map_or(self.evidence.passage_covered[target.to], terms),
             target_cue: target.mention.map_or(0.0, |mention| self.cue(mention)),
         }
     }
 
     /// Calls `visit` with every edge that leaves `from` for another passage that may be shown.
-    fn each_edge(&self, from: u32, visit: &mut impl FnMut(&Source, &Target)) {
+    fn each_edge(&self, from: PassageOrdinal, visit: &mut impl FnMut(&Source, &Target)) {
         let evidence = self.evidence;
         let mut visit = |source: &Source, target: &Target| {
             if target.to != from && evidence.is_allowed(target.to) {
                 visit(source, target);
             }
         };
-        let terms = evidence.all_terms() & !evidence.passage_covered[from as usize];
+        let terms = evidence.all_terms() & !evidence.passage_covered[from];
         let whole = evidence.weight(terms).max(0.25 * evidence.weight(evidence.all_terms())).max(1e-9);
         let residual = Residual { terms, whole };
-        let own = &self.graph.own_entity[row(self.graph.document_own, self.graph.passage_document[from as usize])];
+        let own = self.graph.own_entity.of(self.graph.document_own.of(self.graph.passage_document[from]));
         for &entity in own {
             self.follow(&self.source(entity, Mention::Own), &residual, &mut visit);
         }
-        let mut mentions = row(self.graph.passage_mentions, from);
-        while let Some(&entity) = self.graph.mention_entity[mentions.clone()].first() {
-            let same = self.graph.mention_entity[mentions.clone()].iter().take_while(|it| **it == entity).count();
-            let end = mentions.start + same;
-            if !own.contains(&entity) {
-                self.follow(&self.source(entity, Mention::At(mentions.start..end)), &residual, &mut visit);
+        let mut mentions = self.graph.passage_mentions.of(from);
+        for same in self.graph.mention_entity.of(mentions.clone()).chunk_by(PartialEq::eq) {
+            let (of_entity, rest) = mentions.split_at(same.len());
+            mentions = rest;
+            if let Some(entity) = same.first().filter(|entity| !own.contains(entity)) {
+                self.follow(&self.source(*entity, Mention::At(of_entity)), &residual, &mut visit);
             }
-            mentions.start = end;
         }
     }
 
     /// Returns what the edges along `entity` share.
-    fn source(&self, entity: u32, mention: Mention) -> Source {
+    fn source(&self, entity: EntityOrdinal, mention: Mention) -> Source {
         let (is_own, mentions) = match mention {
-            Mention::Own => (true, 0..0),
+            Mention::Own => (true, Ordinals::none()),
             Mention::At(mentions) => (false, mentions),
         };
         let documents = self.evidence.documents;
-        let frequency = self.graph.entity_documents[entity as usize] as f32;
+        let frequency = self.graph.entity_documents[entity] as f32;
         let rarity = (documents / (frequency + 1.0)).ln() / documents.ln().max(1e-9);
         let whole = self.evidence.weight(self.evidence.all_terms()) + 1e-9;
         let cue = mentions.clone().map(|mention| self.cue(mention)).fold(0.0, f32::max);
         let first_sentence = mentions.clone().next().map(|mention| self.graph.mention_sentence[mention]);
         let (mut sentence, mut terms) = (0.0, 0);
         for mention in mentions {
-            let own = self.evidence.sentence_covered[self.graph.mention_sentence[mention] as usize];
+            let own = self.evidence.sentence_covered[self.graph.mention_sentence[mention]];
             let share = self.evidence.weight(own) / whole;
             if share > sentence {
                 (sentence, terms) = (share, own);
@@ -223,14 +223,13 @@ impl Judge<'_> {
     }
 
     /// Returns how well the words around a mention meet the question's: nearer is better, before is better than after.
-    fn cue(&self, mention: usize) -> f32 {
-        let cues = &self.graph.mention_cues[mention * CUES..(mention + 1) * CUES];
-        let worth = |(i, cue): (usize, &u32)| {
+    fn cue(&self, mention: MentionOrdinal) -> f32 {
+        let worth = |(i, cue): (usize, &CueOrdinal)| {
             let met = if *cue == NO_CUE { None } else { self.evidence.cues.get(cue) };
             let nearness = if i < CUES_BEFORE { 1.0 - 0.07 * i as f32 } else { 0.5 };
             met.map_or(0.0, |value| value * nearness)
         };
-        cues.iter().enumerate().map(worth).fold(0.0, f32::max)
+        self.graph.cues(mention).iter().enumerate().map(worth).fold(0.0, f32::max)
     }
 
     fn follow(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
@@ -242,7 +241,7 @@ impl Judge<'_> {
 
     /// To the documents that bear the entity's name.
     fn follow_name(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
-        let bearers = row(self.graph.entity_bearers, source.entity);
+        let bearers = self.graph.entity_bearers.of(source.entity);
         let count = bearers.len();
         if count == 0 || count > BEARERS_MAX {
             return;
@@ -251,11 +250,11 @@ impl Judge<'_> {
             let cut = self.graph.bearer_kind[bearer] == name_kind::BEFORE_COMMA;
             let name = if cut { BEFORE_COMMA_WORTH } else { 1.0 } / (count as f32).sqrt();
             let first = self.graph.bearer_passage[bearer];
-            let passages = row(self.graph.document_passages, self.graph.bearer_document[bearer]);
+            let passages = self.graph.document_passages.of(self.graph.bearer_document[bearer]);
             let all = passages.len() <= NAMED_PASSAGES_MAX;
-            for to in passages.map(|passage| passage as u32) {
-                if all || to == first || self.pool[to as usize] {
-                    let covered = self.residual(residual, self.evidence.passage_covered[to as usize]);
+            for to in passages {
+                if all || to == first || self.pool[to.index()] {
+                    let covered = self.residual(residual, self.evidence.passage_covered[to]);
                     let (residual, sentence_residual) = (covered, covered);
                     let kind = StepKind::Name;
                     visit(source, &Target { to, kind, name, residual, sentence_residual, mention: None });
@@ -266,25 +265,25 @@ impl Judge<'_> {
 
     /// To the passages that mention the entity too.
     fn follow_mentions(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
-        let documents = self.graph.entity_documents[source.entity as usize];
+        let documents = self.graph.entity_documents[source.entity];
         if documents > POOLED_DOCUMENTS_MAX {
             return;
         }
-        let postings = row(self.graph.entity_mentions, source.entity);
+        let postings = self.graph.entity_mentions.of(source.entity);
         let pooled = documents > SHARED_DOCUMENTS_MAX || postings.len() > SHARED_MENTIONS_MAX;
         for posting in postings {
             let to = self.graph.posting_passage[posting];
-            if pooled && !self.pool[to as usize] {
+            if pooled && !self.pool[to.index()] {
                 continue;
             }
-            let mention = self.graph.posting_mention[posting] as usize;
+            let mention = self.graph.posting_mention[posting];
             let sentence = self.graph.mention_sentence[mention];
             let target = Target {
                 to,
                 kind: StepKind::SharedEntity,
                 name: 0.0,
-                residual: self.residual(residual, self.evidence.passage_covered[to as usize]),
-                sentence_residual: self.residual(residual, self.evidence.sentence_covered[sentence as usize]),
+                residual: self.residual(residual, self.evidence.passage_covered[to]),
+                sentence_residual: self.residual(residual, self.evidence.sentence_covered[sentence]),
                 mention: Some(mention),
             };
             visit(source, &target);
@@ -329,7 +328,7 @@ fn features(source: &Source, target: &Target) -> EdgeFeatures {
 
 /// The best edge to each target so far.
 struct Found {
-    best: FxHashMap<u32, TrailEdge>,
+    best: FxHashMap<PassageOrdinal, TrailEdge>,
     judged: u32,
 }
 

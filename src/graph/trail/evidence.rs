@@ -3,40 +3,40 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::weights::{PassageFeatures, PassageWeights};
+use crate::graph::ordinal::{Column, CueOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
 
 /// Distinct terms of a question that are told apart: those of the highest idf.
 pub const TERMS_MAX: usize = 64;
 
-/// A question against one version of an index, as whoever gathered it lends it. Lists are by passage ordinal unless
-/// they say otherwise.
+/// A question against one version of an index, as whoever gathered it lends it.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// idf of the question's distinct terms, at most [`TERMS_MAX`].
     pub idf: &'a [f32],
     /// Which of the terms each passage covers: has, or has a word that stands for the same relation.
-    pub passage_covered: &'a [u64],
-    /// Which of the terms each sentence covers, by sentence ordinal.
-    pub sentence_covered: &'a [u64],
+    pub passage_covered: Column<'a, PassageOrdinal, u64>,
+    /// Which of the terms each sentence covers.
+    pub sentence_covered: Column<'a, SentenceOrdinal, u64>,
     /// BM25 of each passage over the best.
-    pub bm25: &'a [f32],
+    pub bm25: Column<'a, PassageOrdinal, f32>,
     /// BM25 of each passage's best sentence over the best.
-    pub best_sentence: &'a [f32],
+    pub best_sentence: Column<'a, PassageOrdinal, f32>,
     /// Cosine of each passage; empty without an embedder.
-    pub cosine: &'a [f32],
+    pub cosine: Column<'a, PassageOrdinal, f32>,
     /// Cosine of each passage's best sentence; empty without an embedder.
-    pub best_sentence_cosine: &'a [f32],
+    pub best_sentence_cosine: Column<'a, PassageOrdinal, f32>,
     /// 1/√(bearers) where the question names the passage's document by title.
-    pub named: &'a FxHashMap<u32, f32>,
+    pub named: &'a FxHashMap<PassageOrdinal, f32>,
     /// The same by another name, × 0.6 for a name cut at a comma.
-    pub named_lead: &'a FxHashMap<u32, f32>,
+    pub named_lead: &'a FxHashMap<PassageOrdinal, f32>,
     /// Entities that the question names.
-    pub entities: &'a FxHashSet<u32>,
+    pub entities: &'a FxHashSet<EntityOrdinal>,
     /// Words of the question outside its names, as cues, with idf over the highest.
-    pub cues: &'a FxHashMap<u32, f32>,
+    pub cues: &'a FxHashMap<CueOrdinal, f32>,
     /// Documents of the version.
     pub documents: f32,
     /// Passages that may be shown, where a filter is set.
-    pub allowed: Option<&'a [bool]>,
+    pub allowed: Option<Column<'a, PassageOrdinal, bool>>,
 }
 
 /// Returns the idf of all terms in `terms`.
@@ -61,21 +61,23 @@ impl Evidence<'_> {
     /// Returns the score of every passage under `weights`; what may not be shown is −∞.
     #[must_use]
     pub fn passage_scores(&self, weights: &PassageWeights) -> Vec<f32> {
-        let mut scores: Vec<f32> = (0..self.bm25.len())
-            .map(|i| {
-                weights.bm25 * self.bm25[i]
-                    + weights.best_sentence * self.best_sentence[i]
-                    + weights.cosine * self.cosine.get(i).copied().unwrap_or(0.0)
-                    + weights.best_sentence_cosine * self.best_sentence_cosine.get(i).copied().unwrap_or(0.0)
+        let mut scores: Vec<f32> = self
+            .bm25
+            .ordinals()
+            .map(|passage| {
+                weights.bm25 * self.bm25[passage]
+                    + weights.best_sentence * self.best_sentence[passage]
+                    + weights.cosine * self.cosine.find(passage).copied().unwrap_or(0.0)
+                    + weights.best_sentence_cosine * self.best_sentence_cosine.find(passage).copied().unwrap_or(0.0)
             })
             .collect();
         for (names, weight) in [(self.named, weights.named), (self.named_lead, weights.named_lead)] {
             for (&passage, value) in names {
-                scores[passage as usize] += weight * value;
+                scores[passage.index()] += weight * value;
             }
         }
         if let Some(allowed) = self.allowed {
-            for (score, allowed) in scores.iter_mut().zip(allowed) {
+            for (score, allowed) in scores.iter_mut().zip(allowed.items()) {
                 if !allowed {
                     *score = f32::NEG_INFINITY;
                 }
@@ -86,10 +88,9 @@ impl Evidence<'_> {
 
     /// Returns the features of one passage, before they are weighted.
     #[must_use]
-    pub fn passage_features(&self, passage: u32) -> PassageFeatures {
-        let i = passage as usize;
-        let of = |list: &[f32]| list.get(i).copied().unwrap_or(0.0);
-        let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
+    pub fn passage_features(&self, passage: PassageOrdinal) -> PassageFeatures {
+        let of = |list: Column<'_, PassageOrdinal, f32>| list.find(passage).copied().unwrap_or(0.0);
+        let by = |names: &FxHashMap<PassageOrdinal, f32>| names.get(&passage).copied().unwrap_or(0.0);
         [
             of(self.bm25),
             of(self.best_sentence),
@@ -102,8 +103,8 @@ impl Evidence<'_> {
 
     /// Returns whether a passage may be shown.
     #[must_use]
-    pub fn is_allowed(&self, passage: u32) -> bool {
-        self.allowed.is_none_or(|allowed| allowed[passage as usize])
+    pub fn is_allowed(&self, passage: PassageOrdinal) -> bool {
+        self.allowed.is_none_or(|allowed| allowed[passage])
     }
 
     /// Returns the idf of all terms in `terms`.

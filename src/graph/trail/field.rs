@@ -7,7 +7,7 @@ use super::edges::EdgeCandidate;
 use super::features::CandidateFeatures;
 use super::links::Link;
 use super::{LENDING_RANK, lent};
-use crate::graph::packed::row;
+use crate::graph::ordinal::PassageOrdinal;
 
 /// The first candidates: those that others may lead to or be linked with.
 const FIRST: usize = 12;
@@ -60,7 +60,7 @@ impl<'a> Field<'a> {
     }
 
     /// Fills in what the best edge to a passage is.
-    fn arrival(&self, passage: u32, link: &Link, features: &mut CandidateFeatures) {
+    fn arrival(&self, passage: PassageOrdinal, link: &Link, features: &mut CandidateFeatures) {
         let edge = &self.of.edges[link.source][link.edge];
         let (source, score) = self.of.scored[link.source];
         let source_named = self.named(source);
@@ -103,23 +103,23 @@ impl<'a> Field<'a> {
     }
 
     /// Fills in how close vectors are; nothing without them.
-    fn cosines(&self, source: u32, edge: &EdgeCandidate, features: &mut CandidateFeatures) {
+    fn cosines(&self, source: PassageOrdinal, edge: &EdgeCandidate, features: &mut CandidateFeatures) {
         let Setting { evidence, passages, sentences, sentence_cosine, .. } = self.setting;
         if sentence_cosine.is_empty() || sentences.is_empty() || passages.is_empty() {
             return;
         }
-        let of = |passage: u32| evidence.cosine[passage as usize];
+        let of = |passage: PassageOrdinal| evidence.cosine[passage];
         let (of_source, of_target) = (of(source), of(edge.to));
-        let between = passages.cosine(source, passages, edge.to);
+        let between = passages.cosine(source.0, passages, edge.to.0);
         features.residual_cosine = 0.5f32.mul_add(-between, of_target) / (1.25 - of_source).max(1e-6).sqrt();
-        let best = |passage: u32| {
-            let own = row(self.setting.graph.passage_sentences, passage);
-            own.max_by(|a, b| sentence_cosine[*a].total_cmp(&sentence_cosine[*b])).map(|sentence| sentence as u32)
+        let best = |passage: PassageOrdinal| {
+            let own = self.setting.graph.passage_sentences.of(passage);
+            own.max_by(|a, b| sentence_cosine[*a].total_cmp(&sentence_cosine[*b]))
         };
         let from = edge.source_sentence.or_else(|| best(source));
         let Some((from, to)) = from.zip(edge.target_sentence.or_else(|| best(edge.to))) else { return };
-        let (from_cosine, to_cosine) = (sentence_cosine[from as usize], sentence_cosine[to as usize]);
-        let between = sentences.cosine(from, sentences, to);
+        let (from_cosine, to_cosine) = (sentence_cosine[from], sentence_cosine[to]);
+        let between = sentences.cosine(from.0, sentences, to.0);
         let pair = (from_cosine + to_cosine) / 2.0f32.mul_add(between, 2.0).max(1e-6).sqrt();
         features.sentence_cosine = from_cosine;
         features.target_cosine = to_cosine;
@@ -129,9 +129,9 @@ impl<'a> Field<'a> {
     }
 
     /// Fills in the way by which a passage is reached: it ends where the question names a passage.
-    fn way(&self, passage: u32, link: Option<&Link>, features: &mut CandidateFeatures) {
+    fn way(&self, passage: PassageOrdinal, link: Option<&Link>, features: &mut CandidateFeatures) {
         let evidence = self.setting.evidence;
-        let mut terms = evidence.passage_covered[passage as usize];
+        let mut terms = evidence.passage_covered[passage];
         let mut way = vec![passage];
         let mut next = link;
         while let Some(link) = next.filter(|_| way.len() <= DEPTH_MAX) {
@@ -140,7 +140,7 @@ impl<'a> Field<'a> {
                 break;
             }
             way.push(from);
-            terms |= evidence.passage_covered[from as usize];
+            terms |= evidence.passage_covered[from];
             next = self.of.links.best_into(from).filter(|_| self.named(from) <= 0.0);
         }
         features.depth = (way.len() - 1) as f32 / DEPTH_MAX as f32;
@@ -149,7 +149,7 @@ impl<'a> Field<'a> {
     }
 
     /// Fills in where else edges lead: on from the passage, and to it from others.
-    fn bridge(&self, passage: u32, link: Option<&Link>, features: &mut CandidateFeatures) {
+    fn bridge(&self, passage: PassageOrdinal, link: Option<&Link>, features: &mut CandidateFeatures) {
         let source = link.map(|link| self.of.scored[link.source].0);
         let own = self.of.places.get(&passage).and_then(|place| self.of.links.by_source.get(*place));
         for (to, onward) in own.into_iter().flatten() {
@@ -169,25 +169,20 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn named(&self, passage: u32) -> f32 {
-        let by = |names: &FxHashMap<u32, f32>| names.get(&passage).copied().unwrap_or(0.0);
+    fn named(&self, passage: PassageOrdinal) -> f32 {
+        let by = |names: &FxHashMap<PassageOrdinal, f32>| names.get(&passage).copied().unwrap_or(0.0);
         by(self.setting.evidence.named).max(by(self.setting.evidence.named_lead))
     }
 
-    fn at_place(&self, passage: u32) -> f32 {
+    fn at_place(&self, passage: PassageOrdinal) -> f32 {
         1.0 / (1 + self.of.places.get(&passage).copied().unwrap_or(LENDING_RANK)) as f32
     }
 
     /// Fills in what candidates cover of the question together.
     pub(super) fn coverage(&self, features: &mut [CandidateFeatures]) {
         let evidence = self.setting.evidence;
-        let terms: Vec<u64> = self
-            .of
-            .scored
-            .iter()
-            .take(features.len())
-            .map(|leader| evidence.passage_covered[leader.0 as usize])
-            .collect();
+        let terms: Vec<u64> =
+            self.of.scored.iter().take(features.len()).map(|leader| evidence.passage_covered[leader.0]).collect();
         let mut seen = 0;
         let mut taken: Vec<usize> = Vec::new();
         for (place, features) in features.iter_mut().enumerate() {

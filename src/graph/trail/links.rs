@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::edges::EdgeCandidate;
 use super::lent;
 use super::weights::{EdgeFeatures, TrailWeights};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 
 /// The best edge from a source to a target.
@@ -24,11 +25,11 @@ pub(super) struct Link {
 #[derive(Default)]
 pub(super) struct Links {
     /// Target → link, by source.
-    pub(super) by_source: Vec<FxHashMap<u32, Link>>,
+    pub(super) by_source: Vec<FxHashMap<PassageOrdinal, Link>>,
     /// Gains of the best and the second best target, by source.
     pub(super) best_two: Vec<[f32; 2]>,
     /// Links into each target, best first.
-    pub(super) by_target: FxHashMap<u32, Vec<Link>>,
+    pub(super) by_target: FxHashMap<PassageOrdinal, Vec<Link>>,
     /// The gain of every edge, by source.
     pub(super) gains: Vec<Vec<f32>>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Links {
 impl Links {
     pub(super) fn of(
         edges: &[Vec<EdgeCandidate>],
-        scored: &[(u32, f32)],
+        scored: &[(PassageOrdinal, f32)],
         (low, high): (f32, f32),
         weights: &TrailWeights,
     ) -> Self {
@@ -44,7 +45,7 @@ impl Links {
         let mut links = Self::default();
         for (source, (edges, leader)) in edges.iter().zip(scored).enumerate() {
             let lent = lent(leader.1, low, high);
-            let mut best: FxHashMap<u32, Link> = FxHashMap::default();
+            let mut best: FxHashMap<PassageOrdinal, Link> = FxHashMap::default();
             let mut gains = Vec::with_capacity(edges.len());
             for (edge, candidate) in edges.iter().enumerate() {
                 let worth: f32 = candidate.features.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
@@ -65,8 +66,8 @@ impl Links {
     }
 
     /// Adds the best links of the next source.
-    fn add(&mut self, mut best: FxHashMap<u32, Link>) {
-        let mut order: Vec<(u32, f32)> = best.iter().map(|(to, link)| (*to, link.gain)).collect();
+    fn add(&mut self, mut best: FxHashMap<PassageOrdinal, Link>) {
+        let mut order: Vec<(PassageOrdinal, f32)> = best.iter().map(|(to, link)| (*to, link.gain)).collect();
         order.sort_unstable_by(top::best_first);
         let gain = |place: usize| order.get(place).map_or(0.0, |it| it.1);
         self.best_two.push([gain(0), gain(1)]);
@@ -80,7 +81,7 @@ impl Links {
     }
 
     /// Returns the best link into a passage, if it has a gain.
-    pub(super) fn best_into(&self, passage: u32) -> Option<&Link> {
+    pub(super) fn best_into(&self, passage: PassageOrdinal) -> Option<&Link> {
         self.by_target.get(&passage)?.first().filter(|link| link.gain > 0.0)
     }
 }

@@ -28,6 +28,7 @@ pub use weights::{
     EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, is_titled,
 };
 
+use super::ordinal::{Ordinal as _, PassageOrdinal};
 use super::packed::PassageGraph;
 use super::top;
 use edges::Judge;
@@ -53,7 +54,7 @@ impl Default for TrailOptions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
     /// Where it left.
-    pub from: u32,
+    pub from: PassageOrdinal,
     /// The edge.
     pub edge: TrailEdge,
     /// p(A) · g: what it adds to the score of its target.
@@ -64,11 +65,11 @@ pub struct Taken {
 #[derive(Debug, Clone, Default)]
 pub struct TrailRound {
     /// The passages that were expanded, best first.
-    pub expanded: Vec<u32>,
+    pub expanded: Vec<PassageOrdinal>,
     /// Edges that were judged.
     pub judged: u32,
     /// The best edge into each passage that one with a gain leads to.
-    pub taken: FxHashMap<u32, Taken>,
+    pub taken: FxHashMap<PassageOrdinal, Taken>,
 }
 
 /// What a walk found.
@@ -112,14 +113,14 @@ pub struct TrailWalking {
     options: TrailOptions,
     base: Vec<f32>,
     pool: Vec<bool>,
-    expansions: FxHashMap<u32, (Vec<TrailEdge>, u32)>,
+    expansions: FxHashMap<PassageOrdinal, (Vec<TrailEdge>, u32)>,
     walk: TrailWalk,
 }
 
 /// What may be taken in one round.
 #[derive(Debug, Clone, Default)]
 pub struct TrailOffers {
-    expanded: Vec<u32>,
+    expanded: Vec<PassageOrdinal>,
     judged: u32,
     offered: Vec<Taken>,
 }
@@ -127,8 +128,8 @@ pub struct TrailOffers {
 impl TrailOffers {
     /// Returns the best edge into each passage, where gains are multiplied by `factor`.
     #[must_use]
-    pub fn taken(&self, factor: impl Fn(&Taken) -> f32) -> FxHashMap<u32, Taken> {
-        let mut best: FxHashMap<u32, Taken> = FxHashMap::default();
+    pub fn taken(&self, factor: impl Fn(&Taken) -> f32) -> FxHashMap<PassageOrdinal, Taken> {
+        let mut best: FxHashMap<PassageOrdinal, Taken> = FxHashMap::default();
         for offered in &self.offered {
             let taken = Taken { gain: offered.gain * factor(offered), ..*offered };
             if taken.gain > 0.0 {
@@ -185,7 +186,7 @@ impl TrailWalking {
         let taken = offers.taken(factor);
         self.walk.scores.clone_from(&self.base);
         for (to, taken) in &taken {
-            self.walk.scores[*to as usize] += taken.gain;
+            self.walk.scores[to.index()] += taken.gain;
         }
         let TrailOffers { expanded, judged, .. } = offers;
         self.walk.rounds.push(TrailRound { expanded, judged, taken });
@@ -210,7 +211,7 @@ pub fn lent(score: f32, low: f32, high: f32) -> f32 {
 pub fn edge_candidates(
     graph: PassageGraph<'_>,
     evidence: &Evidence<'_>,
-    sources: &[u32],
+    sources: &[PassageOrdinal],
     options: &TrailOptions,
 ) -> Vec<Vec<EdgeCandidate>> {
     let pool = pool(evidence, options.pool);
@@ -230,8 +231,8 @@ fn pool(evidence: &Evidence<'_>, size: usize) -> Vec<bool> {
         named_lead: 1.0,
     };
     let mut pool = vec![false; evidence.bm25.len()];
-    for (passage, _) in top::best_of(&evidence.passage_scores(&weights), size) {
-        pool[passage as usize] = true;
+    for (passage, _) in top::best_of::<PassageOrdinal>(&evidence.passage_scores(&weights), size) {
+        pool[passage.index()] = true;
     }
     pool
 }
@@ -242,7 +243,7 @@ impl TrailWalk {
     ///
     /// The edge into a passage in one round leaves a passage that was expanded for its score of the round before.
     #[must_use]
-    pub fn path(&self, passage: u32) -> Vec<(u32, Taken)> {
+    pub fn path(&self, passage: PassageOrdinal) -> Vec<(u32, Taken)> {
         let mut path = Vec::new();
         let mut at = passage;
         for (i, round) in self.rounds.iter().enumerate().rev() {
@@ -261,9 +262,9 @@ impl TrailWalk {
     }
 
     /// Returns what a passage has in the rounds without any edge.
-    fn own_score(&self, passage: u32) -> f32 {
+    fn own_score(&self, passage: PassageOrdinal) -> f32 {
         let gain = self.rounds.last().and_then(|round| round.taken.get(&passage)).map_or(0.0, |taken| taken.gain);
-        self.scores[passage as usize] - gain
+        self.scores[passage.index()] - gain
     }
 }
 

@@ -6,6 +6,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::*;
 use crate::domain::StepKind;
+use crate::graph::ordinal::{Column, CueOrdinal, EntityOrdinal, listed};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, name_kind};
 use crate::graph::vectors::Vectors;
 
@@ -13,46 +14,47 @@ use crate::graph::vectors::Vectors;
 fn linked() -> PackedGraph {
     PackedGraph {
         document_passages: vec![0, 1, 2, 3],
-        passage_document: vec![0, 1, 2],
+        passage_document: listed(&[0, 1, 2]),
         passage_sentences: vec![0, 1, 2, 3],
-        sentence_passage: vec![0, 1, 2],
+        sentence_passage: listed(&[0, 1, 2]),
         entity_name_ends: vec![4],
         entity_names: b"anna".to_vec(),
         entity_documents: vec![1],
         entity_flags: vec![1],
         entity_bearers: vec![0, 1],
-        bearer_document: vec![1],
-        bearer_passage: vec![1],
+        bearer_document: listed(&[1]),
+        bearer_passage: listed(&[1]),
         bearer_kind: vec![name_kind::TITLE],
         document_own: vec![0, 0, 1, 1],
-        own_entity: vec![0],
+        own_entity: listed(&[0]),
         passage_mentions: vec![0, 1, 1, 1],
-        mention_entity: vec![0],
-        mention_sentence: vec![0],
+        mention_entity: listed(&[0]),
+        mention_sentence: listed(&[0]),
         mention_cues: vec![NO_CUE; CUES],
         entity_mentions: vec![0, 1],
-        posting_mention: vec![0],
-        posting_passage: vec![0],
+        posting_mention: listed(&[0]),
+        posting_passage: listed(&[0]),
         ..PackedGraph::default()
     }
 }
 
-static NOWHERE: FxHashMap<u32, f32> = FxHashMap::with_hasher(FxBuildHasher);
-static NOTHING: FxHashSet<u32> = FxHashSet::with_hasher(FxBuildHasher);
+static NOWHERE: FxHashMap<PassageOrdinal, f32> = FxHashMap::with_hasher(FxBuildHasher);
+static NOTHING: FxHashSet<EntityOrdinal> = FxHashSet::with_hasher(FxBuildHasher);
+static NO_CUES: FxHashMap<CueOrdinal, f32> = FxHashMap::with_hasher(FxBuildHasher);
 
 /// What a question without a word says.
 const NO_EVIDENCE: Evidence<'_> = Evidence {
     idf: &[],
-    passage_covered: &[],
-    sentence_covered: &[],
-    bm25: &[],
-    best_sentence: &[],
-    cosine: &[],
-    best_sentence_cosine: &[],
+    passage_covered: Column::new(&[]),
+    sentence_covered: Column::new(&[]),
+    bm25: Column::new(&[]),
+    best_sentence: Column::new(&[]),
+    cosine: Column::new(&[]),
+    best_sentence_cosine: Column::new(&[]),
     named: &NOWHERE,
     named_lead: &NOWHERE,
     entities: &NOTHING,
-    cues: &NOWHERE,
+    cues: &NO_CUES,
     documents: 0.0,
     allowed: None,
 };
@@ -60,10 +62,10 @@ const NO_EVIDENCE: Evidence<'_> = Evidence {
 fn evidence() -> Evidence<'static> {
     Evidence {
         idf: &[1.0, 2.0],
-        passage_covered: &[0b01, 0b10, 0],
-        sentence_covered: &[0b01, 0b10, 0],
-        bm25: &[1.0, 0.0, 0.2],
-        best_sentence: &[1.0, 0.0, 0.2],
+        passage_covered: Column::new(&[0b01, 0b10, 0]),
+        sentence_covered: Column::new(&[0b01, 0b10, 0]),
+        bm25: Column::new(&[1.0, 0.0, 0.2]),
+        best_sentence: Column::new(&[1.0, 0.0, 0.2]),
         documents: 3.0,
         ..NO_EVIDENCE
     }
@@ -78,30 +80,30 @@ fn a_mention_leads_to_the_passage_of_that_name() {
     let packed = linked();
     let walk = walk(packed.view(), &evidence(), &titled(), &TrailOptions::default());
     assert!(walk.scores[1] > walk.scores[2], "{:?}", walk.scores);
-    let path = walk.path(1);
+    let path = walk.path(PassageOrdinal(1));
     let (_, first) = path.first().expect("a path");
-    assert_eq!((first.from, first.edge.to, first.edge.kind), (0, 1, StepKind::Name));
-    assert!(walk.path(2).is_empty());
+    assert_eq!((first.from.0, first.edge.to.0, first.edge.kind), (0, 1, StepKind::Name));
+    assert!(walk.path(PassageOrdinal(2)).is_empty());
 }
 
 #[test]
 fn a_passage_with_more_of_its_own_than_any_edge_adds_stands_by_itself() {
     let packed = linked();
-    let named = [(1, 1.0)].into_iter().collect();
-    let found = Evidence { named: &named, bm25: &[1.0, 1.0, 0.2], ..evidence() };
+    let named = [(PassageOrdinal(1), 1.0)].into_iter().collect();
+    let found = Evidence { named: &named, bm25: Column::new(&[1.0, 1.0, 0.2]), ..evidence() };
     let walk = walk(packed.view(), &found, &titled(), &TrailOptions::default());
-    assert!(walk.rounds.iter().any(|round| round.taken.contains_key(&1)));
-    assert!(walk.path(1).is_empty());
+    assert!(walk.rounds.iter().any(|round| round.taken.contains_key(&PassageOrdinal(1))));
+    assert!(walk.path(PassageOrdinal(1)).is_empty());
 }
 
 #[test]
 fn what_may_not_be_shown_is_neither_found_nor_walked_through() {
     let packed = linked();
-    let hidden = Evidence { allowed: Some(&[false, true, true]), ..evidence() };
+    let hidden = Evidence { allowed: Some(Column::new(&[false, true, true])), ..evidence() };
     let walk = walk(packed.view(), &hidden, &titled(), &TrailOptions::default());
     assert!(walk.scores[0].is_infinite());
-    assert!(walk.path(1).is_empty());
-    assert!(walk.rounds.iter().all(|round| !round.expanded.contains(&0)));
+    assert!(walk.path(PassageOrdinal(1)).is_empty());
+    assert!(walk.rounds.iter().all(|round| !round.expanded.contains(&PassageOrdinal(0))));
 }
 
 #[test]
@@ -115,13 +117,13 @@ fn an_index_without_passages_has_nothing_to_walk() {
 fn judged(
     evidence: &Evidence<'_>,
     asked: &dyn Fn(&Candidates) -> Vec<Substituted>,
-) -> (Vec<u32>, Vec<CandidateFeatures>) {
+) -> (Vec<PassageOrdinal>, Vec<CandidateFeatures>) {
     let packed = linked();
     let (weights, options) = (titled(), TrailOptions::default());
     let setting = Setting {
         graph: packed.view(),
         evidence,
-        sentence_cosine: &[],
+        sentence_cosine: Column::new(&[]),
         passages: Vectors::default(),
         sentences: Vectors::default(),
     };
@@ -149,10 +151,10 @@ fn a_candidate_is_judged_by_its_best_edge_and_beside_the_others() {
 fn a_leap_goes_from_a_passage_over_what_it_mentions() {
     let asked = |candidates: &Candidates| {
         let leaps = candidates.leaps(10);
-        let terms: Vec<(u32, u32, u64)> = leaps.iter().map(|leap| (leap.from, leap.entity, leap.terms)).collect();
+        let terms: Vec<(u32, u32, u64)> = leaps.iter().map(|leap| (leap.from.0, leap.entity.0, leap.terms)).collect();
         // Of the passage that bears the name no sentence speaks for the leap.
         assert_eq!(terms, [(1, 0, 0), (0, 0, 0b01)]);
-        let cosine = |passage: &u32| if *passage == 1 { 0.8 } else { 0.5 };
+        let cosine = |passage: &PassageOrdinal| if *passage == 1 { 0.8 } else { 0.5 };
         leaps
             .iter()
             .filter(|leap| leap.from == 0)

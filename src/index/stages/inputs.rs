@@ -1,5 +1,6 @@
 //! A digest of what a part of a version is made of.
 
+use crate::graph::ordinal::Ordinal;
 use crate::graph::vectors::Vectors;
 
 /// A digest of inputs.
@@ -35,7 +36,7 @@ impl Inputs {
         self
     }
 
-    pub(in crate::index) fn numbers(&mut self, numbers: &[u32]) -> &mut Self {
+    pub(in crate::index) fn numbers(&mut self, numbers: &[impl Ordinal]) -> &mut Self {
         self.bytes(bytemuck::cast_slice(numbers))
     }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
 use crate::embed::{Embedder, Titled};
 use crate::error::{ErrorKind, Result};
-use crate::graph::packed::row;
+use crate::graph::ordinal::{IncomingOrdinal, OutgoingOrdinal};
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::{GraphReader as _, VectorField};
 use crate::workspace::{Snapshot, VectorKey, Workspace, WorkspaceOptions};
@@ -77,23 +77,23 @@ impl<'a> Known<'a> {
         let field = |field| intact(snapshot.vectors(field));
         let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)?));
         let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)?));
-        for passage in 0..snapshot.passage_count() {
+        for passage in graph.passages() {
             let shown = snapshot.passage(passage)?;
-            let document = snapshot.document(graph.passage_document[passage as usize])?;
+            let document = snapshot.document(graph.passage_document[passage])?;
             let title = document.title.as_deref();
             known.add_made(
                 Kind::Passage,
                 Titled { title, text: &shown.text },
-                Place { source: passages, row: passage },
+                Place { source: passages, row: passage.0 },
             );
-            for (span, sentence) in shown.sentences.iter().zip(row(graph.passage_sentences, passage)) {
+            for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
                 let text = Titled { title, text: span.of(&shown.text) };
-                known.add_made(Kind::Sentence, text, Place { source: sentences, row: sentence as u32 });
+                known.add_made(Kind::Sentence, text, Place { source: sentences, row: sentence.0 });
             }
         }
         let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
-        known.add_questions(incoming, |question| snapshot.incoming(question));
-        known.add_questions(outgoing, |question| snapshot.outgoing(question));
+        known.add_questions(incoming, |row| snapshot.incoming(IncomingOrdinal(row)));
+        known.add_questions(outgoing, |row| snapshot.outgoing(OutgoingOrdinal(row)));
         Ok(known)
     }
 

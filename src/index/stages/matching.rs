@@ -8,6 +8,9 @@ use crate::domain::{Cancellation, PseudoQuery};
 use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
 use crate::graph::matching::{MatchOptions, Matched, PassageEdge, Questions, edges, match_questions};
+use crate::graph::ordinal::{
+    Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
+};
 use crate::graph::packed::{PackedGraph, back_to_back, row};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
@@ -21,7 +24,7 @@ pub(in crate::index) struct Matching<'s, 'c> {
     pub(in crate::index) outgoing: Option<Vectors<'s>>,
     pub(in crate::index) embedding: &'s mut Embedding<'c>,
     /// The document of each passage.
-    pub(in crate::index) documents: &'s [u32],
+    pub(in crate::index) documents: &'s [DocumentOrdinal],
     pub(in crate::index) options: &'s MatchOptions,
     pub(in crate::index) cancellation: &'s Cancellation,
 }
@@ -37,15 +40,8 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
     /// Names are none of them: keywords are numbered with names, and matched as what they say.
     fn inputs(&self, inputs: &mut Inputs) {
         inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
-        for side in [&self.sides.incoming, &self.sides.outgoing] {
-            inputs.numbers(side.passage);
-            for question in side.questions {
-                inputs.number(question.keywords.len());
-                for keyword in question.keywords.iter() {
-                    inputs.text(keyword);
-                }
-            }
-        }
+        self.sides.incoming.inputs(inputs);
+        self.sides.outgoing.inputs(inputs);
         inputs.vectors(&self.incoming);
         match &self.outgoing {
             Some(vectors) => inputs.vectors(vectors),
@@ -56,8 +52,8 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
     fn take_over(&self, last: &'v LastVersion) -> Option<Vec<PassageEdge>> {
         let graph = last.graph()?;
         let mut edges = Vec::with_capacity(graph.edge_target.len());
-        for from in 0..graph.passage_count() as u32 {
-            for edge in row(graph.passage_edges, from) {
+        for from in graph.passages() {
+            for edge in graph.passage_edges.of(from) {
                 let (outgoing, incoming) = (graph.edge_outgoing[edge], graph.edge_incoming[edge]);
                 let matched = Matched { outgoing, incoming, similarity: graph.edge_similarity[edge] };
                 edges.push(PassageEdge { from, to: graph.edge_target[edge], matched });
@@ -85,8 +81,8 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
 
 /// The questions of both sides.
 pub(in crate::index) struct Sides<'a> {
-    incoming: Side<'a>,
-    outgoing: Side<'a>,
+    incoming: Side<'a, IncomingOrdinal>,
+    outgoing: Side<'a, OutgoingOrdinal>,
 }
 
 impl<'a> Sides<'a> {
@@ -101,24 +97,23 @@ impl<'a> Sides<'a> {
 
     /// Returns whether the questions of an edge are there, of the passages that it joins.
     fn have(&self, edge: &PassageEdge) -> bool {
-        let passage = |side: &Side<'_>, question: u32| side.passage.get(question as usize).copied();
-        passage(&self.outgoing, edge.matched.outgoing) == Some(edge.from)
-            && passage(&self.incoming, edge.matched.incoming) == Some(edge.to)
+        self.outgoing.passage.find(edge.matched.outgoing) == Some(&edge.from)
+            && self.incoming.passage.find(edge.matched.incoming) == Some(&edge.to)
     }
 }
 
 /// The questions of one side, with the numbers of what they belong to.
-struct Side<'a> {
+struct Side<'a, K> {
     questions: &'a [&'a PseudoQuery],
-    passage: &'a [u32],
-    document: Vec<u32>,
+    passage: Column<'a, K, PassageOrdinal>,
+    document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
-    keyword: Vec<u32>,
+    keyword: Vec<KeywordOrdinal>,
 }
 
 /// Keywords of both sides and of passages, numbered in order.
 struct KeywordTable {
-    numbers: FxHashMap<String, u32>,
+    numbers: FxHashMap<String, KeywordOrdinal>,
 }
 
 impl KeywordTable {
@@ -126,27 +121,34 @@ impl KeywordTable {
     fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
         let questions = incoming.iter().chain(outgoing).flat_map(|question| question.keywords.iter());
         let graph = packed.view();
-        let entities = (0..graph.entity_name_ends.len() as u32).map(|entity| graph.entity_name(entity));
+        let entities = graph.entity_name_ends.ordinals().map(|entity| graph.entity_name(entity));
         let distinct: FxHashSet<&str> = questions.chain(entities).collect();
         let mut texts: Vec<&str> = distinct.into_iter().collect();
         texts.sort_unstable();
-        let numbers = texts.iter().zip(0..).map(|(text, number)| ((*text).to_owned(), number)).collect();
+        let ordinals = KeywordOrdinal::first(texts.len());
+        let numbers = texts.iter().zip(ordinals).map(|(text, number)| ((*text).to_owned(), number)).collect();
         let (ends, bytes) = back_to_back(&texts);
         (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
         Self { numbers }
     }
 
-    fn numbers(&self, question: &PseudoQuery) -> Vec<u32> {
-        let mut numbers: Vec<u32> =
+    fn numbers(&self, question: &PseudoQuery) -> Vec<KeywordOrdinal> {
+        let mut numbers: Vec<KeywordOrdinal> =
             question.keywords.iter().filter_map(|keyword| self.numbers.get(keyword).copied()).collect();
         numbers.sort_unstable();
         numbers
     }
 }
 
-impl<'a> Side<'a> {
-    fn of(questions: &'a [&'a PseudoQuery], passage: &'a [u32], table: &KeywordTable, packed: &PackedGraph) -> Self {
-        let document = passage.iter().map(|passage| packed.passage_document[*passage as usize]).collect();
+impl<'a, K: Ordinal> Side<'a, K> {
+    fn of(
+        questions: &'a [&'a PseudoQuery],
+        passage: &'a [PassageOrdinal],
+        table: &KeywordTable,
+        packed: &PackedGraph,
+    ) -> Self {
+        let document = passage.iter().map(|passage| packed.passage_document[passage.index()]).collect();
+        let passage = Column::new(passage);
         let (mut keywords, mut keyword) = (vec![0], Vec::new());
         for question in questions {
             keyword.extend(table.numbers(question));
@@ -159,12 +161,22 @@ impl<'a> Side<'a> {
         self.questions.iter().map(|question| question.sentence).collect()
     }
 
-    fn view<'v>(&'v self, vectors: Vectors<'v>) -> Questions<'v> {
+    fn inputs(&self, inputs: &mut Inputs) {
+        inputs.numbers(&self.passage);
+        for question in self.questions {
+            inputs.number(question.keywords.len());
+            for keyword in question.keywords.iter() {
+                inputs.text(keyword);
+            }
+        }
+    }
+
+    fn view<'v>(&'v self, vectors: Vectors<'v>) -> Questions<'v, K> {
         Questions {
             passage: self.passage,
-            document: &self.document,
-            keywords: &self.keywords,
-            keyword: &self.keyword,
+            document: Column::new(&self.document),
+            keywords: Rows::new(&self.keywords),
+            keyword: Column::new(&self.keyword),
             vectors,
         }
     }
@@ -194,7 +206,7 @@ pub(in crate::index) fn pack_edges(edges: &[PassageEdge], sides: Sides<'_>, pack
     pack_passage_keywords(packed);
 }
 
-fn pack_incoming(incoming: Side<'_>, packed: &mut PackedGraph) {
+fn pack_incoming(incoming: Side<'_, IncomingOrdinal>, packed: &mut PackedGraph) {
     packed.passage_incoming = rows(incoming.passage.iter().copied(), packed.passage_document.len());
     packed.incoming_sentence = incoming.sentences();
     packed.incoming_passage = incoming.passage.to_vec();

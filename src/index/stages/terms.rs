@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, Document, Passage};
 use crate::error::Result;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::graph::packed::{PackedGraph, row};
 use crate::index::corpus::Corpus;
 use crate::text::terms;
@@ -96,39 +97,39 @@ impl LexicalFields {
             }
         }
         let mut lengths = Lengths { passages: Vec::new(), sentences: Vec::new() };
-        for (passage, document) in packed.passage_document.iter().enumerate() {
-            let title = length(&fields.titles[*document as usize]);
-            lengths.passages.push(2 * title + length(&fields.passages[passage]));
-            let sentences = row(&packed.passage_sentences, passage as u32);
+        for passage in PassageOrdinal::first(passages.len()) {
+            let title = length(fields.title(passage, packed));
+            lengths.passages.push(2 * title + length(&fields.passages[passage.index()]));
+            let sentences = row(&packed.passage_sentences, passage).map(SentenceOrdinal::at);
             lengths.sentences.extend(sentences.map(|it| title + length(fields.sentence_alone(it, packed))));
         }
         Ok((fields, lengths))
     }
 
     /// Appends the terms of a passage: its title twice and its text.
-    pub(in crate::index) fn passage(&self, passage: usize, packed: &PackedGraph, terms: &mut String) {
+    pub(in crate::index) fn passage(&self, passage: PassageOrdinal, packed: &PackedGraph, terms: &mut String) {
         let title = self.title(passage, packed);
         append(title, terms);
         append(title, terms);
-        append(&self.passages[passage], terms);
+        append(&self.passages[passage.index()], terms);
     }
 
     /// Appends the terms of a sentence: its title and its text.
-    pub(in crate::index) fn sentence(&self, sentence: usize, packed: &PackedGraph, terms: &mut String) {
-        append(self.title(packed.sentence_passage[sentence] as usize, packed), terms);
+    pub(in crate::index) fn sentence(&self, sentence: SentenceOrdinal, packed: &PackedGraph, terms: &mut String) {
+        append(self.title(packed.sentence_passage[sentence.index()], packed), terms);
         append(self.sentence_alone(sentence, packed), terms);
     }
 
-    fn title(&self, passage: usize, packed: &PackedGraph) -> &str {
-        &self.titles[packed.passage_document[passage] as usize]
+    fn title(&self, passage: PassageOrdinal, packed: &PackedGraph) -> &str {
+        &self.titles[packed.passage_document[passage.index()].index()]
     }
 
-    fn sentence_alone(&self, sentence: usize, packed: &PackedGraph) -> &str {
-        let passage = packed.sentence_passage[sentence];
+    fn sentence_alone(&self, sentence: SentenceOrdinal, packed: &PackedGraph) -> &str {
+        let (passage, sentence) = (packed.sentence_passage[sentence.index()], sentence.index());
         let is_first = row(&packed.passage_sentences, passage).start == sentence;
         let start = if is_first { 0 } else { self.sentence_ends[sentence - 1] };
         let end = self.sentence_ends[sentence];
-        self.passages[passage as usize][start as usize..end as usize].trim_start()
+        self.passages[passage.index()][start as usize..end as usize].trim_start()
     }
 }
 
@@ -164,6 +165,7 @@ fn length(terms: &str) -> u32 {
 mod tests {
     use super::*;
     use crate::domain::{PassageId, Span};
+    use crate::graph::ordinal::listed;
 
     #[test]
     fn a_field_has_the_title_and_the_terms_of_its_sentences() {
@@ -179,9 +181,9 @@ mod tests {
         };
         let passages = [passage("… River Tarn. … Harbor", &[(0, 3), (4, 15), (16, 19), (20, 26)]), passage("", &[])];
         let packed = PackedGraph {
-            passage_document: vec![0, 0],
+            passage_document: listed(&[0, 0]),
             passage_sentences: vec![0, 4, 4],
-            sentence_passage: vec![0; 4],
+            sentence_passage: listed(&[0; 4]),
             ..PackedGraph::default()
         };
         let passages: Vec<&Passage> = passages.iter().collect();
@@ -191,9 +193,9 @@ mod tests {
             append(&mut terms);
             terms
         };
-        let sentences = [0, 1, 2, 3].map(|it| text(&|terms| fields.sentence(it, &packed, terms)));
+        let sentences = [0, 1, 2, 3].map(|it| text(&|terms| fields.sentence(SentenceOrdinal(it), &packed, terms)));
         assert_eq!(sentences, ["mill", "mill river tarn", "mill", "mill harbor"]);
-        let passages = [0, 1].map(|it| text(&|terms| fields.passage(it, &packed, terms)));
+        let passages = [0, 1].map(|it| text(&|terms| fields.passage(PassageOrdinal(it), &packed, terms)));
         assert_eq!(passages, ["mill mill river tarn harbor", "mill mill"]);
         assert_eq!(lengths, Lengths { passages: vec![5, 2], sentences: vec![1, 3, 1, 2] });
     }

@@ -14,6 +14,7 @@ use super::super::target::Target;
 use super::load::{Lexicon, Structure, Texts};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, back_to_back, text_at};
 use crate::workspace::sections::{Contents, Sections, write};
 
@@ -141,7 +142,8 @@ fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
     };
     let passages = section(sections, "copy.passages")?.chunks_exact(PASSAGE_BYTES).map(passage);
     let passages = passages.collect::<Option<Vec<(Key, i64)>>>()?;
-    let numbered: FxHashMap<Key, u32> = passages.iter().map(|it| it.0).zip(0..).collect();
+    let ordinals = PassageOrdinal::first(passages.len());
+    let numbered: FxHashMap<Key, PassageOrdinal> = passages.iter().map(|it| it.0).zip(ordinals).collect();
     let structure = Structure {
         graph: graph.to_packed(),
         documents: serde_json::from_slice(section(sections, "copy.documents")?).ok()?,
@@ -149,7 +151,7 @@ fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
         numbers: numbered,
         incoming,
         outgoing,
-        outgoing_passages: numbers("copy.outgoing-passages")?,
+        outgoing_passages: numbers("copy.outgoing-passages")?.into_iter().map(PassageOrdinal).collect(),
     };
     let (ends, bytes) = (numbers("copy.term-ends")?, section(sections, "copy.terms")?);
     let counts = numbers("copy.term-counts")?;

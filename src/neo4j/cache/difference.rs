@@ -17,6 +17,7 @@ use super::load::{LOADED, LoadedKind, PassageRow, QuestionRow, Rows, Structure, 
 use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::elements::{MentionElement, PassageElement, QuestionElement};
+use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::packed::{CUES, NO_CUE, row, text_at};
 
 /// Elements that are not taken from memory.
@@ -112,37 +113,37 @@ impl Left<'_> {
     /// Returns the key of each entity, and its number now if it is left as it was.
     fn entities(&self, rows: &mut Rows) -> Vec<(Key, Option<u32>)> {
         let graph = self.known.graph.view();
-        let entity = |number: u32| {
+        let entity = |number: EntityOrdinal| {
             let name = graph.entity_name(number);
             let key = *EntityId::of(&[name.as_bytes()]).as_bytes();
             if self.gone.has(Kind::Entity, key) {
                 return (key, None);
             }
             let own = rows.elements.entities.number(name);
-            rows.elements.entity_flags.push(graph.entity_flags[number as usize]);
+            rows.elements.entity_flags.push(graph.entity_flags[number]);
             rows.entities.insert(key, own);
             (key, Some(own))
         };
-        (0..graph.entity_documents.len() as u32).map(entity).collect()
+        graph.entity_documents.ordinals().map(entity).collect()
     }
 
     fn passages(&self, rows: &mut Rows) -> Option<()> {
         let graph = self.known.graph.view();
-        for ((id, since), number) in self.known.passages.iter().zip(0..) {
+        for ((id, since), number) in self.known.passages.iter().zip(graph.passages()) {
             if self.gone.has(Kind::Passage, *id) {
                 continue;
             }
-            let document = graph.passage_document[number as usize];
+            let document = graph.passage_document[number];
             let element = PassageElement {
-                length: graph.passage_length[number as usize],
-                sentence_lengths: graph.sentence_length[row(graph.passage_sentences, number)].to_vec(),
+                length: graph.passage_length[number],
+                sentence_lengths: graph.sentence_length.of(graph.passage_sentences.of(number)).to_vec(),
                 ..PassageElement::default()
             };
             rows.passages.push(PassageRow {
                 id: *id,
                 since: *since,
-                document: *self.known.documents.get(document as usize)?.document.as_bytes(),
-                ordinal: number - graph.document_passages[document as usize],
+                document: *self.known.documents.get(document.index())?.document.as_bytes(),
+                ordinal: (number.index() - graph.document_passages.of(document).range().start) as u32,
                 element,
             });
         }
@@ -151,13 +152,14 @@ impl Left<'_> {
 
     fn questions(&self, kind: Kind, rows: &mut Rows) {
         let graph = self.known.graph.view();
-        let (texts, passages, sentences, ends, keywords): (&Texts, &[u32], _, _, _) = if kind == Kind::Incoming {
-            let passages = graph.incoming_passage;
-            (&self.known.incoming, passages, graph.incoming_sentence, graph.incoming_keywords, graph.incoming_keyword)
-        } else {
-            let passages = &self.known.outgoing_passages;
-            (&self.known.outgoing, passages, graph.outgoing_sentence, graph.outgoing_keywords, graph.outgoing_keyword)
-        };
+        let (texts, passages, sentences, ends, keywords): (&Texts, &[PassageOrdinal], &[u32], &[u32], _) =
+            if kind == Kind::Incoming {
+                let (passages, rows) = (graph.incoming_passage.items(), graph.incoming_keywords.items());
+                (&self.known.incoming, passages, graph.incoming_sentence.items(), rows, graph.incoming_keyword)
+            } else {
+                let (passages, rows) = (&self.known.outgoing_passages, graph.outgoing_keywords.items());
+                (&self.known.outgoing, passages, graph.outgoing_sentence.items(), rows, graph.outgoing_keyword)
+            };
         let mut first = 0;
         for (passage, number) in passages.iter().zip(0u32..) {
             if number == 0 || passages[number as usize - 1] != *passage {
@@ -167,15 +169,15 @@ impl Left<'_> {
             if self.gone.has(kind, id) {
                 continue;
             }
-            let own = keywords[row(ends, number)].iter();
-            let keyword = |it: &u32| text_at(graph.keyword_ends, graph.keyword_texts, *it);
-            let keywords = own.map(|it| rows.elements.keywords.number(keyword(it))).collect();
+            let own = keywords.items()[row(ends, number)].iter();
+            let keyword = |it| text_at(&graph.keyword_ends, graph.keyword_texts.items(), it);
+            let keywords = own.map(|it| rows.elements.keywords.number(keyword(*it))).collect();
             let question = QuestionRow {
                 id,
-                passage: self.known.passages[*passage as usize].0,
+                passage: self.known.passages[passage.index()].0,
                 place: number - first,
                 text: text_at(&texts.ends, &texts.bytes, number).to_owned(),
-                element: QuestionElement { passage: 0, sentence: sentences[number as usize], keywords },
+                element: QuestionElement { passage: PassageOrdinal(0), sentence: sentences[number as usize], keywords },
             };
             let all = if kind == Kind::Incoming { &mut rows.incoming } else { &mut rows.outgoing };
             all.push(question);
@@ -184,20 +186,20 @@ impl Left<'_> {
 
     fn names_and_mentions(&self, entities: &[Option<u32>], rows: &mut Rows) -> Option<()> {
         let graph = self.known.graph.view();
-        let mut cues: FxHashMap<u32, u32> = FxHashMap::default();
-        for (entity, own) in (0..).zip(entities) {
+        let mut cues: FxHashMap<CueOrdinal, u32> = FxHashMap::default();
+        for (entity, own) in graph.entity_documents.ordinals().zip(entities) {
             let key = *EntityId::of(&[graph.entity_name(entity).as_bytes()]).as_bytes();
-            for bearer in row(graph.entity_bearers, entity) {
-                let (passage, _) = self.known.passages[graph.bearer_passage[bearer] as usize];
+            for bearer in graph.entity_bearers.of(entity) {
+                let (passage, _) = self.known.passages[graph.bearer_passage[bearer].index()];
                 let kind = graph.bearer_kind[bearer];
                 if !self.gone.has(Kind::Names, names_key(&key, &passage, kind)) {
                     rows.names.push((passage, ((*own)?, kind)));
                 }
             }
-            let mut last: Option<(u32, bool)> = None;
-            for posting in row(graph.entity_mentions, entity) {
-                let (passage, mention) = (graph.posting_passage[posting], graph.posting_mention[posting] as usize);
-                let id = self.known.passages[passage as usize].0;
+            let mut last: Option<(PassageOrdinal, bool)> = None;
+            for posting in graph.entity_mentions.of(entity) {
+                let (passage, mention) = (graph.posting_passage[posting], graph.posting_mention[posting]);
+                let id = self.known.passages[passage.index()].0;
                 let is_gone = match last {
                     Some((same, is_gone)) if same == passage => is_gone,
                     _ => self.gone.has(Kind::MentionedIn, relationship_key(Kind::MentionedIn, &key, &id)),
@@ -206,15 +208,17 @@ impl Left<'_> {
                 if is_gone {
                     continue;
                 }
-                let sentence = graph.mention_sentence[mention] - graph.passage_sentences[passage as usize];
-                let mut around = [NO_CUE; CUES];
-                for (cue, known) in around.iter_mut().zip(&graph.mention_cues[mention * CUES..]) {
+                let first = graph.passage_sentences.of(passage).range().start as u32;
+                let sentence = graph.mention_sentence[mention].0 - first;
+                let mut around = [None; CUES];
+                for (cue, known) in around.iter_mut().zip(graph.cues(mention)) {
                     if *known != NO_CUE {
-                        let text = || text_at(graph.cue_ends, graph.cue_prefixes, *known);
-                        *cue = *cues.entry(*known).or_insert_with(|| rows.elements.cues.number(text()));
+                        let text = || text_at(&graph.cue_ends, graph.cue_prefixes.items(), *known);
+                        *cue = Some(*cues.entry(*known).or_insert_with(|| rows.elements.cues.number(text())));
                     }
                 }
-                rows.mentions.push((id, MentionElement { passage: 0, entity: (*own)?, sentence, cues: around }));
+                rows.mentions
+                    .push((id, MentionElement { passage: PassageOrdinal(0), entity: (*own)?, sentence, cues: around }));
             }
         }
         Some(())
@@ -222,13 +226,13 @@ impl Left<'_> {
 
     fn edges(&self, rows: &mut Rows) {
         let graph = self.known.graph.view();
-        let id = |passage: u32| self.known.passages[passage as usize].0;
-        for passage in 0..graph.passage_count() as u32 {
-            for edge in row(graph.passage_edges, passage) {
+        let id = |passage: PassageOrdinal| self.known.passages[passage.index()].0;
+        for passage in graph.passages() {
+            for edge in graph.passage_edges.of(passage) {
                 let (from, to) = (id(passage), id(graph.edge_target[edge]));
                 if !self.gone.has(Kind::LeadsTo, edge_key(&from, &to)) {
-                    let incoming = self.known.incoming.ids[graph.edge_incoming[edge] as usize];
-                    let outgoing = self.known.outgoing.ids[graph.edge_outgoing[edge] as usize];
+                    let incoming = self.known.incoming.ids[graph.edge_incoming[edge].index()];
+                    let outgoing = self.known.outgoing.ids[graph.edge_outgoing[edge].index()];
                     rows.edges.push(([from, to, incoming, outgoing], graph.edge_similarity[edge]));
                 }
             }

@@ -9,7 +9,8 @@ use super::GraphCache;
 use super::fetch::{Fetched, Fetchings};
 use crate::domain::{Counts, IndexVersion, PassageId};
 use crate::error::Result;
-use crate::graph::packed::{PassageGraph, row};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::graph::vectors::{NO_ROW, QuantizedVectors};
 use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 
@@ -22,7 +23,7 @@ pub(super) struct Excerpt {
     sentences: SomeVectors,
     incoming: SomeVectors,
     /// Texts that were asked for later, to be shown.
-    later: RwLock<FxHashMap<u32, Arc<Fetched>>>,
+    later: RwLock<FxHashMap<PassageOrdinal, Arc<Fetched>>>,
 }
 
 /// The vectors of some items.
@@ -38,8 +39,8 @@ impl SomeVectors {
     }
 
     /// Gives an item the vector that is pushed next.
-    fn claim(&mut self, item: u32) {
-        self.rows[item as usize] = self.vectors.len() as u32;
+    fn claim(&mut self, item: impl Ordinal) {
+        self.rows[item.index()] = self.vectors.len() as u32;
     }
 
     fn view(&self) -> Vectors<'_> {
@@ -48,7 +49,7 @@ impl SomeVectors {
 }
 
 impl Excerpt {
-    pub(super) fn new(cache: Arc<GraphCache>, fetched: Fetchings, questions: &[(u32, Vec<f32>)]) -> Self {
+    pub(super) fn new(cache: Arc<GraphCache>, fetched: Fetchings, questions: &[(IncomingOrdinal, Vec<f32>)]) -> Self {
         let (graph, dimension) = (cache.structure.graph.view(), cache.state.dimension);
         let mut passages = SomeVectors::new(graph.passage_count(), dimension);
         let mut sentences = SomeVectors::new(graph.sentence_count(), dimension);
@@ -59,8 +60,8 @@ impl Excerpt {
             if let Some(own) = rows.next().filter(|_| dimension > 0) {
                 passages.claim(*passage);
                 passages.vectors.push_bytes(own);
-                for (sentence, own) in row(graph.passage_sentences, *passage).zip(rows) {
-                    sentences.claim(sentence as u32);
+                for (sentence, own) in graph.passage_sentences.of(*passage).zip(rows) {
+                    sentences.claim(sentence);
                     sentences.vectors.push_bytes(own);
                 }
             }
@@ -72,7 +73,7 @@ impl Excerpt {
         Self { passages, sentences, incoming, fetched, later: RwLock::default(), cache }
     }
 
-    fn find(&self, passage: u32) -> Option<Arc<Fetched>> {
+    fn find(&self, passage: PassageOrdinal) -> Option<Arc<Fetched>> {
         if let Ok(place) = self.fetched.binary_search_by_key(&passage, |it| it.0) {
             return Some(Arc::clone(&self.fetched[place].1));
         }
@@ -115,11 +116,11 @@ impl GraphReader for Excerpt {
         for (passage, fetched) in &self.fetched {
             let Some(whole) = count(&fetched.terms, term) else { continue };
             match field {
-                TextField::Passage => visit(*passage, whole),
+                TextField::Passage => visit(passage.0, whole),
                 TextField::Sentence => {
-                    for (sentence, terms) in row(sentences, *passage).zip(&fetched.sentences) {
+                    for (sentence, terms) in sentences.of(*passage).zip(&fetched.sentences) {
                         if let Some(own) = count(terms, term) {
-                            visit(sentence as u32, own);
+                            visit(sentence.0, own);
                         }
                     }
                 }
@@ -136,12 +137,13 @@ impl GraphReader for Excerpt {
         self.cache.mean_length(field)
     }
 
-    fn excerpt(&self) -> Option<Vec<u32>> {
+    fn excerpt(&self) -> Option<Vec<PassageOrdinal>> {
         Some(self.fetched.iter().map(|it| it.0).collect())
     }
 
-    fn prepare(&self, passages: &[u32]) -> Result<()> {
-        let missing: Vec<u32> = passages.iter().copied().filter(|passage| self.find(*passage).is_none()).collect();
+    fn prepare(&self, passages: &[PassageOrdinal]) -> Result<()> {
+        let missing: Vec<PassageOrdinal> =
+            passages.iter().copied().filter(|passage| self.find(*passage).is_none()).collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -154,23 +156,23 @@ impl GraphReader for Excerpt {
         Ok(())
     }
 
-    fn passage(&self, passage: u32) -> Result<PassageText> {
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
         self.find(passage).map_or_else(|| self.cache.passage(passage), |fetched| Ok(fetched.shown.clone()))
     }
 
-    fn passage_id(&self, passage: u32) -> PassageId {
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         self.cache.passage_id(passage)
     }
 
-    fn document(&self, document: u32) -> Result<DocumentText> {
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         self.cache.document(document)
     }
 
-    fn incoming(&self, question: u32) -> &str {
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.cache.incoming(question)
     }
 
-    fn outgoing(&self, question: u32) -> &str {
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.cache.outgoing(question)
     }
 }

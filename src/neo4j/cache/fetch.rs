@@ -15,6 +15,7 @@ use super::super::statement::{Statement, cypher};
 use super::load::{Structure, key};
 use crate::domain::{DatabaseError, PassageId, Span};
 use crate::error::{Error, Result};
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::PassageText;
 use crate::text::terms;
 
@@ -34,7 +35,7 @@ pub(super) struct Fetched {
 }
 
 /// Passages with their numbers, ascending.
-pub(super) type Fetchings = Vec<(u32, Arc<Fetched>)>;
+pub(super) type Fetchings = Vec<(PassageOrdinal, Arc<Fetched>)>;
 
 /// Fetches passages of one version, however they are numbered.
 pub(super) struct Fetcher {
@@ -52,18 +53,23 @@ impl Fetcher {
     /// # Errors
     ///
     /// [`DatabaseError::Changing`] if one is not there any more.
-    pub(super) async fn fetch(&self, version: i64, structure: &Structure, passages: &[u32]) -> Result<Fetchings> {
+    pub(super) async fn fetch(
+        &self,
+        version: i64,
+        structure: &Structure,
+        passages: &[PassageOrdinal],
+    ) -> Result<Fetchings> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found: FxHashMap<u32, Arc<Fetched>> = {
+        let mut found: FxHashMap<PassageOrdinal, Arc<Fetched>> = {
             let mut kept = kept();
             passages
                 .iter()
-                .filter_map(|passage| Some((*passage, kept.get(structure.passages[*passage as usize].0)?)))
+                .filter_map(|passage| Some((*passage, kept.get(structure.passages[passage.index()].0)?)))
                 .collect()
         };
-        let missing: Vec<u32> = passages.iter().copied().filter(|it| !found.contains_key(it)).collect();
+        let missing: Vec<PassageOrdinal> = passages.iter().copied().filter(|it| !found.contains_key(it)).collect();
         if !missing.is_empty() {
-            let keys = short(missing.iter().map(|passage| &structure.passages[*passage as usize].0));
+            let keys = short(missing.iter().map(|passage| &structure.passages[passage.index()].0));
             let statement = Statement::new("read texts", cypher!("read/texts"));
             let rows = self.session.rows(&statement.with("passages", keys).with("version", version)).await?;
             let known = rows.iter().filter_map(|row| Some((row, *structure.numbers.get(&key(row, "id")?)?)));
@@ -75,7 +81,7 @@ impl Fetcher {
                 found.insert(passage, fetched);
             }
         }
-        let one = |passage: &u32| Some((*passage, Arc::clone(found.get(passage)?)));
+        let one = |passage: &PassageOrdinal| Some((*passage, Arc::clone(found.get(passage)?)));
         let all = passages.iter().map(one).collect::<Option<Fetchings>>();
         all.ok_or_else(|| self.session.error(DatabaseError::Changing { attempts: 1 }))
     }
@@ -83,7 +89,7 @@ impl Fetcher {
 
 /// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it,
 /// and where all of them did, none were left to do it.
-async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(u32, Fetched)>>> {
+async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(PassageOrdinal, Fetched)>>> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     rayon::spawn(move || {
         // Nobody waits for it any more where the question was given up.
@@ -94,16 +100,16 @@ async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(u32, Fetched)>>> {
 
 /// A passage as it comes.
 struct Raw {
-    number: u32,
+    number: PassageOrdinal,
     title: Option<String>,
     shown: PassageText,
     vectors: Vec<u8>,
 }
 
 impl Raw {
-    fn read(structure: &Structure, number: u32, row: &Row) -> Option<Self> {
-        let (key, _) = structure.passages[number as usize];
-        let document = &structure.documents[structure.graph.passage_document[number as usize] as usize];
+    fn read(structure: &Structure, number: PassageOrdinal, row: &Row) -> Option<Self> {
+        let (key, _) = structure.passages[number.index()];
+        let document = &structure.documents[structure.graph.passage_document[number.index()].index()];
         let bounds: Vec<u32> = row.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
         let place = |name| u32::try_from(row.get::<i64>(name).ok()?).ok();
         let shown = PassageText {
@@ -117,7 +123,7 @@ impl Raw {
         Some(Self { number, title: document.title.clone(), shown, vectors })
     }
 
-    fn take_apart(self) -> Option<(u32, Fetched)> {
+    fn take_apart(self) -> Option<(PassageOrdinal, Fetched)> {
         let Self { number, title, shown, vectors } = self;
         let title = title.as_deref().map(terms).unwrap_or_default();
         let mut whole = [title.clone(), title.clone()].concat();
@@ -189,7 +195,7 @@ mod tests {
             text: text.to_owned(),
             sentences: vec![whole],
         };
-        let raw = Raw { number: 0, title: Some("Harl Mill".to_owned()), shown, vectors: Vec::new() };
+        let raw = Raw { number: PassageOrdinal(0), title: Some("Harl Mill".to_owned()), shown, vectors: Vec::new() };
         raw.take_apart().unwrap().1
     }
 

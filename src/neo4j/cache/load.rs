@@ -17,7 +17,8 @@ use crate::error::Result;
 use crate::graph::elements::{
     EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement, flags,
 };
-use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, PackedGraph, back_to_back};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal};
+use crate::graph::packed::{CUES, CUES_BEFORE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
 
 /// The structure of a version, or of a part of it.
@@ -28,11 +29,11 @@ pub(in crate::neo4j) struct Structure {
     /// Key and first version of each passage: what the database finds it by.
     pub(in crate::neo4j) passages: Vec<(Key, i64)>,
     /// The number of each passage.
-    pub(in crate::neo4j) numbers: FxHashMap<Key, u32>,
+    pub(in crate::neo4j) numbers: FxHashMap<Key, PassageOrdinal>,
     pub(in crate::neo4j) incoming: Texts,
     pub(in crate::neo4j) outgoing: Texts,
     /// The passage that asks each out-coming question.
-    pub(in crate::neo4j) outgoing_passages: Vec<u32>,
+    pub(in crate::neo4j) outgoing_passages: Vec<PassageOrdinal>,
 }
 
 /// What all of a version says of single words.
@@ -200,7 +201,7 @@ fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -
     let passage = key(row, "passage")?;
     for (id, place, sentence, text, keywords) in list::<QuestionItem<'_>>(row, "questions")? {
         let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
-        let element = QuestionElement { passage: 0, sentence, keywords: keywords.collect() };
+        let element = QuestionElement { passage: PassageOrdinal(0), sentence, keywords: keywords.collect() };
         found.push(QuestionRow { id: unhex(id)?, passage, place, text: text.to_owned(), element });
     }
     Some(())
@@ -315,7 +316,7 @@ impl Rows {
 
     pub(in crate::neo4j) fn add_passage(&mut self, row: &Row) -> Option<()> {
         let element = PassageElement {
-            document: 0,
+            document: DocumentOrdinal(0),
             length: number(row, "length")?,
             sentence_lengths: list(row, "sentences")?,
             names: Vec::new(),
@@ -338,19 +339,19 @@ impl Rows {
             let entity = *self.entities.get(&unhex(entity)?)?;
             for (sentence, around) in sentences.unwrap_or_default().into_iter().zip(cues.unwrap_or_default()) {
                 let cues = self.cues(around);
-                self.mentions.push((passage, MentionElement { passage: 0, entity, sentence, cues }));
+                self.mentions.push((passage, MentionElement { passage: PassageOrdinal(0), entity, sentence, cues }));
             }
         }
         Some(())
     }
 
     /// Reads the words around a mention: those before it, a bar, those after it.
-    fn cues(&mut self, around: &str) -> [u32; CUES] {
-        let mut cues = [NO_CUE; CUES];
+    fn cues(&mut self, around: &str) -> [Option<u32>; CUES] {
+        let mut cues = [None; CUES];
         let (before, after) = around.split_once('|').unwrap_or((around, ""));
         for (words, first, end) in [(before, 0, CUES_BEFORE), (after, CUES_BEFORE, CUES)] {
             for (word, place) in words.split_whitespace().zip(first..end).filter(|it| it.0 != NO_WORD) {
-                cues[place] = self.elements.cues.number(word);
+                cues[place] = Some(self.elements.cues.number(word));
             }
         }
         cues
@@ -373,7 +374,7 @@ impl Rows {
     /// Brings everything into the order of a workspace and lays it out; none where something is missing.
     fn assemble(mut self) -> Option<Structure> {
         self.order_documents()?;
-        let numbers: FxHashMap<Key, u32> = self.passages.iter().map(|it| it.id).zip(0..).collect();
+        let numbers = numbered(self.passages.iter().map(|it| it.id));
         if self.elements.totals.is_some() {
             // Edges and questions that lead out of a part are no matter of it.
             self.edges.retain(|([_, to, ..], _)| numbers.contains_key(to));
@@ -385,14 +386,14 @@ impl Rows {
         let mut passages: Vec<(Key, i64)> = self.passages.iter().map(|it| (it.id, it.since)).collect();
         elements.passages = self.passages.into_iter().map(|it| it.element).collect();
         for (passage, name) in self.names {
-            elements.passages[*numbers.get(&passage)? as usize].names.push(name);
+            elements.passages[numbers.get(&passage)?.index()].names.push(name);
         }
         elements.incoming = self.incoming.into_iter().map(|it| it.element).collect();
         elements.outgoing = self.outgoing.into_iter().map(|it| it.element).collect();
         let lengths: Vec<usize> = elements.passages.iter().map(|it| it.sentence_lengths.len()).collect();
         let mention = |(passage, it): (Key, MentionElement)| {
-            let passage = *numbers.get(&passage)?;
-            ((it.sentence as usize) < lengths[passage as usize]).then_some(MentionElement { passage, ..it })
+            let passage: PassageOrdinal = *numbers.get(&passage)?;
+            ((it.sentence as usize) < lengths[passage.index()]).then_some(MentionElement { passage, ..it })
         };
         elements.mentions = self.mentions.into_iter().map(mention).collect::<Option<_>>()?;
         let edge = |([from, to, incoming, outgoing], similarity): ([Key; 4], f32)| {
@@ -421,7 +422,7 @@ impl Rows {
         self.documents.retain(|it| with_passages.contains(it.document.as_bytes()));
         self.documents.sort_unstable_by(|a, b| (&a.source_id, a.document).cmp(&(&b.source_id, b.document)));
         self.documents.dedup_by_key(|it| it.document);
-        let numbers: FxHashMap<Key, u32> = self.documents.iter().map(|it| *it.document.as_bytes()).zip(0..).collect();
+        let numbers = numbered(self.documents.iter().map(|it| *it.document.as_bytes()));
         for passage in &mut self.passages {
             passage.element.document = *numbers.get(&passage.document)?;
         }
@@ -429,6 +430,12 @@ impl Rows {
         self.elements.documents = self.documents.len() as u32;
         Some(())
     }
+}
+
+/// Returns the ordinals of elements in this order.
+fn numbered<K: Ordinal>(keys: impl ExactSizeIterator<Item = Key>) -> FxHashMap<Key, K> {
+    let ordinals = K::first(keys.len());
+    keys.zip(ordinals).collect()
 }
 
 /// What stands for the documents outside of a part.
@@ -444,10 +451,10 @@ fn beyond() -> DocumentText {
 }
 
 /// Brings questions into the order of their passages, and returns their texts and numbers.
-fn order_questions(
+fn order_questions<K: Ordinal>(
     questions: &mut Vec<QuestionRow>,
-    passages: &FxHashMap<Key, u32>,
-) -> Option<(Texts, FxHashMap<Key, u32>)> {
+    passages: &FxHashMap<Key, PassageOrdinal>,
+) -> Option<(Texts, FxHashMap<Key, K>)> {
     for question in questions.iter_mut() {
         question.element.passage = *passages.get(&question.passage)?;
     }
@@ -457,6 +464,6 @@ fn order_questions(
     let texts: Vec<&str> = questions.iter().map(|it| it.text.as_str()).collect();
     let (ends, bytes) = back_to_back(&texts);
     let ids: Vec<Key> = questions.iter().map(|it| it.id).collect();
-    let numbers = ids.iter().copied().zip(0..).collect();
+    let numbers = numbered(ids.iter().copied());
     Some((Texts { ids, ends, bytes }, numbers))
 }

@@ -11,7 +11,7 @@ use super::super::session::Session;
 use super::{Admitted, Entry, Following, GraphCache, Subgraph};
 use crate::domain::Counts;
 use crate::error::{Error, Result};
-use crate::graph::packed::row;
+use crate::graph::ordinal::{KeywordOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::trail::each_neighbor;
 use crate::store::{Follow, Wanted};
 
@@ -111,36 +111,37 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
     let recognized = (wanted.recognize)(graph);
     let allowed: Option<Vec<bool>> = wanted.filter.map(|admits| {
         let documents: Vec<bool> = structure.documents.iter().map(admits).collect();
-        graph.passage_document.iter().map(|document| documents[*document as usize]).collect()
+        graph.passage_document.iter().map(|document| documents[document.index()]).collect()
     });
-    let admits = |passage: u32| allowed.as_ref().is_none_or(|allowed| allowed[passage as usize]);
+    let admits = |passage: PassageOrdinal| allowed.as_ref().is_none_or(|allowed| allowed[passage.index()]);
     let admitted = allowed.as_ref().map(|allowed| Admitted {
         passages: allowed.iter().filter(|is_allowed| **is_allowed).count(),
         of: allowed.len(),
     });
     let entry = Entry::ask(session, cache.version, wanted, admitted).await?;
     if admitted.is_some_and(Admitted::is_few) {
-        let passages = (0..graph.passage_count() as u32).filter(|passage| admits(*passage)).collect();
+        let passages = graph.passages().filter(|passage| admits(*passage)).collect();
         return Ok(Subgraph { structure: None, passages, entry });
     }
     let place = |key: &Key| structure.numbers.get(key).copied().filter(|passage| admits(*passage));
     let named = recognized.named.iter().copied().filter(|passage| admits(*passage));
-    let keywords: Vec<u32> = recognized.keywords.iter().filter_map(|keyword| graph.keyword(keyword)).collect();
-    let shared = |passage: u32| {
-        let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
+    let keywords: Vec<KeywordOrdinal> =
+        recognized.keywords.iter().filter_map(|keyword| graph.keyword(keyword)).collect();
+    let shared = |passage: PassageOrdinal| {
+        let own = graph.passage_keyword.of(graph.passage_keywords.of(passage));
         keywords.iter().filter(|keyword| own.binary_search(keyword).is_ok()).count() as u32
     };
     let mut following = Following::begin(entry.fused(place, named), wanted.follow);
     while let Some(from) = following.next() {
-        let mut found: FxHashMap<u32, f32> = FxHashMap::default();
+        let mut found: FxHashMap<PassageOrdinal, f32> = FxHashMap::default();
         for (passage, score) in from {
-            let mut visit = |to: u32| {
+            let mut visit = |to: PassageOrdinal| {
                 if admits(to) {
                     let known = found.entry(to).or_default();
                     *known = known.max(score);
                 }
             };
-            graph.edge_target[row(graph.passage_edges, passage)].iter().for_each(|to| visit(*to));
+            graph.edge_target.of(graph.passage_edges.of(passage)).iter().for_each(|to| visit(*to));
             if wanted.follow == Follow::Names {
                 each_neighbor(graph, passage, &mut visit);
             }

@@ -29,7 +29,8 @@ use super::target::Target;
 use super::walk;
 use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId, PathEnd, PathOptions, PathsFound};
 use crate::error::{Error, Result};
-use crate::graph::packed::{PassageGraph, row, text_at};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{
     Asking, DocumentText, Excerpting, GraphReader, GraphSource, PassageText, TextField, VectorField, Vectors, Wanted,
     documents, passage_ids,
@@ -192,7 +193,7 @@ pub(super) struct Subgraph {
     /// The structure of the part, where not all of it is in memory.
     pub(super) structure: Option<Structure>,
     /// The passages, by number there, ascending.
-    pub(super) passages: Vec<u32>,
+    pub(super) passages: Vec<PassageOrdinal>,
     pub(super) entry: Entry,
 }
 
@@ -351,31 +352,31 @@ impl GraphReader for GraphCache {
         terms as f32 / texts.max(1) as f32
     }
 
-    fn passage(&self, passage: u32) -> Result<PassageText> {
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
         Err(Error::Internal(format!("the text of passage {passage} was not fetched")))
     }
 
-    fn passage_id(&self, passage: u32) -> PassageId {
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         PassageId::from_bytes(self.key(passage))
     }
 
-    fn document(&self, document: u32) -> Result<DocumentText> {
-        let known = self.structure.documents.get(document as usize).cloned();
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
+        let known = self.structure.documents.get(document.index()).cloned();
         known.ok_or_else(|| Error::Internal(format!("there is no document {document}")))
     }
 
-    fn incoming(&self, question: u32) -> &str {
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
         text_at(&self.structure.incoming.ends, &self.structure.incoming.bytes, question)
     }
 
-    fn outgoing(&self, question: u32) -> &str {
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         text_at(&self.structure.outgoing.ends, &self.structure.outgoing.bytes, question)
     }
 }
 
 impl GraphCache {
-    fn key(&self, passage: u32) -> Key {
-        self.structure.passages[passage as usize].0
+    fn key(&self, passage: PassageOrdinal) -> Key {
+        self.structure.passages[passage.index()].0
     }
 
     /// Returns what is kept, with the structure of a part.
@@ -392,11 +393,11 @@ impl GraphCache {
     }
 
     /// Returns in-coming questions by number, each with its vector; those that are not there are left out.
-    fn numbered(&self, questions: Vec<(Key, Key, Vec<f32>)>) -> Vec<(u32, Vec<f32>)> {
+    fn numbered(&self, questions: Vec<(Key, Key, Vec<f32>)>) -> Vec<(IncomingOrdinal, Vec<f32>)> {
         let graph = self.structure.graph.view();
         let number = |passage: Key, question: Key| {
-            let mut own = row(graph.passage_incoming, *self.structure.numbers.get(&passage)?);
-            own.find(|it| self.structure.incoming.ids[*it] == question).map(|it| it as u32)
+            let mut own = graph.passage_incoming.of(*self.structure.numbers.get(&passage)?);
+            own.find(|it| self.structure.incoming.ids[it.index()] == question)
         };
         let numbered =
             questions.into_iter().filter_map(|(passage, question, vector)| Some((number(passage, question)?, vector)));

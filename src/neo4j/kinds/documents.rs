@@ -4,7 +4,7 @@ use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors};
 use super::Declaration;
 use crate::error::{Error, Result};
-use crate::graph::packed::row;
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
 use crate::workspace::DocumentUnit;
 
@@ -23,6 +23,7 @@ pub(super) const DOCUMENT: Declaration = Declaration {
 };
 
 fn document(source: &Source<'_>, number: u32) -> Result<Element> {
+    let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;
     let mut properties = Properties::default();
     properties.put_text("name", document.caption());
@@ -32,7 +33,7 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
     }
     properties.put_text("uri", document.uri);
     properties.put_text("mediaType", document.media_type);
-    let passages = row(source.graph.document_passages, number).len();
+    let passages = source.graph.document_passages.of(number).len();
     properties.put("passages", integer(passages as u32));
     if !document.metadata.is_empty() {
         let metadata = serde_json::to_string(&document.metadata).map_err(|error| Error::Internal(error.to_string()))?;
@@ -54,6 +55,7 @@ pub(super) const UNIT: Declaration = Declaration {
 
 /// Returns what a workspace needs to go on from, and a reader does not: the text, the marker, the vectors.
 fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
+    let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;
     let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
     let unit = source.records.document_unit(document.document)?.ok_or_else(missing)?;
@@ -74,11 +76,14 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
 }
 
 /// Returns the vectors of a document's questions, in-coming before out-coming ones.
-fn question_vectors(source: &Source<'_>, document: u32) -> Vec<u8> {
-    let passages = row(source.graph.document_passages, document);
-    let within = |rows: &[u32]| rows[passages.start] as usize..rows[passages.end] as usize;
+fn question_vectors(source: &Source<'_>, document: DocumentOrdinal) -> Vec<u8> {
+    let passages = source.graph.document_passages.of(document).range();
+    let within = |rows: Rows<'_, PassageOrdinal, _>| {
+        let starts = rows.items();
+        starts[passages.start] as usize..starts[passages.end] as usize
+    };
     let asks = source.snapshot.outgoing_passages();
-    let asked = |passage: usize| asks.partition_point(|it| (*it as usize) < passage);
+    let asked = |passage: usize| asks.partition_point(|it| it.index() < passage);
     let mut bytes = Vec::new();
     add_vectors(&source.vectors.incoming, within(source.graph.passage_incoming), &mut bytes);
     add_vectors(&source.vectors.outgoing, asked(passages.start)..asked(passages.end), &mut bytes);

@@ -4,7 +4,8 @@ use super::super::element::{Element, Key, NO_WORD, Properties, Type, Value, inte
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
 use crate::domain::EdgeId;
-use crate::graph::packed::{CUES, CUES_BEFORE, NO_CUE, entity_flag, row, text_at};
+use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, MentionOrdinal};
+use crate::graph::packed::{CUES_BEFORE, NO_CUE, entity_flag, text_at};
 
 pub(super) const ENTITY: Declaration = Declaration {
     labels: &["Entity"],
@@ -18,16 +19,15 @@ pub(super) const ENTITY: Declaration = Declaration {
 };
 
 fn entity(source: &Source<'_>, number: u32) -> Element {
-    let graph = &source.graph;
-    let flags = graph.entity_flags[number as usize];
+    let (graph, number) = (&source.graph, EntityOrdinal(number));
+    let flags = graph.entity_flags[number];
     let mut properties = Properties::default();
     properties.put_text("name", graph.entity_name(number));
     properties.put_text("type", "name");
     properties.put("layer", Value::Integer(0));
-    properties.put("df", integer(graph.entity_documents[number as usize]));
-    let count = |rows: &[u32]| integer(row(rows, number).len() as u32);
-    properties.put("mentions", count(graph.entity_mentions));
-    properties.put("bearers", count(graph.entity_bearers));
+    properties.put("df", integer(graph.entity_documents[number]));
+    properties.put("mentions", integer(graph.entity_mentions.of(number).len() as u32));
+    properties.put("bearers", integer(graph.entity_bearers.of(number).len() as u32));
     properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
     properties.put("lowerInQuestion", Value::Flag(flags & entity_flag::LOWER_IN_QUESTION != 0));
     Element { key: source.entity_key(number), ends: None, properties }
@@ -44,12 +44,11 @@ pub(super) const MENTIONED_IN: Declaration = Declaration {
 /// Returns all mentions of an entity in a passage.
 fn mentioned(source: &Source<'_>, number: u32) -> Element {
     let graph = &source.graph;
-    let (passage, found) = &source.mentions[number as usize];
-    let found = found.start as usize..found.end as usize;
-    let entity = source.entity_key(graph.mention_entity[found.start]);
-    let first = graph.passage_sentences[*passage as usize];
-    let sentences = graph.mention_sentence[found.clone()].iter().map(|it| i64::from(it - first)).collect();
-    let mut element = relationship(Kind::MentionedIn, entity, source.passage_key(*passage));
+    let (passage, found) = source.mentions[number as usize].clone();
+    let entity = graph.mention_entity.of(found.clone())[0];
+    let first = graph.passage_sentences.of(passage).range().start as u32;
+    let sentences = graph.mention_sentence.of(found.clone()).iter().map(|it| i64::from(it.0 - first)).collect();
+    let mut element = relationship(Kind::MentionedIn, source.entity_key(entity), source.passage_key(passage));
     element.properties.put("sentences", Value::Integers(sentences));
     element.properties.put("cues", Value::Texts(found.map(|mention| cues(source, mention)).collect()));
     element
@@ -57,17 +56,17 @@ fn mentioned(source: &Source<'_>, number: u32) -> Element {
 
 /// Returns the words around a mention: those before it, the nearest first, a bar, those after it; a word that says
 /// nothing is [`NO_WORD`].
-fn cues(source: &Source<'_>, mention: usize) -> String {
+fn cues(source: &Source<'_>, mention: MentionOrdinal) -> String {
     let graph = &source.graph;
-    let word = |cue: &u32| match *cue {
+    let word = |cue: &CueOrdinal| match *cue {
         NO_CUE => NO_WORD,
-        cue => text_at(graph.cue_ends, graph.cue_prefixes, cue),
+        cue => text_at(&graph.cue_ends, graph.cue_prefixes.items(), cue),
     };
-    let words = |cues: &[u32]| {
+    let words = |cues: &[CueOrdinal]| {
         let count = cues.iter().rposition(|cue| *cue != NO_CUE).map_or(0, |last| last + 1);
         cues[..count].iter().map(word).collect::<Vec<_>>().join(" ")
     };
-    let (before, after) = graph.mention_cues[mention * CUES..(mention + 1) * CUES].split_at(CUES_BEFORE);
+    let (before, after) = graph.cues(mention).split_at(CUES_BEFORE);
     format!("{} | {}", words(before), words(after)).trim().to_owned()
 }
 

@@ -46,8 +46,8 @@ pub(in crate::neo4j) fn parts(snapshot: &Snapshot) -> Result<Vec<LexiconPart>> {
         parts[part(&term.0)].terms.push(term);
     }
     let graph = snapshot.graph();
-    for keyword in 0..graph.keyword_ends.len() as u32 {
-        let text = text_at(graph.keyword_ends, graph.keyword_texts, keyword);
+    for keyword in graph.keyword_ends.ordinals() {
+        let text = text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
         if graph.entity(text).is_none() {
             parts[part(text)].keywords.push(text.to_owned());
         }

@@ -5,7 +5,7 @@ use super::super::source::{Source, add_vectors, embedding, relationship};
 use super::{Declaration, Kind};
 use crate::domain::Span;
 use crate::error::Result;
-use crate::graph::packed::row;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::GraphReader as _;
 
 /// Characters of a passage that name it.
@@ -24,26 +24,26 @@ pub(super) const PASSAGE: Declaration = Declaration {
 };
 
 fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
-    let graph = &source.graph;
-    let document = graph.passage_document[number as usize];
+    let (graph, number) = (&source.graph, PassageOrdinal(number));
+    let document = graph.passage_document[number];
     let passage = source.snapshot.passage(number)?;
-    let ordinal = number - graph.document_passages[document as usize];
+    let ordinal = number.index() - graph.document_passages.of(document).range().start;
     let mut properties = Properties::default();
     properties.put_text("name", beginning(&passage.text));
     properties.put_text("title", source.snapshot.document(document)?.caption());
     if let Some(section) = passage.section {
         properties.put_text("section", section);
     }
-    properties.put("ordinal", integer(ordinal));
+    properties.put("ordinal", integer(ordinal as u32));
     properties.put("start", integer(passage.span.start));
     properties.put("end", integer(passage.span.end));
     properties.put("sentences", Value::Integers(passage.sentences.iter().flat_map(bounds).collect()));
     properties.put_text("text", passage.text);
     properties.put("keywords", source.keywords(graph.passage_keywords, graph.passage_keyword, number));
-    properties.put("length", integer(graph.passage_length[number as usize]));
-    let lengths = &graph.sentence_length[row(graph.passage_sentences, number)];
+    properties.put("length", integer(graph.passage_length[number]));
+    let lengths = graph.sentence_length.of(graph.passage_sentences.of(number));
     properties.put("sentenceLengths", Value::Integers(lengths.iter().copied().map(i64::from).collect()));
-    properties.put(EMBEDDING, embedding(&source.vectors.passages, number));
+    properties.put(EMBEDDING, embedding(&source.vectors.passages, number.0));
     properties.put(VECTORS, Value::Bytes(vectors(source, number)));
     Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
 }
@@ -53,10 +53,10 @@ fn bounds(span: &Span) -> [i64; 2] {
 }
 
 /// Returns the vectors of a passage and of its sentences as the workspace keeps them, each a scale and its codes.
-fn vectors(source: &Source<'_>, passage: u32) -> Vec<u8> {
+fn vectors(source: &Source<'_>, passage: PassageOrdinal) -> Vec<u8> {
     let mut bytes = Vec::new();
-    add_vectors(&source.vectors.passages, passage as usize..passage as usize + 1, &mut bytes);
-    add_vectors(&source.vectors.sentences, row(source.graph.passage_sentences, passage), &mut bytes);
+    add_vectors(&source.vectors.passages, passage.index()..passage.index() + 1, &mut bytes);
+    add_vectors(&source.vectors.sentences, source.graph.passage_sentences.of(passage).range(), &mut bytes);
     bytes
 }
 
@@ -81,8 +81,9 @@ pub(super) const PART_OF: Declaration = Declaration {
     ends: Some((Kind::Passage, Kind::Document)),
     properties: &[],
     count: |source| source.graph.passage_count(),
-    element: |source, passage| {
-        let document = source.snapshot.document(source.graph.passage_document[passage as usize])?;
+    element: |source, number| {
+        let passage = PassageOrdinal(number);
+        let document = source.snapshot.document(source.graph.passage_document[passage])?;
         Ok(relationship(Kind::PartOf, source.passage_key(passage), *document.document.as_bytes()))
     },
 };
@@ -94,7 +95,7 @@ pub(super) const NEXT: Declaration = Declaration {
     count: |source| source.followed.len(),
     element: |source, number| {
         let passage = source.followed[number as usize];
-        Ok(relationship(Kind::Next, source.passage_key(passage), source.passage_key(passage + 1)))
+        Ok(relationship(Kind::Next, source.passage_key(passage), source.passage_key(PassageOrdinal(passage.0 + 1))))
     },
 };
 

@@ -4,6 +4,7 @@ use super::super::element::{EMBEDDING, Element, Key, Properties, Type, Value, in
 use super::super::source::{Source, embedding, relationship};
 use super::{Declaration, Kind};
 use crate::domain::EdgeId;
+use crate::graph::ordinal::{EdgeOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal};
 use crate::store::GraphReader as _;
 
 /// What either kind of questions can have.
@@ -21,12 +22,14 @@ pub(super) const INCOMING: Declaration = Declaration {
 };
 
 fn incoming(source: &Source<'_>, number: u32) -> Element {
-    let (graph, at) = (&source.graph, number as usize);
+    let (graph, number) = (&source.graph, IncomingOrdinal(number));
     let keywords = source.keywords(graph.incoming_keywords, graph.incoming_keyword, number);
-    let mut properties = question("incoming", source.snapshot.incoming(number), keywords, graph.incoming_sentence[at]);
+    let mut properties =
+        question("incoming", source.snapshot.incoming(number), keywords, graph.incoming_sentence[number]);
     properties.put_text("origin", source.snapshot.incoming_origin(number).name());
-    properties.put("place", integer(number - graph.passage_incoming[graph.incoming_passage[at] as usize]));
-    properties.put(EMBEDDING, embedding(&source.vectors.incoming, number));
+    let first = graph.passage_incoming.of(graph.incoming_passage[number]).range().start;
+    properties.put("place", integer(number.0 - first as u32));
+    properties.put(EMBEDDING, embedding(&source.vectors.incoming, number.0));
     Element { key: *source.snapshot.incoming_id(number).as_bytes(), ends: None, properties }
 }
 
@@ -39,14 +42,15 @@ pub(super) const OUTGOING: Declaration = Declaration {
 };
 
 fn outgoing(source: &Source<'_>, number: u32) -> Element {
-    let (graph, at) = (&source.graph, number as usize);
+    let (graph, number) = (&source.graph, OutgoingOrdinal(number));
     let keywords = source.keywords(graph.outgoing_keywords, graph.outgoing_keyword, number);
-    let mut properties = question("outgoing", source.snapshot.outgoing(number), keywords, graph.outgoing_sentence[at]);
+    let mut properties =
+        question("outgoing", source.snapshot.outgoing(number), keywords, graph.outgoing_sentence[number]);
     properties.put_text("origin", source.snapshot.outgoing_origin(number).name());
     let passages = source.snapshot.outgoing_passages();
-    let first = passages.partition_point(|it| *it < passages[at]) as u32;
-    properties.put("place", integer(number - first));
-    properties.put(EMBEDDING, embedding(&source.vectors.outgoing, number));
+    let first = passages.partition_point(|it| *it < passages[number]);
+    properties.put("place", integer(number.0 - first as u32));
+    properties.put(EMBEDDING, embedding(&source.vectors.outgoing, number.0));
     Element { key: *source.snapshot.outgoing_id(number).as_bytes(), ends: None, properties }
 }
 
@@ -66,7 +70,8 @@ pub(super) const ANSWERED_BY: Declaration = Declaration {
     properties: &[],
     count: |source| source.graph.incoming_passage.len(),
     element: |source, number| {
-        let passage = source.passage_key(source.graph.incoming_passage[number as usize]);
+        let number = IncomingOrdinal(number);
+        let passage = source.passage_key(source.graph.incoming_passage[number]);
         Ok(relationship(Kind::AnsweredBy, *source.snapshot.incoming_id(number).as_bytes(), passage))
     },
 };
@@ -77,7 +82,8 @@ pub(super) const ASKS: Declaration = Declaration {
     properties: &[],
     count: |source| source.snapshot.outgoing_passages().len(),
     element: |source, number| {
-        let passage = source.passage_key(source.snapshot.outgoing_passages()[number as usize]);
+        let number = OutgoingOrdinal(number);
+        let passage = source.passage_key(source.snapshot.outgoing_passages()[number]);
         Ok(relationship(Kind::Asks, passage, *source.snapshot.outgoing_id(number).as_bytes()))
     },
 };
@@ -93,12 +99,12 @@ pub(super) const LEADS_TO: Declaration = Declaration {
 };
 
 fn edge(source: &Source<'_>, number: u32) -> Element {
-    let (graph, at) = (&source.graph, number as usize);
-    let (from, to) = (source.passage_key(source.edge_from[at]), source.passage_key(graph.edge_target[at]));
+    let (graph, at) = (&source.graph, EdgeOrdinal(number));
+    let (from, to) = (source.passage_key(source.edge_from[at.index()]), source.passage_key(graph.edge_target[at]));
     let (incoming, outgoing) = (graph.edge_incoming[at], graph.edge_outgoing[at]);
     let mut properties = Properties::default();
     properties.put_text("question", source.snapshot.incoming(incoming));
-    properties.put("keywords", source.keywords(graph.edge_keywords, graph.edge_keyword, number));
+    properties.put("keywords", source.keywords(graph.edge_keywords, graph.edge_keyword, at));
     properties.put("similarity", Value::Float(graph.edge_similarity[at].into()));
     properties.put_text("incoming", source.snapshot.incoming_id(incoming).to_string());
     properties.put_text("outgoing", source.snapshot.outgoing_id(outgoing).to_string());

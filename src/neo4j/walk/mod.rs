@@ -20,6 +20,7 @@ use super::session::Session;
 use super::statement::{Statement, cypher};
 use crate::domain::PassageId;
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::packed::name_kind;
 use crate::graph::trail::{BEARERS_MAX, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX};
 use crate::store::{DocumentText, Follow, Wanted};
@@ -54,7 +55,8 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
     let keywords = if wanted.follow == Follow::Questions { &recognized.keywords[..] } else { &[] };
     let asked = Asked { follow: wanted.follow, places: &places, keywords, found };
     let structure = structure::read(session, version, &asked, recognized.rows).await?;
-    let mut passages: Vec<u32> = places.iter().filter_map(|it| structure.numbers.get(&it.key).copied()).collect();
+    let mut passages: Vec<PassageOrdinal> =
+        places.iter().filter_map(|it| structure.numbers.get(&it.key).copied()).collect();
     passages.sort_unstable();
     Ok(Subgraph { structure: Some(structure), passages, entry })
 }

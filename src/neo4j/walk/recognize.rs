@@ -13,6 +13,7 @@ use super::place::Place;
 use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::elements::{Elements, PassageElement, flags};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
 use crate::store::{Recognized, Wanted};
 
 /// Documents that bear a name, up to which all their passages are looked at; a name of more says nothing.
@@ -82,7 +83,7 @@ pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<
     for row in &found {
         rows.add_entity(row).ok_or_else(damaged)?;
     }
-    let named = named.into_iter().filter_map(|passage| places.get(passage as usize).cloned()).collect();
+    let named = named.into_iter().filter_map(|passage| places.get(passage.index()).cloned()).collect();
     Ok(Read { keywords, named, rows })
 }
 
@@ -93,9 +94,9 @@ fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Recognized, Vec<Place>) {
     places.sort_unstable();
     places.dedup();
     let mut elements = Elements::default();
-    let mut documents: FxHashMap<Key, u32> = FxHashMap::default();
+    let mut documents: FxHashMap<Key, DocumentOrdinal> = FxHashMap::default();
     for place in &places {
-        let next = documents.len() as u32;
+        let next = DocumentOrdinal::at(documents.len());
         let document = *documents.entry(place.document).or_insert(next);
         elements.passages.push(PassageElement { document, ..PassageElement::default() });
     }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
-use crate::graph::packed::row;
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
 use crate::text::{terms, tokens};
@@ -95,7 +95,7 @@ pub(in crate::query) fn is_relevant(found: &Ranking) -> Result<bool> {
     let query = &found.query;
     let words = query.passage_words()?;
     let read = || found.ranked.iter().take(PASSAGES_MAX).map(|it| it.0);
-    let covered = read().map(|passage| words.weight(words.terms[passage as usize]) / words.whole()).fold(0.0, f32::max);
+    let covered = read().map(|passage| words.weight(words.terms[passage.index()]) / words.whole()).fold(0.0, f32::max);
     if !query.entities().is_empty() && covered >= COVERED_MIN {
         return Ok(true);
     }
@@ -125,13 +125,13 @@ fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>
     let mut candidates = Vec::new();
     for (&(passage, score), hit) in found.ranked.iter().zip(hits).take(PASSAGES_MAX) {
         let spans = query.reader.passage(passage)?.sentences;
-        let numbers = row(query.reader.graph().passage_sentences, passage);
+        let numbers = query.reader.graph().passage_sentences.of(passage);
         let sentences = spans.into_iter().zip(numbers).filter(|(span, _)| !span.of(&hit.text).starts_with('#'));
         let passage_worth = SHARE * share(found, score) + if hit.path.is_empty() { 0.0 } else { REACHED };
         for (i, (span, number)) in sentences.enumerate() {
             let first = if i == 0 { FIRST } else { 0.0 };
             let worth = passage_worth + first + reading.worth(span.of(&hit.text), passage, number, hit.passage);
-            candidates.push(Candidate { hit, span, terms: sentence_terms[number], worth });
+            candidates.push(Candidate { hit, span, terms: sentence_terms[number.index()], worth });
         }
     }
     Ok(candidates)
@@ -161,15 +161,15 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns what a sentence is worth for what it says itself.
-    fn worth(&self, sentence: &str, passage: u32, number: usize, id: PassageId) -> f32 {
+    fn worth(&self, sentence: &str, passage: PassageOrdinal, number: SentenceOrdinal, id: PassageId) -> f32 {
         let (graph, named) = (self.query.reader.graph(), self.query.entities());
         let asked = &self.query.question.distinct;
         let own = terms(sentence).into_iter().filter_map(|term| asked.iter().position(|it| it.0 == term));
         let own = own.fold(0, |bits, term| bits | 1 << term);
-        let mentions = row(graph.passage_mentions, passage);
-        let mentions = mentions.filter(|mention| graph.mention_sentence[*mention] as usize == number);
-        let entities: Vec<u32> = mentions.map(|mention| graph.mention_entity[mention]).collect();
-        let leads_on = |entity: &u32| self.links.contains(&(id, graph.entity_name(*entity).to_owned()));
+        let mentions = graph.passage_mentions.of(passage);
+        let mentions = mentions.filter(|mention| graph.mention_sentence[*mention] == number);
+        let entities: Vec<EntityOrdinal> = mentions.map(|mention| graph.mention_entity[mention]).collect();
+        let leads_on = |entity: &EntityOrdinal| self.links.contains(&(id, graph.entity_name(*entity).to_owned()));
         let (has_asked, asked) = if self.asks_number {
             (sentence.bytes().any(|byte| byte.is_ascii_digit()), NUMBER)
         } else {

@@ -2,6 +2,7 @@
 
 use crate::domain::Hit;
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::query::session::query::Ranking;
 
 /// Returns the passages that were found, in their order, with their documents and the steps that led to them.
@@ -11,12 +12,12 @@ use crate::query::session::query::Ranking;
 /// If the store cannot be read.
 pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
     let query = &found.query;
-    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
+    let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     query.reader.prepare(&passages)?;
     let graph = query.reader.graph();
-    let hit = |(&(passage, score), rank): (&(u32, f32), u32)| {
+    let hit = |(&(passage, score), rank): (&(PassageOrdinal, f32), u32)| {
         let shown = query.reader.passage(passage)?;
-        let document = query.reader.document(graph.passage_document[passage as usize])?;
+        let document = query.reader.document(graph.passage_document[passage])?;
         Ok(Hit {
             rank,
             passage: shown.passage,

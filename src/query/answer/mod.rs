@@ -16,6 +16,7 @@ use super::session::query::Ranking;
 use super::strategies::Found;
 use crate::domain::{AnswerKind, Guess, Hit, Ledger, PassageId};
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use extract::Extracted;
 
 /// What a ledger says where sentences could not be quoted anew.
@@ -77,11 +78,11 @@ fn rearranged(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<(
 fn in_order(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
     let query = &ranking.query;
     let places: FxHashMap<PassageId, usize> = hits.iter().map(|hit| hit.passage).zip(0..).collect();
-    let all = 0..query.reader.graph().passage_count() as u32;
+    let all = query.reader.graph().passages();
     let known = all.filter_map(|it| Some((*places.get(&query.reader.passage_id(it))?, it)));
-    let mut known: Vec<(usize, u32)> = known.collect();
+    let mut known: Vec<(usize, PassageOrdinal)> = known.collect();
     known.sort_unstable();
-    let passages: Vec<u32> = known.iter().map(|(_, passage)| *passage).collect();
+    let passages: Vec<PassageOrdinal> = known.iter().map(|(_, passage)| *passage).collect();
     query.reader.prepare(&passages)?;
     // Scores of a fused or a picked list are on no scale that sentences are weighed by: the first has the first one's.
     let last = ranking.ranked.last().map_or(0.0, |it| it.1);

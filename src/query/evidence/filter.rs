@@ -2,6 +2,7 @@
 
 use crate::domain::Metadata;
 use crate::error::{Error, Result};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
 use crate::store::{DocumentText, GraphReader};
 
 /// A condition on a document: a field of its metadata, or `id`, `uri`, `title`, `type`, has this value.
@@ -55,21 +56,21 @@ pub(in crate::query) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) ->
     let at_hand = reader.excerpt().map(|passages| {
         let mut at_hand = vec![false; graph.passage_count()];
         for passage in passages {
-            at_hand[passage as usize] = true;
+            at_hand[passage.index()] = true;
         }
         at_hand
     });
     if filters.is_empty() {
         return Ok(at_hand);
     }
-    let admitted = |number: u32| {
-        let document = reader.document(number)?;
+    let admitted = |document: DocumentOrdinal| {
+        let document = reader.document(document)?;
         Ok::<bool, Error>(filters.iter().all(|filter| filter.admits(&document)))
     };
     let mut documents: Vec<Option<bool>> = vec![None; graph.document_count()];
     let mut allowed = at_hand.unwrap_or_else(|| vec![true; graph.passage_count()]);
-    for (allowed, document) in allowed.iter_mut().zip(graph.passage_document).filter(|it| *it.0) {
-        let known = &mut documents[*document as usize];
+    for (allowed, document) in allowed.iter_mut().zip(graph.passage_document.items()).filter(|it| *it.0) {
+        let known = &mut documents[document.index()];
         *allowed = match *known {
             Some(is_admitted) => is_admitted,
             None => *known.insert(admitted(*document)?),

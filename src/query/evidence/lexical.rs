@@ -90,8 +90,8 @@ pub(in crate::query) fn count(reader: &dyn GraphReader, field: TextField) -> usi
 
 fn lengths(graph: PassageGraph<'_>, field: TextField) -> &[u32] {
     match field {
-        TextField::Passage => graph.passage_length,
-        TextField::Sentence => graph.sentence_length,
+        TextField::Passage => graph.passage_length.items(),
+        TextField::Sentence => graph.sentence_length.items(),
     }
 }
 

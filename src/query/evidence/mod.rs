@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
-use crate::graph::packed::{PassageGraph, row};
+use crate::graph::ordinal::{Column, CueOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::graph::trail::{Evidence, all_terms, weight};
 use crate::query::session::query::Query;
 use crate::store::{TextField, VectorField};
@@ -37,9 +38,9 @@ pub(super) struct Fields {
     cosine: OnceLock<Vec<f32>>,
     sentence_cosine: OnceLock<Vec<f32>>,
     best_sentence_cosine: OnceLock<Vec<f32>>,
-    named: OnceLock<(FxHashMap<u32, f32>, FxHashMap<u32, f32>)>,
-    entities: OnceLock<FxHashSet<u32>>,
-    cues: OnceLock<FxHashMap<u32, f32>>,
+    named: OnceLock<(FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>)>,
+    entities: OnceLock<FxHashSet<EntityOrdinal>>,
+    cues: OnceLock<FxHashMap<CueOrdinal, f32>>,
 }
 
 /// What the words of a question say about passages, by ordinal.
@@ -98,7 +99,7 @@ impl Query {
             idf: &passages.idf,
             passage_covered: self.passage_covered()?,
             sentence_covered: self.sentence_covered()?,
-            bm25: &passages.bm25,
+            bm25: Column::new(&passages.bm25),
             best_sentence,
             cosine,
             best_sentence_cosine,
@@ -107,7 +108,7 @@ impl Query {
             entities: self.entities(),
             cues: self.cues()?,
             documents: self.reader.counts().documents as f32,
-            allowed: self.allowed.as_deref(),
+            allowed: self.allowed.as_deref().map(Column::new),
         })
     }
 
@@ -130,35 +131,35 @@ impl Query {
         kept(&self.fields.sentence_words, score)
     }
 
-    fn passage_covered(&self) -> Result<&[u64]> {
+    fn passage_covered(&self) -> Result<Column<'_, PassageOrdinal, u64>> {
         let terms = &self.passage_words()?.terms;
-        kept(&self.fields.passage_covered, || self.covered(TextField::Passage, terms)).map(Vec::as_slice)
+        kept(&self.fields.passage_covered, || self.covered(TextField::Passage, terms)).map(|it| Column::new(it))
     }
 
-    fn sentence_covered(&self) -> Result<&[u64]> {
+    fn sentence_covered(&self) -> Result<Column<'_, SentenceOrdinal, u64>> {
         let terms = &self.sentence_words()?.terms;
-        kept(&self.fields.sentence_covered, || self.covered(TextField::Sentence, terms)).map(Vec::as_slice)
+        kept(&self.fields.sentence_covered, || self.covered(TextField::Sentence, terms)).map(|it| Column::new(it))
     }
 
     /// BM25 of each passage's best sentence over the best.
-    fn best_sentence(&self) -> Result<&[f32]> {
+    fn best_sentence(&self) -> Result<Column<'_, PassageOrdinal, f32>> {
         self.sentence_covered()?;
         let best = || {
             let mut best = best_of_sentences(self.reader.graph(), &self.sentence_words()?.bm25, 0.0);
             lexical::normalize(&mut best);
             Ok(best)
         };
-        kept(&self.fields.best_sentence, best).map(Vec::as_slice)
+        kept(&self.fields.best_sentence, best).map(|it| Column::new(it))
     }
 
     /// Returns the cosine of each passage; empty without an embedder.
-    pub(super) fn cosine(&self) -> Result<&[f32]> {
-        kept(&self.fields.cosine, || self.cosines(VectorField::Passage)).map(Vec::as_slice)
+    pub(super) fn cosine(&self) -> Result<Column<'_, PassageOrdinal, f32>> {
+        kept(&self.fields.cosine, || self.cosines(VectorField::Passage)).map(|it| Column::new(it))
     }
 
     /// Returns the cosine of each sentence; empty without an embedder.
-    pub(super) fn sentence_cosine(&self) -> Result<&[f32]> {
-        kept(&self.fields.sentence_cosine, || self.cosines(VectorField::Sentence)).map(Vec::as_slice)
+    pub(super) fn sentence_cosine(&self) -> Result<Column<'_, SentenceOrdinal, f32>> {
+        kept(&self.fields.sentence_cosine, || self.cosines(VectorField::Sentence)).map(|it| Column::new(it))
     }
 
     /// Returns the cosine of everything in a field; empty without an embedder.
@@ -168,19 +169,19 @@ impl Query {
         if asked.is_empty() { Ok(Vec::new()) } else { Ok(self.reader.vectors(field)?.cosines(&asked)) }
     }
 
-    fn best_sentence_cosine(&self) -> Result<&[f32]> {
+    fn best_sentence_cosine(&self) -> Result<Column<'_, PassageOrdinal, f32>> {
         let cosines = self.sentence_cosine()?;
-        let best = || match cosines {
+        let best = || match cosines.items() {
             [] => Ok(Vec::new()),
             cosines => Ok(best_of_sentences(self.reader.graph(), cosines, -1.0)),
         };
-        kept(&self.fields.best_sentence_cosine, best).map(Vec::as_slice)
+        kept(&self.fields.best_sentence_cosine, best).map(|it| Column::new(it))
     }
 
     /// Returns the cosine of the best sentence of one passage, without a look at all others; none without an embedder.
-    pub(super) fn best_sentence_cosine_of(&self, passage: u32) -> Result<Option<f32>> {
+    pub(super) fn best_sentence_cosine_of(&self, passage: PassageOrdinal) -> Result<Option<f32>> {
         if let Some(known) = self.fields.best_sentence_cosine.get() {
-            return Ok(known.get(passage as usize).copied());
+            return Ok(known.get(passage.index()).copied());
         }
         let asked = self.question.vector.view();
         if asked.is_empty() {
@@ -190,20 +191,20 @@ impl Query {
         if sentences.is_empty() {
             return Ok(None);
         }
-        let own = row(self.reader.graph().passage_sentences, passage);
-        Ok(Some(own.map(|sentence| sentences.cosine(sentence as u32, &asked, 0)).fold(-1.0, f32::max)))
+        let own = self.reader.graph().passage_sentences.of(passage);
+        Ok(Some(own.map(|sentence| sentences.cosine(sentence.0, &asked, 0)).fold(-1.0, f32::max)))
     }
 
-    fn named(&self) -> &(FxHashMap<u32, f32>, FxHashMap<u32, f32>) {
+    fn named(&self) -> &(FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>) {
         self.fields.named.get_or_init(|| named_passages(&self.question, self.reader.graph(), NAMED_BEARERS_MAX))
     }
 
     /// Returns the entities that it names, known to bear a document or not.
-    pub(super) fn entities(&self) -> &FxHashSet<u32> {
+    pub(super) fn entities(&self) -> &FxHashSet<EntityOrdinal> {
         self.fields.entities.get_or_init(|| entities(&self.question, self.reader.graph()))
     }
 
-    fn cues(&self) -> Result<&FxHashMap<u32, f32>> {
+    fn cues(&self) -> Result<&FxHashMap<CueOrdinal, f32>> {
         let idf = &self.passage_words()?.idf;
         let idf_of = |word: &str| {
             let stem = stem(word);
@@ -224,26 +225,26 @@ impl Query {
     }
 
     /// Returns whether a passage may be shown.
-    pub(super) fn is_allowed(&self, passage: u32) -> bool {
-        self.allowed.as_ref().is_none_or(|allowed| allowed[passage as usize])
+    pub(super) fn is_allowed(&self, passage: PassageOrdinal) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed[passage.index()])
     }
 }
 
 /// Returns the best of each passage's sentences, `least` where it has none.
 fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec<f32> {
-    let sentences = graph.passage_sentences.par_windows(2).with_min_len(PASSAGES_PER_TASK);
+    let sentences = graph.passage_sentences.items().par_windows(2).with_min_len(PASSAGES_PER_TASK);
     let best_of = |row: &[u32]| scores[row[0] as usize..row[1] as usize].iter().copied().fold(least, f32::max);
     sentences.map(best_of).collect()
 }
 
-fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<u32> {
+fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<EntityOrdinal> {
     let capitalized = question.capitalized.iter().filter_map(|name| graph.entity(name));
     question.names.iter().map(|name| name.entity).chain(capitalized).collect()
 }
 
 /// Returns what the question's words outside its names are worth around a mention, related words among them; the rarest
 /// word is worth 1.
-fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) -> f32) -> FxHashMap<u32, f32> {
+fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) -> f32) -> FxHashMap<CueOrdinal, f32> {
     let mut worth: FxHashMap<String, f32> = FxHashMap::default();
     let mut offer = |cue: String, value: f32| {
         let best = worth.entry(cue).or_insert(0.0);

@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::graph::packed::{PassageGraph, entity_flag, name_kind, row};
+use crate::graph::ordinal::{EntityOrdinal, KeywordOrdinal, PassageOrdinal};
+use crate::graph::packed::{PassageGraph, entity_flag, name_kind};
 use crate::graph::vectors::QuantizedVectors;
 use crate::query::evidence::lexical::distinct;
 use crate::text::{
@@ -42,7 +43,7 @@ pub struct AskedQuestion {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedEntity {
     /// The entity.
-    pub entity: u32,
+    pub entity: EntityOrdinal,
     /// Its words in the question.
     pub words: std::ops::Range<usize>,
     /// Share of the words of the capitalized run that it stands in, which may be part of another name; else 1.
@@ -121,7 +122,7 @@ impl AskedQuestion {
 
     /// Returns a name that a language model gave where documents of the index bear it.
     fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
-        let entity = graph.entity(name).filter(|entity| !row(graph.entity_bearers, *entity).is_empty())?;
+        let entity = graph.entity(name).filter(|entity| !graph.entity_bearers.of(*entity).is_empty())?;
         let words: Vec<&str> = name.split(' ').collect();
         let start = self.words.windows(words.len()).position(|window| window == words)?;
         Some(NamedEntity { entity, words: start..start + words.len(), share: 1.0 })
@@ -148,9 +149,9 @@ impl AskedQuestion {
 
     /// Returns its keywords as the index numbers them, ascending.
     #[must_use]
-    pub fn keywords(&self, graph: PassageGraph<'_>) -> Vec<u32> {
+    pub fn keywords(&self, graph: PassageGraph<'_>) -> Vec<KeywordOrdinal> {
         let all = self.keyword_texts(graph).into_iter();
-        let mut keywords: Vec<u32> = all.filter_map(|keyword| graph.keyword(&keyword)).collect();
+        let mut keywords: Vec<KeywordOrdinal> = all.filter_map(|keyword| graph.keyword(&keyword)).collect();
         keywords.sort_unstable();
         keywords
     }
@@ -168,8 +169,8 @@ impl AskedQuestion {
 }
 
 fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEntity> {
-    let bears = |key: &str| graph.entity(key).filter(|entity| !row(graph.entity_bearers, *entity).is_empty());
-    let flags = |key: &str| graph.entity(key).map_or(0, |entity| graph.entity_flags[entity as usize]);
+    let bears = |key: &str| graph.entity(key).filter(|entity| !graph.entity_bearers.of(*entity).is_empty());
+    let flags = |key: &str| graph.entity(key).map_or(0, |entity| graph.entity_flags[entity]);
     let single = |key: &str| flags(key) & entity_flag::SINGLE_IN_QUESTION != 0;
     let lower = |key: &str| flags(key) & entity_flag::LOWER_IN_QUESTION != 0;
     let contains = |key: &str| bears(key).is_some();
@@ -193,10 +194,10 @@ pub(in crate::query) fn named_passages(
     question: &AskedQuestion,
     graph: PassageGraph<'_>,
     bearers_max: usize,
-) -> (FxHashMap<u32, f32>, FxHashMap<u32, f32>) {
+) -> (FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>) {
     let (mut by_title, mut by_lead) = (FxHashMap::default(), FxHashMap::default());
     for name in &question.names {
-        let bearers = row(graph.entity_bearers, name.entity);
+        let bearers = graph.entity_bearers.of(name.entity);
         let count = bearers.len();
         if count > bearers_max {
             continue;
@@ -207,8 +208,8 @@ pub(in crate::query) fn named_passages(
             let cut = if is_weak { crate::graph::trail::BEFORE_COMMA_WORTH } else { 1.0 };
             let worth = name.share * cut / (count as f32).sqrt();
             let named = if kind <= name_kind::BARE_TITLE { &mut by_title } else { &mut by_lead };
-            for passage in row(graph.document_passages, graph.bearer_document[bearer]) {
-                let best: &mut f32 = named.entry(passage as u32).or_insert(0.0);
+            for passage in graph.document_passages.of(graph.bearer_document[bearer]) {
+                let best: &mut f32 = named.entry(passage).or_insert(0.0);
                 *best = best.max(worth);
             }
         }

@@ -3,6 +3,7 @@
 use crate::domain::{PassageId, PathEnd, PathsBy};
 use crate::error::{Error, Result};
 use crate::graph::network::Node;
+use crate::graph::ordinal::DocumentOrdinal;
 use crate::store::{DocumentText, GraphReader};
 use crate::text::{folded, near};
 
@@ -20,7 +21,7 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
         PathEnd::Passage(id) => passage(reader, *id).ok_or_else(|| unknown(id.to_string(), [""; 0])),
         PathEnd::Entity(name) => {
             let graph = reader.graph();
-            let names = || (0..graph.entity_documents.len() as u32).map(|entity| graph.entity_name(entity));
+            let names = || graph.entity_documents.ordinals().map(|entity| graph.entity_name(entity));
             entity(reader, name, by).ok_or_else(|| unknown(name.clone(), names()))
         }
         PathEnd::Document(name) => {
@@ -37,7 +38,7 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
             let graph = reader.graph();
             let mut known = titles(reader)?;
             if by.has_names() {
-                let entities = 0..graph.entity_documents.len() as u32;
+                let entities = graph.entity_documents.ordinals();
                 known.extend(entities.map(|entity| graph.entity_name(entity).to_owned()));
             }
             Err(unknown(name.clone(), known))
@@ -51,8 +52,7 @@ fn unknown<S: AsRef<str>>(name: String, names: impl IntoIterator<Item = S>) -> E
 }
 
 fn passage(reader: &dyn GraphReader, id: PassageId) -> Option<Node> {
-    let passages = 0..reader.graph().passage_count() as u32;
-    passages.map(Node::Passage).zip(0..).find(|(_, number)| reader.passage_id(*number) == id).map(|it| it.0)
+    reader.graph().passages().find(|passage| reader.passage_id(*passage) == id).map(Node::Passage)
 }
 
 fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
@@ -63,8 +63,8 @@ fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
 /// other capitals.
 fn document(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
     let lower = name.to_lowercase();
-    let mut titled: [Vec<(u32, String)>; 2] = [Vec::new(), Vec::new()];
-    for number in 0..reader.graph().document_count() as u32 {
+    let mut titled: [Vec<(DocumentOrdinal, String)>; 2] = [Vec::new(), Vec::new()];
+    for number in reader.graph().documents() {
         let DocumentText { source_id, title, .. } = reader.document(number)?;
         if source_id == name {
             return Ok(Some(Node::Document(number)));
@@ -89,6 +89,6 @@ fn document(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
 }
 
 fn titles(reader: &dyn GraphReader) -> Result<Vec<String>> {
-    let documents = 0..reader.graph().document_count() as u32;
+    let documents = reader.graph().documents();
     documents.map(|number| Ok(reader.document(number)?.caption().to_owned())).collect()
 }

@@ -13,6 +13,7 @@ use crate::domain::{
 };
 use crate::error::{Error, Result};
 use crate::graph::network::{Edge, Network, Node, Walked};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
 use crate::query::engine::{QueryEngine, Source};
 use crate::query::session::{ATTEMPTS_MAX, PAUSE};
@@ -90,7 +91,7 @@ async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptio
 async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Walk) -> Result<Arc<dyn GraphReader>> {
     let Source::Asked(source) = source else { return Ok(structure) };
     let graph = structure.graph();
-    let on_the_way = walk.passages().into_iter().map(|passage| graph.passage_document[passage as usize]);
+    let on_the_way = walk.passages().into_iter().map(|passage| graph.passage_document[passage]);
     let documents: BTreeSet<DocumentId> =
         on_the_way.map(|it| Ok(structure.document(it)?.document)).collect::<Result<_>>()?;
     let admits = |document: &DocumentText| documents.contains(&document.document);
@@ -132,7 +133,7 @@ impl Walk {
         self.ends.into_iter().chain(self.paths.iter().flatten().map(|step| step.0))
     }
 
-    fn passages(&self) -> BTreeSet<u32> {
+    fn passages(&self) -> BTreeSet<PassageOrdinal> {
         let passage = |node| if let Node::Passage(passage) = node { Some(passage) } else { None };
         self.nodes().filter_map(passage).collect()
     }
@@ -161,7 +162,7 @@ fn node(reader: &dyn GraphReader, node: Node) -> Result<PathNode> {
     Ok(match node {
         Node::Passage(passage) => PathNode::Passage {
             id: reader.passage_id(passage),
-            name: reader.document(graph.passage_document[passage as usize])?.caption().to_owned(),
+            name: reader.document(graph.passage_document[passage])?.caption().to_owned(),
             section: reader.passage(passage)?.section,
         },
         Node::Entity(entity) => {
@@ -181,14 +182,12 @@ fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> PathStep {
     let to = |end: Node| if end == target { Direction::Forward } else { Direction::Backward };
     match edge {
         Edge::Question(edge) => PathStep::QuestionEdge {
-            direction: to(Node::Passage(graph.edge_target[edge as usize])),
-            question: reader.incoming(graph.edge_incoming[edge as usize]).to_owned(),
+            direction: to(Node::Passage(graph.edge_target[edge])),
+            question: reader.incoming(graph.edge_incoming[edge]).to_owned(),
         },
         Edge::Mention { entity, passage } => {
             PathStep::Mention { direction: to(Node::Passage(passage)), entity: graph.entity_name(entity).to_owned() }
         }
-        Edge::PartOf { passage } => {
-            PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage as usize])) }
-        }
+        Edge::PartOf { passage } => PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage])) },
     }
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::domain::{AnsweredBy, SubAnswer};
 use crate::error::Result;
+use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{TrailOptions, edge_candidates};
 use crate::query::session::query::Ranking;
@@ -33,10 +34,10 @@ pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<SubAnswer>> {
     let query = &found.query;
     let best = &found.ranked[..found.ranked.len().min(PASSAGES)];
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
-    let sources: Vec<u32> = best.iter().map(|it| it.0).collect();
+    let sources: Vec<PassageOrdinal> = best.iter().map(|it| it.0).collect();
     let lists = edge_candidates(query.reader.graph(), &query.evidence()?, &sources, &TrailOptions::default());
     // The best that is said of each entity, and where.
-    let mut worth: FxHashMap<u32, (f32, u32)> = FxHashMap::default();
+    let mut worth: FxHashMap<EntityOrdinal, (f32, PassageOrdinal)> = FxHashMap::default();
     for (edges, (passage, score)) in lists.into_iter().zip(best) {
         for edge in edges {
             let [_, _, own, rarity, in_question, cue, sentence, ..] = edge.features;
@@ -48,7 +49,7 @@ pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<SubAnswer>> {
         }
     }
     let said = worth.iter().filter(|(_, said)| said.0.is_finite()).map(|(entity, said)| (*entity, said.0));
-    let answer = |(entity, _): (u32, f32)| SubAnswer {
+    let answer = |(entity, _): (EntityOrdinal, f32)| SubAnswer {
         text: shown_name(query, entity),
         by: AnsweredBy::Rule,
         passage: query.reader.passage_id(worth[&entity].1),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::domain::Verdict;
 use crate::embed::{Reranker, Titled, passage_text};
 use crate::error::{Error, Result};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 use crate::query::options::RerankedBy;
 use crate::query::session::Session;
@@ -73,7 +74,7 @@ impl Reranking {
 /// do with the question, the others, each in the order of the search. All stays as it is where the model gives no
 /// verdict.
 async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usize) -> Result<Ranking> {
-    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).take(count.min(JUDGED_MAX)).collect();
+    let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).take(count.min(JUDGED_MAX)).collect();
     let items = on_cpu(&found.query, move |query| {
         query.prepare_shown(&passages)?;
         passages.iter().map(|passage| Ok(JudgedItem::Passage(query.shown(*passage)?))).collect::<Result<Vec<_>>>()
@@ -94,10 +95,10 @@ async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usiz
 
 /// Orders the first passages by verdicts on them. Scores stay in order: each is one of a whole number for the verdict
 /// and a fraction for the place before.
-fn order(ranked: &mut [(u32, f32)], verdicts: &[Verdict]) {
+fn order(ranked: &mut [(PassageOrdinal, f32)], verdicts: &[Verdict]) {
     let verdict = |place: usize| verdicts.get(place).copied().unwrap_or_default();
     let (judged, rest) = ranked.split_at_mut(verdicts.len().min(ranked.len()));
-    let mut placed: Vec<(usize, u32)> = judged.iter().map(|it| it.0).enumerate().collect();
+    let mut placed: Vec<(usize, PassageOrdinal)> = judged.iter().map(|it| it.0).enumerate().collect();
     placed.sort_by_key(|(place, _)| std::cmp::Reverse(verdict(*place)));
     for (own, (place, passage)) in judged.iter_mut().zip(placed) {
         *own = (passage, f32::from(verdict(place) as u8) + 1.0 / (place + 2) as f32);
@@ -113,7 +114,7 @@ fn order(ranked: &mut [(u32, f32)], verdicts: &[Verdict]) {
 ///
 /// If the store cannot be read or the reranker fails.
 async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
-    let passages: Vec<u32> = found.ranked.iter().map(|it| it.0).collect();
+    let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     let texts = on_cpu(&found.query, move |query| {
         query.reader.prepare(&passages)?;
         passages.iter().map(|passage| text(query, *passage)).collect::<Result<Vec<String>>>()
@@ -130,8 +131,8 @@ async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Re
     Ok(found)
 }
 
-fn text(query: &Query, passage: u32) -> Result<String> {
-    let document = query.reader.graph().passage_document[passage as usize];
+fn text(query: &Query, passage: PassageOrdinal) -> Result<String> {
+    let document = query.reader.graph().passage_document[passage];
     let title = query.reader.document(document)?.title;
     let text = query.reader.passage(passage)?.text;
     Ok(passage_text(Titled { title: title.as_deref(), text: &text }))
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_needed_comes_first_and_each_verdict_keeps_the_order_of_the_search() {
-        let mut ranked: Vec<(u32, f32)> = (0..6).map(|passage| (passage, -1.0 - passage as f32)).collect();
+        let mut ranked: Vec<_> = (0..6u8).map(|it| (PassageOrdinal(it.into()), -1.0 - f32::from(it))).collect();
         let (no, related, needed) = (Verdict::Irrelevant, Verdict::Related, Verdict::Necessary);
         order(&mut ranked, &[no, related, needed, no, needed]);
         assert_eq!(ranked.iter().map(|it| it.0).collect::<Vec<_>>(), [2, 4, 1, 0, 3, 5]);

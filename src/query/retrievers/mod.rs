@@ -15,6 +15,7 @@ use super::strategies::hop::Hop;
 use super::strategies::trail::Trail;
 use crate::domain::Ledger;
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 use crate::store::Follow;
 use flat::{Dense, Hybrid, Lexical};
@@ -76,7 +77,10 @@ pub fn retriever(kind: StrategyKind, options: &SearchOptions) -> Arc<dyn Retriev
 
 /// Ranks the passages that may be shown by scores, one a passage; none that is not finite.
 fn ranking(query: &Arc<Query>, scores: impl Iterator<Item = f32>, count: usize, by: &str) -> Ranking {
-    let shown = (0..).zip(scores).filter(|(passage, score)| score.is_finite() && query.is_allowed(*passage));
+    let shown = (0..)
+        .map(PassageOrdinal)
+        .zip(scores)
+        .filter(|(passage, score)| score.is_finite() && query.is_allowed(*passage));
     let ranked = top::best(shown, count);
     let ledger = Ledger { entry: query.entry(&ranked, by), ..query.new_ledger() };
     Ranking { query: Arc::clone(query), ranked, paths: rustc_hash::FxHashMap::default(), ledger }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Needs, Retriever, Retrieving, ranking};
 use crate::error::Result;
 use crate::graph::matching::jaccard;
-use crate::graph::packed::row;
+use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal as _};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, on_cpu};
 use crate::store::VectorField;
@@ -29,8 +29,8 @@ impl Retriever for Questions {
             let graph = query.reader.graph();
             let matches = QuestionMatches::of(query)?;
             let mut best = vec![f32::NEG_INFINITY; graph.passage_count()];
-            for (question, passage) in (0..).zip(graph.incoming_passage) {
-                let best = &mut best[*passage as usize];
+            for question in graph.incoming_passage.ordinals() {
+                let best = &mut best[graph.incoming_passage[question].index()];
                 *best = best.max(matches.similarity(query, question));
             }
             let scores = best.into_iter().map(|score| if score > 0.0 { score } else { f32::NEG_INFINITY });
@@ -42,7 +42,7 @@ impl Retriever for Questions {
 /// What the question is compared with in-coming questions by.
 pub(in crate::query) struct QuestionMatches {
     /// Its keywords as the index numbers them.
-    pub(in crate::query) keywords: Vec<u32>,
+    pub(in crate::query) keywords: Vec<KeywordOrdinal>,
     /// Cosine of each in-coming question; empty without an embedder.
     cosine: Vec<f32>,
 }
@@ -54,13 +54,13 @@ impl QuestionMatches {
     }
 
     /// Returns SIM of the question and keywords beside an in-coming question.
-    pub(in crate::query) fn with_keywords(&self, keywords: &[u32], question: u32) -> f32 {
-        f32::midpoint(jaccard(&self.keywords, keywords), self.cosine.get(question as usize).copied().unwrap_or(0.0))
+    pub(in crate::query) fn with_keywords(&self, keywords: &[KeywordOrdinal], question: IncomingOrdinal) -> f32 {
+        f32::midpoint(jaccard(&self.keywords, keywords), self.cosine.get(question.index()).copied().unwrap_or(0.0))
     }
 
     /// Returns SIM of the question and an in-coming question.
-    pub(in crate::query) fn similarity(&self, query: &Query, question: u32) -> f32 {
+    pub(in crate::query) fn similarity(&self, query: &Query, question: IncomingOrdinal) -> f32 {
         let graph = query.reader.graph();
-        self.with_keywords(&graph.incoming_keyword[row(graph.incoming_keywords, question)], question)
+        self.with_keywords(graph.incoming_keyword.of(graph.incoming_keywords.of(question)), question)
     }
 }

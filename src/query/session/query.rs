@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::domain::{EntryVertex, Hit, Ledger, Pruned, Step};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::query::answer::hits::hits;
 use crate::query::evidence::Fields;
 use crate::query::evidence::question::AskedQuestion;
@@ -32,9 +33,9 @@ pub struct Ranking {
     /// The question, and the version that the passages are of.
     pub query: Arc<Query>,
     /// Passages by ordinal, best first, with scores on the retriever's own scale.
-    pub ranked: Vec<(u32, f32)>,
+    pub ranked: Vec<(PassageOrdinal, f32)>,
     /// The steps that led to a passage, where it was not found by itself.
-    pub paths: FxHashMap<u32, Vec<Step>>,
+    pub paths: FxHashMap<PassageOrdinal, Vec<Step>>,
     /// What was asked, entered, walked and dropped.
     pub ledger: Ledger,
 }
@@ -79,8 +80,8 @@ const PRUNED_SHOWN_MAX: usize = 20;
 pub(in crate::query) const ENTRY_SHOWN_MAX: usize = 20;
 
 impl Query {
-    pub(in crate::query) fn entry(&self, ranked: &[(u32, f32)], by: &str) -> Vec<EntryVertex> {
-        let vertex = |(passage, score): &(u32, f32)| EntryVertex {
+    pub(in crate::query) fn entry(&self, ranked: &[(PassageOrdinal, f32)], by: &str) -> Vec<EntryVertex> {
+        let vertex = |(passage, score): &(PassageOrdinal, f32)| EntryVertex {
             passage: self.reader.passage_id(*passage),
             score: *score,
             by: by.to_owned(),
@@ -89,13 +90,13 @@ impl Query {
         ranked.iter().take(ENTRY_SHOWN_MAX).map(vertex).collect()
     }
 
-    pub(in crate::query) fn pruned(&self, ranked: impl Iterator<Item = (u32, f32)>) -> Vec<Pruned> {
+    pub(in crate::query) fn pruned(&self, ranked: impl Iterator<Item = (PassageOrdinal, f32)>) -> Vec<Pruned> {
         let pruned = |(passage, score)| Pruned { passage: self.reader.passage_id(passage), score };
         ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
     }
 
     /// Makes ready what a language model is shown of passages.
-    pub(in crate::query) fn prepare_shown(&self, passages: &[u32]) -> Result<()> {
+    pub(in crate::query) fn prepare_shown(&self, passages: &[PassageOrdinal]) -> Result<()> {
         let mut passages = passages.to_vec();
         passages.sort_unstable();
         passages.dedup();
@@ -103,13 +104,13 @@ impl Query {
     }
 
     /// Returns what the document of a passage is called.
-    pub(in crate::query) fn shown_name(&self, passage: u32) -> Result<String> {
-        let document = self.reader.document(self.reader.graph().passage_document[passage as usize])?;
+    pub(in crate::query) fn shown_name(&self, passage: PassageOrdinal) -> Result<String> {
+        let document = self.reader.document(self.reader.graph().passage_document[passage])?;
         Ok(document.caption().to_owned())
     }
 
     /// Returns a passage as a language model is shown it, once it was made ready.
-    pub(in crate::query) fn shown(&self, passage: u32) -> Result<FoundPassage> {
+    pub(in crate::query) fn shown(&self, passage: PassageOrdinal) -> Result<FoundPassage> {
         let PassageText { passage: id, text, .. } = self.reader.passage(passage)?;
         Ok(FoundPassage { passage: id, name: self.shown_name(passage)?, text, reached_by: None })
     }

@@ -47,7 +47,8 @@ use crate::domain::{Arrival, EntryVertex, HopRound, Ledger, Step, StepKind};
 use crate::error::Result;
 use crate::graph::hop::{self, HopOptions, HopStep, HopWalk, Importance, Start, Visited, Walking, walk};
 use crate::graph::matching::jaccard;
-use crate::graph::packed::{PassageGraph, row};
+use crate::graph::ordinal::{EdgeOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal as _, PassageOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::graph::top;
 use crate::query::evidence::PassageWords;
 use crate::query::options::{Preset, Reasoning, SearchOptions, StrategyKind};
@@ -180,7 +181,7 @@ impl Hopping {
 
     /// Calls `walk` with what similarity says.
     fn compared<T>(&self, walk: impl FnOnce(&hop::Reasoning<'_>) -> T) -> T {
-        let edge_worth: &dyn Fn(u32, u32) -> f32 = match self.settings.preset {
+        let edge_worth: &dyn Fn(PassageOrdinal, EdgeOrdinal) -> f32 = match self.settings.preset {
             Preset::Paper => &|_, edge| self.edge_similarity(edge),
             Preset::Measured => &|from, edge| self.edge_worth(from, edge),
         };
@@ -191,12 +192,12 @@ impl Hopping {
         })
     }
 
-    fn passage_similarity(&self, passage: u32) -> f32 {
-        self.passage_scores[passage as usize]
+    fn passage_similarity(&self, passage: PassageOrdinal) -> f32 {
+        self.passage_scores[passage.index()]
     }
 
     fn found(&self, entry: &[Entry], walked: &HopWalk, judged: &reasoned::Judged) -> Ranking {
-        let mut ranked: Vec<(u32, f32)> =
+        let mut ranked: Vec<(PassageOrdinal, f32)> =
             judged.ranked(&walked.kept, &walked.pruned).iter().map(|it| (it.passage, it.helpfulness)).collect();
         let dropped = ranked.split_off(self.count.min(ranked.len()));
         let paths = ranked.iter().map(|(passage, _)| (*passage, self.path(walked, *passage))).collect();
@@ -216,64 +217,66 @@ impl Hopping {
         let best = self.best_passages(CARRYING_RANKS);
         let high = best.first().map_or(0.0, |best| best.1);
         let low = if best.len() < CARRYING_RANKS { 0.0 } else { best.last().map_or(0.0, |last| last.1) };
-        let weight =
-            |passage: u32| ((self.passage_scores[passage as usize] - low) / (high - low + 1e-9)).clamp(0.0, 1.0);
+        let weight = |passage: PassageOrdinal| {
+            ((self.passage_scores[passage.index()] - low) / (high - low + 1e-9)).clamp(0.0, 1.0)
+        };
         entry.iter().map(|it| Start { passage: it.passage, weight: weight(it.passage) }).collect()
     }
 
-    fn best_passages(&self, count: usize) -> Vec<(u32, f32)> {
-        let passages = self.passage_scores.iter().enumerate().map(|(passage, score)| (passage as u32, *score));
+    fn best_passages(&self, count: usize) -> Vec<(PassageOrdinal, f32)> {
+        let passages =
+            self.passage_scores.iter().enumerate().map(|(passage, score)| (PassageOrdinal::at(passage), *score));
         top::best(passages.filter(|(passage, _)| self.query.is_allowed(*passage)), count)
     }
 
     /// What an edge is worth to one who stands in `from`: see the top of this file.
-    fn edge_worth(&self, from: u32, edge: u32) -> f32 {
-        let (words, edge_index) = (&self.words, edge as usize);
-        let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
-        let outgoing = self.query.reader.outgoing(self.graph().edge_outgoing[edge_index]);
+    fn edge_worth(&self, from: PassageOrdinal, edge: EdgeOrdinal) -> f32 {
+        let words = &self.words;
+        let keywords = self.graph().edge_keyword.of(self.graph().edge_keywords.of(edge));
+        let outgoing = self.query.reader.outgoing(self.graph().edge_outgoing[edge]);
         let asked = terms(outgoing).iter().filter_map(|term| self.terms.get(term)).fold(0, |bits, bit| bits | bit);
-        let target = self.graph().edge_target[edge_index] as usize;
-        let missing = words.all_terms() & !words.terms[from as usize];
+        let target = self.graph().edge_target[edge].index();
+        let missing = words.all_terms() & !words.terms[from.index()];
         let whole = words.whole();
         let residual =
             words.weight(missing & words.terms[target]) / words.weight(missing).max(RESIDUAL_SHARE_MIN * whole);
-        MATCH_WORTH * self.graph().edge_similarity[edge_index]
+        MATCH_WORTH * self.graph().edge_similarity[edge]
             + jaccard(&self.matches.keywords, keywords)
             + words.weight(asked) / whole
             + residual
             - EDGE_PRICE
     }
 
-    fn edge_similarity(&self, edge: u32) -> f32 {
-        let keywords = &self.graph().edge_keyword[row(self.graph().edge_keywords, edge)];
-        self.matches.with_keywords(keywords, self.graph().edge_incoming[edge as usize])
+    fn edge_similarity(&self, edge: EdgeOrdinal) -> f32 {
+        let keywords = self.graph().edge_keyword.of(self.graph().edge_keywords.of(edge));
+        self.matches.with_keywords(keywords, self.graph().edge_incoming[edge])
     }
 
     /// The paper's entry: the best edges, each by the passage it leads to; a passage counts once an edge.
     fn entry_by_edges(&self) -> Vec<Entry> {
-        let edges = (0..self.graph().edge_target.len() as u32)
-            .filter(|edge| self.query.is_allowed(self.graph().edge_target[*edge as usize]))
+        let edges = (self.graph().edge_target.ordinals())
+            .filter(|edge| self.query.is_allowed(self.graph().edge_target[*edge]))
             .map(|edge| (edge, self.edge_similarity(edge)));
         let best = top::best(edges, WIDTH).into_iter();
-        let entry = |(edge, score): (u32, f32)| Entry {
-            passage: self.graph().edge_target[edge as usize],
+        let entry = |(edge, score): (EdgeOrdinal, f32)| Entry {
+            passage: self.graph().edge_target[edge],
             score,
             by: "edge",
-            question: Some(self.graph().edge_incoming[edge as usize]),
+            question: Some(self.graph().edge_incoming[edge]),
         };
         best.map(entry).collect()
     }
 
     /// Ours: in-coming questions and passages, each ranked, fused by reciprocal rank.
     fn entry_by_fusion(&self) -> Vec<Entry> {
-        let questions = (0..self.graph().incoming_passage.len() as u32)
-            .filter(|question| self.query.is_allowed(self.graph().incoming_passage[*question as usize]))
+        let questions = (self.graph().incoming_passage.ordinals())
+            .filter(|question| self.query.is_allowed(self.graph().incoming_passage[*question]))
             .map(|question| (question, self.matches.similarity(&self.query, question)))
             .filter(|(_, similarity)| *similarity > 0.0);
-        let mut fused: FxHashMap<u32, Entry> = FxHashMap::default();
+        let mut fused: FxHashMap<PassageOrdinal, Entry> = FxHashMap::default();
         let mut rank = 0.0;
         for (question, _) in top::best(questions, 4 * WIDTH) {
-            let passage = self.graph().incoming_passage[question as usize];
+            let passage = self.graph().incoming_passage[question];
             fused.entry(passage).or_insert_with(|| {
                 rank += 1.0;
                 Entry { passage, score: 1.0 / (FUSION + rank), by: "question", question: Some(question) }
@@ -288,12 +291,12 @@ impl Hopping {
         best.iter().filter_map(|(passage, _)| fused.get(passage).copied()).collect()
     }
 
-    fn path(&self, walked: &HopWalk, passage: u32) -> Vec<Step> {
+    fn path(&self, walked: &HopWalk, passage: PassageOrdinal) -> Vec<Step> {
         walked.path(passage).iter().map(|(round, step)| self.step(*round, step)).collect()
     }
 
     fn step(&self, round: u32, step: &HopStep) -> Step {
-        let incoming = self.graph().edge_incoming[step.edge as usize];
+        let incoming = self.graph().edge_incoming[step.edge];
         Step {
             from: self.query.reader.passage_id(step.from),
             to: self.query.reader.passage_id(step.to),
@@ -305,7 +308,13 @@ impl Hopping {
         }
     }
 
-    fn ledger(&self, entry: &[Entry], walked: &HopWalk, dropped: &[(u32, f32)], judged: &reasoned::Judged) -> Ledger {
+    fn ledger(
+        &self,
+        entry: &[Entry],
+        walked: &HopWalk,
+        dropped: &[(PassageOrdinal, f32)],
+        judged: &reasoned::Judged,
+    ) -> Ledger {
         let reader = &self.query.reader;
         let vertex = |entry: &Entry| EntryVertex {
             passage: reader.passage_id(entry.passage),
@@ -335,26 +344,26 @@ impl Hopping {
 /// A passage where the walk starts.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    passage: u32,
+    passage: PassageOrdinal,
     score: f32,
     by: &'static str,
-    question: Option<u32>,
+    question: Option<IncomingOrdinal>,
 }
 
 /// Returns SIM of question and every passage.
-fn passage_similarities(query: &Query, keywords: &[u32]) -> Result<Vec<f32>> {
+fn passage_similarities(query: &Query, keywords: &[KeywordOrdinal]) -> Result<Vec<f32>> {
     let (graph, cosines) = (query.reader.graph(), query.cosine()?);
-    let similarity = |passage: u32| {
-        let own = &graph.passage_keyword[row(graph.passage_keywords, passage)];
-        let cosine = cosines.get(passage as usize).copied().unwrap_or(0.0);
+    let similarity = |passage: PassageOrdinal| {
+        let own = graph.passage_keyword.of(graph.passage_keywords.of(passage));
+        let cosine = cosines.find(passage).copied().unwrap_or(0.0);
         f32::midpoint(jaccard(keywords, own), cosine)
     };
-    Ok((0..graph.passage_count() as u32).map(similarity).collect())
+    Ok(graph.passages().map(similarity).collect())
 }
 
 /// Divides by the largest, so that the best is 1.
 fn over_the_best(query: &Query, mut scores: Vec<f32>) -> Vec<f32> {
-    let allowed = scores.iter().enumerate().filter(|(passage, _)| query.is_allowed(*passage as u32));
+    let allowed = scores.iter().enumerate().filter(|(passage, _)| query.is_allowed(PassageOrdinal::at(*passage)));
     let best = allowed.map(|(_, score)| *score).fold(0.0, f32::max).max(1e-9);
     for score in &mut scores {
         *score /= best;

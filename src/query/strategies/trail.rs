@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::domain::{HopRound, Ledger, Step, StepKind};
 use crate::error::{Error, Result};
-use crate::graph::packed::row;
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
     CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights,
@@ -118,7 +118,11 @@ impl Retriever for Trail {
 /// # Cancel safety
 ///
 /// Dropping the future loses the work and nothing else.
-pub async fn trail_ranking(query: &Arc<Query>, weights: &Arc<TrailWeights>, top_k: usize) -> Result<Vec<(u32, f32)>> {
+pub async fn trail_ranking(
+    query: &Arc<Query>,
+    weights: &Arc<TrailWeights>,
+    top_k: usize,
+) -> Result<Vec<(PassageOrdinal, f32)>> {
     let options = TrailOptions::default();
     let walked = walked(query, weights, options).await?;
     if weights.trees.is_empty() {
@@ -140,7 +144,7 @@ pub async fn trail_ranking(query: &Arc<Query>, weights: &Arc<TrailWeights>, top_
 pub async fn trail_candidates(
     query: &Arc<Query>,
     weights: &Arc<TrailWeights>,
-) -> Result<Vec<(u32, CandidateFeatures)>> {
+) -> Result<Vec<(PassageOrdinal, CandidateFeatures)>> {
     let options = TrailOptions::default();
     let walked = walked(query, weights, options).await?;
     candidates(query, weights, options, &walked).await
@@ -156,7 +160,7 @@ async fn candidates(
     weights: &Arc<TrailWeights>,
     options: TrailOptions,
     walked: &Arc<TrailWalk>,
-) -> Result<Vec<(u32, CandidateFeatures)>> {
+) -> Result<Vec<(PassageOrdinal, CandidateFeatures)>> {
     let (weights, walked) = (Arc::clone(weights), Arc::clone(walked));
     let (candidates, questions) = on_cpu(query, move |query| {
         let candidates = Candidates::of(&setting(query, &query.evidence()?)?, &weights, &options, &walked);
@@ -167,7 +171,7 @@ async fn candidates(
     let vectors = substitute::embedded(query, &questions).await?;
     on_cpu(query, move |query| {
         let substituted = substitute::compared(query, &candidates, questions, &vectors)?;
-        let passages: Vec<u32> = candidates.passages().collect();
+        let passages: Vec<PassageOrdinal> = candidates.passages().collect();
         let fits = text_fits(query, &passages)?;
         let features = candidates.features(&setting(query, &query.evidence()?)?, &fits, &substituted);
         Ok(passages.into_iter().zip(features).collect())
@@ -190,13 +194,13 @@ fn setting<'a>(query: &'a Query, evidence: &'a Evidence<'a>) -> Result<Setting<'
 fn boosted(
     weights: &TrailWeights,
     walked: &TrailWalk,
-    candidates: &[(u32, CandidateFeatures)],
+    candidates: &[(PassageOrdinal, CandidateFeatures)],
     top_k: usize,
-) -> Vec<(u32, f32)> {
+) -> Vec<(PassageOrdinal, f32)> {
     let scored = candidates.iter().map(|(passage, features)| (*passage, weights.trees.score(features)));
     let mut ranked = top::best(scored, CANDIDATES);
     if let (Some(last), Some((lowest, _))) = (ranked.last().map(|it| it.1), candidates.last()) {
-        let moved = last - walked.scores[*lowest as usize];
+        let moved = last - walked.scores[lowest.index()];
         let all = top::best_of(&walked.scores, top_k.max(CANDIDATES));
         ranked.extend(all.into_iter().skip(CANDIDATES).map(|(passage, score)| (passage, score + moved)));
     }
@@ -204,7 +208,7 @@ fn boosted(
     ranked
 }
 
-fn path(query: &Query, walked: &TrailWalk, passage: u32) -> Vec<Step> {
+fn path(query: &Query, walked: &TrailWalk, passage: PassageOrdinal) -> Vec<Step> {
     walked.path(passage).iter().map(|(round, taken)| step(query, *round, taken)).collect()
 }
 
@@ -226,10 +230,12 @@ fn step(query: &Query, round: u32, taken: &Taken) -> Step {
 }
 
 /// Returns the name of an entity as people write it: the title that bears it, or else its words capitalized.
-pub(in crate::query) fn shown_name(query: &Query, entity: u32) -> String {
+pub(in crate::query) fn shown_name(query: &Query, entity: EntityOrdinal) -> String {
     let graph = query.reader.graph();
     let folded = graph.entity_name(entity);
-    let titles = row(graph.entity_bearers, entity)
+    let titles = graph
+        .entity_bearers
+        .of(entity)
         .filter_map(|bearer| query.reader.document(graph.bearer_document[bearer]).ok()?.title);
     let bears = |title: &String| crate::text::tokens(title).join(" ") == folded;
     titles.into_iter().find(bears).unwrap_or_else(|| capitalized(folded))
@@ -250,7 +256,7 @@ fn ledger(
     query: &Query,
     walked: &TrailWalk,
     options: &TrailOptions,
-    ranked: &[(u32, f32)],
+    ranked: &[(PassageOrdinal, f32)],
     judged: &judged::Judged,
 ) -> Ledger {
     let seeds = top::best_of(&walked.seeds, options.expanded);
@@ -263,8 +269,8 @@ fn ledger(
         HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model }
     });
     let reached = walked.rounds.last().map_or(0, |round| round.taken.len());
-    let mut below: Vec<(u32, f32)> = walked.rounds.last().map_or_else(Vec::new, |round| {
-        let scored = round.taken.keys().map(|passage| (*passage, walked.scores[*passage as usize]));
+    let mut below: Vec<(PassageOrdinal, f32)> = walked.rounds.last().map_or_else(Vec::new, |round| {
+        let scored = round.taken.keys().map(|passage| (*passage, walked.scores[passage.index()]));
         scored.filter(|(passage, _)| ranked.iter().all(|it| it.0 != *passage)).collect()
     });
     below.sort_unstable_by(top::best_first);

@@ -130,17 +130,17 @@ fn a_graph_that_names_what_is_not_there_does_not_open() {
     type Change = fn(&mut PackedGraph);
     let changes: [(&str, Change); 12] = [
         ("document.passages", |it| it.document_passages[1] = 9),
-        ("passage.document", |it| it.passage_document[0] = 2),
+        ("passage.document", |it| it.passage_document[0].0 = 2),
         ("passage.length", |it| it.passage_length.truncate(1)),
         ("entity.name-ends", |it| it.entity_name_ends[0] = 4),
         ("entity.name-ends", |it| it.entity_names[4] = b'x'),
-        ("mention.cues", |it| it.mention_cues[0] = 1),
-        ("mention.entity", |it| it.mention_entity[0] = 1),
+        ("mention.cues", |it| it.mention_cues[0].0 = 1),
+        ("mention.entity", |it| it.mention_entity[0].0 = 1),
         ("passage.mentions", |it| it.passage_mentions.clear()),
-        ("edge.target", |it| it.edge_target[0] = 3),
-        ("edge.outgoing", |it| it.edge_outgoing[0] = 3),
+        ("edge.target", |it| it.edge_target[0].0 = 3),
+        ("edge.outgoing", |it| it.edge_outgoing[0].0 = 3),
         ("edge.keywords", |it| it.edge_keywords[1] = 4),
-        ("outgoing.keyword", |it| it.outgoing_keyword[2] = 9),
+        ("outgoing.keyword", |it| it.outgoing_keyword[2].0 = 9),
     ];
     assert_eq!(graph_of(&[2, 1]).view().check(3), Ok(()));
     for (name, change) in changes {

@@ -1,5 +1,6 @@
 //! Answering from the database alone: the same answers as from disk.
 
+use cairn::graph::ordinal::{IncomingOrdinal, Ordinal as _, OutgoingOrdinal};
 use cairn::neo4j::{DatabaseGraph, ReadFrom, TraversalOptions};
 use cairn::store::{GraphReader, GraphSource as _, TextField};
 use cairn::workspace::Snapshot;
@@ -38,15 +39,21 @@ fn assert_same(held: &dyn GraphReader, kept: &Snapshot) {
     }
     assert_eq!(held.counts(), kept.counts());
     assert_eq!(held.embedder(), kept.embedder());
-    for passage in 0..kept.passage_count() {
+    for passage in kept.graph().passages() {
         assert_eq!(held.passage_id(passage), kept.passage_id(passage));
     }
-    for document in 0..kept.document_count() {
+    for document in kept.graph().documents() {
         assert_eq!(held.document(document).unwrap(), kept.document(document).unwrap());
     }
     let counts = kept.counts();
-    assert!((0..counts.incoming as u32).all(|question| held.incoming(question) == kept.incoming(question)));
-    assert!((0..counts.outgoing as u32).all(|question| held.outgoing(question) == kept.outgoing(question)));
+    assert!(
+        IncomingOrdinal::first(counts.incoming as usize)
+            .all(|question| held.incoming(question) == kept.incoming(question))
+    );
+    assert!(
+        OutgoingOrdinal::first(counts.outgoing as usize)
+            .all(|question| held.outgoing(question) == kept.outgoing(question))
+    );
     kept.each_term(&mut |term, passages, sentences| {
         assert_eq!(held.frequency(TextField::Passage, term).unwrap(), passages as usize, "{term}");
         assert_eq!(held.frequency(TextField::Sentence, term).unwrap(), sentences as usize, "{term}");

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use cairn::domain::{GraphPath, PathNode, PathsBy, PathsFound};
+use cairn::graph::ordinal::{DocumentOrdinal, MentionOrdinal, Ordinal as _, PassageOrdinal};
 use cairn::neo4j::{DatabaseGraph, Session, TraversalOptions, paths as by_cypher};
 use cairn::query::{Source, paths as in_memory};
 use cairn::store::GraphReader;
@@ -43,11 +44,15 @@ fn sources() -> Sources {
 fn end(reader: &dyn GraphReader, random: &mut Random) -> PathEnd {
     let graph = reader.graph();
     match random.below(3) {
-        0 => PathEnd::Passage(reader.passage_id(random.below(graph.passage_count()) as u32)),
+        0 => PathEnd::Passage(reader.passage_id(PassageOrdinal::at(random.below(graph.passage_count())))),
         1 => PathEnd::Entity(
-            graph.entity_name(graph.mention_entity[random.below(graph.mention_entity.len())]).to_owned(),
+            graph
+                .entity_name(graph.mention_entity[MentionOrdinal::at(random.below(graph.mention_entity.len()))])
+                .to_owned(),
         ),
-        _ => PathEnd::Document(reader.document(random.below(graph.document_count()) as u32).unwrap().source_id),
+        _ => PathEnd::Document(
+            reader.document(DocumentOrdinal::at(random.below(graph.document_count()))).unwrap().source_id,
+        ),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cairn::domain::{Counts, IndexVersion, PassageId};
+use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use cairn::graph::packed::PassageGraph;
 use cairn::neo4j::{DatabaseGraph, PublishOptions, Traversal, TraversalOptions, publish};
 use cairn::query::{Reading, Reasoning};
@@ -26,7 +27,7 @@ const QUESTIONS: usize = 25;
 struct SameEntry {
     kept: Arc<Snapshot>,
     held: Arc<dyn GraphReader>,
-    passages: Vec<u32>,
+    passages: Vec<PassageOrdinal>,
     rows: Vec<u32>,
     sentence_rows: Vec<u32>,
 }
@@ -35,8 +36,8 @@ impl SameEntry {
     fn new(kept: Arc<Snapshot>, held: Arc<dyn GraphReader>) -> Self {
         let passages = held.excerpt().unwrap();
         let graph = kept.graph();
-        let at_hand = |passage: &u32| passages.binary_search(passage).is_ok();
-        let rows = (0..graph.passage_count() as u32).map(|it| if at_hand(&it) { it } else { u32::MAX }).collect();
+        let at_hand = |passage: &PassageOrdinal| passages.binary_search(passage).is_ok();
+        let rows = graph.passages().map(|it| if at_hand(&it) { it.number() } else { u32::MAX }).collect();
         let sentences = graph.sentence_passage.iter().zip(0..);
         let sentence_rows = sentences.map(|(passage, it)| if at_hand(passage) { it } else { u32::MAX }).collect();
         Self { kept, held, passages, rows, sentence_rows }
@@ -81,27 +82,27 @@ impl GraphReader for SameEntry {
         self.kept.frequency(field, term)
     }
 
-    fn excerpt(&self) -> Option<Vec<u32>> {
+    fn excerpt(&self) -> Option<Vec<PassageOrdinal>> {
         Some(self.passages.clone())
     }
 
-    fn passage(&self, passage: u32) -> Result<PassageText> {
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
         self.kept.passage(passage)
     }
 
-    fn passage_id(&self, passage: u32) -> PassageId {
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         self.kept.passage_id(passage)
     }
 
-    fn document(&self, document: u32) -> Result<DocumentText> {
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         self.kept.document(document)
     }
 
-    fn incoming(&self, question: u32) -> &str {
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.kept.incoming(question)
     }
 
-    fn outgoing(&self, question: u32) -> &str {
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.kept.outgoing(question)
     }
 }

@@ -9,6 +9,7 @@ use cairn::chunk::{ChunkOptions, passages};
 use cairn::domain::{Passage, PseudoQuery, QuestionKind};
 use cairn::embed::{Embedder as _, StaticTable};
 use cairn::graph::matching::Questions;
+use cairn::graph::ordinal::{Column, DocumentOrdinal, KeywordOrdinal, PassageOrdinal, Rows};
 use cairn::graph::vectors::QuantizedVectors;
 use cairn::ingest::{IngestOptions, SourceItem, read_sources};
 use cairn::skill::generate_by_rule;
@@ -79,10 +80,10 @@ pub(crate) fn passages_of(document: &Document) -> Vec<Passage> {
 #[derive(Debug, Default)]
 pub(crate) struct Side {
     questions: Vec<PseudoQuery>,
-    passage: Vec<u32>,
-    document: Vec<u32>,
+    passage: Vec<PassageOrdinal>,
+    document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
-    keyword: Vec<u32>,
+    keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
 }
 
@@ -98,24 +99,24 @@ impl Side {
     }
 
     /// Returns the questions as matching reads them.
-    pub(crate) fn view(&self) -> Questions<'_> {
+    pub(crate) fn view<K>(&self) -> Questions<'_, K> {
         Questions {
-            passage: &self.passage,
-            document: &self.document,
-            keywords: &self.keywords,
-            keyword: &self.keyword,
+            passage: Column::new(&self.passage),
+            document: Column::new(&self.document),
+            keywords: Rows::new(&self.keywords),
+            keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
         }
     }
 
     fn push(&mut self, passage: u32, document: u32, question: PseudoQuery) {
-        self.passage.push(passage);
-        self.document.push(document);
+        self.passage.push(PassageOrdinal(passage));
+        self.document.push(DocumentOrdinal(document));
         self.questions.push(question);
     }
 
     /// Numbers the keywords and embeds the texts.
-    fn finish(&mut self, numbers: &BTreeMap<String, u32>) {
+    fn finish(&mut self, numbers: &BTreeMap<String, KeywordOrdinal>) {
         (self.keywords, self.keyword) = (vec![0], Vec::new());
         for question in &self.questions {
             self.keyword.extend(question.keywords.iter().filter_map(|keyword| numbers.get(keyword)));
@@ -163,7 +164,7 @@ impl Asked {
         let sides = [&asked.incoming, &asked.outgoing].map(|side| &side.questions);
         let keywords = sides.into_iter().flatten().flat_map(|question| question.keywords.iter());
         let distinct: BTreeSet<&str> = keywords.collect();
-        let numbers = distinct.into_iter().map(str::to_owned).zip(0..).collect();
+        let numbers = distinct.into_iter().map(str::to_owned).zip((0..).map(KeywordOrdinal)).collect();
         asked.incoming.finish(&numbers);
         asked.outgoing.finish(&numbers);
         asked

@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use crate::domain::Guess;
 use crate::error::Result;
-use crate::graph::packed::{PassageGraph, row};
+use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, PassageOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::query::evidence::question::AskedQuestion;
 use crate::query::session::query::{Query, Ranking};
 use crate::text::{strip_parenthesis, words};
@@ -43,7 +44,7 @@ pub(in crate::query) fn guess(found: &Ranking) -> Result<Option<Guess>> {
 /// A thing that the question names: its words, and its document.
 struct Named {
     words: Range<usize>,
-    document: u32,
+    document: DocumentOrdinal,
 }
 
 /// Where a chain of relations ends.
@@ -51,7 +52,7 @@ struct End {
     /// The name there, as it is written; none where the chain is empty.
     name: Option<String>,
     /// Its document, where the index has one.
-    document: Option<u32>,
+    document: Option<DocumentOrdinal>,
 }
 
 struct Asked<'a> {
@@ -92,19 +93,18 @@ impl Asked<'_> {
     }
 
     /// Returns the document that bears a name: of several, the one that was found best.
-    fn bearer(&self, entity: u32) -> Option<u32> {
-        let bearers = row(self.graph.entity_bearers, entity).map(|it| self.graph.bearer_document[it]);
-        let place = |document: &u32| {
-            let own = row(self.graph.document_passages, *document);
-            self.found.ranked.iter().position(|(passage, _)| own.contains(&(*passage as usize))).unwrap_or(usize::MAX)
+    fn bearer(&self, entity: EntityOrdinal) -> Option<DocumentOrdinal> {
+        let bearers = self.graph.entity_bearers.of(entity).map(|it| self.graph.bearer_document[it]);
+        let place = |document: &DocumentOrdinal| {
+            let own = self.graph.document_passages.of(*document);
+            self.found.ranked.iter().position(|(passage, _)| own.contains(*passage)).unwrap_or(usize::MAX)
         };
         bearers.min_by_key(|document| (place(document), *document))
     }
 
     /// Returns the beginning of a document.
-    fn text(&self, document: u32) -> Result<String> {
-        let passages = row(self.graph.document_passages, document).take(PASSAGES_READ);
-        let passages: Vec<u32> = passages.map(|passage| passage as u32).collect();
+    fn text(&self, document: DocumentOrdinal) -> Result<String> {
+        let passages: Vec<PassageOrdinal> = self.graph.document_passages.of(document).take(PASSAGES_READ).collect();
         self.query.reader.prepare(&passages)?;
         let texts: Result<Vec<String>> =
             passages.iter().map(|passage| Ok(self.query.reader.passage(*passage)?.text)).collect();
@@ -125,12 +125,12 @@ impl Asked<'_> {
     }
 
     /// Follows relations from a document: as its text states them, and else as the walk went from it.
-    fn follow(&self, start: u32, chain: &[&Relation]) -> Result<Option<End>> {
+    fn follow(&self, start: DocumentOrdinal, chain: &[&Relation]) -> Result<Option<End>> {
         let mut end = End { name: None, document: Some(start) };
         for relation in chain {
             let Some(document) = end.document else { return Ok(None) };
             let text = self.text(document)?;
-            let own = &self.graph.own_entity[row(self.graph.document_own, document)];
+            let own = self.graph.own_entity.of(self.graph.document_own.of(document));
             let is_own = |key: &str| self.graph.entity(key).is_some_and(|entity| own.contains(&entity));
             let prose = Prose::of(&text).without(is_own);
             let stated = relation.stated(&prose).map(|run| End {
@@ -150,17 +150,17 @@ impl Asked<'_> {
     }
 
     /// Returns the best document that the walk reached from `document`.
-    fn walked_from(&self, document: u32) -> Result<Option<End>> {
-        let own = row(self.graph.document_passages, document);
-        let from: Vec<_> = own.map(|passage| self.query.reader.passage_id(passage as u32)).collect();
-        let reached = |passage: &&u32| {
+    fn walked_from(&self, document: DocumentOrdinal) -> Result<Option<End>> {
+        let own = self.graph.document_passages.of(document);
+        let from: Vec<_> = own.map(|passage| self.query.reader.passage_id(passage)).collect();
+        let reached = |passage: &&PassageOrdinal| {
             let path = self.found.paths.get(passage);
             path.and_then(|path| path.last()).is_some_and(|step| from.contains(&step.from))
         };
         let Some(passage) = self.found.ranked.iter().map(|(passage, _)| passage).find(reached) else {
             return Ok(None);
         };
-        let target = self.graph.passage_document[*passage as usize];
+        let target = self.graph.passage_document[*passage];
         let title = self.query.reader.document(target)?.title;
         let name = title.map(|title| strip_parenthesis(&title).to_owned());
         Ok(name.map(|name| End { name: Some(name), document: Some(target) }))

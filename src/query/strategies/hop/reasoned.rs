@@ -15,6 +15,7 @@ use super::{Hopping, Visited, WIDTH};
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::hop::{HopStep, WalkRound, Walking, best_exit, exits};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::query::options::{Preset, Reasoning};
 use crate::query::session::Session;
 use crate::query::session::query::on_cpu;
@@ -42,7 +43,7 @@ pub(super) struct Judged {
     /// What it did in each round, as long as it was asked.
     pub(super) rounds: Vec<RoundReasoning>,
     /// What it said of passages.
-    verdicts: FxHashMap<u32, Verdict>,
+    verdicts: FxHashMap<PassageOrdinal, Verdict>,
 }
 
 /// What comes of one round.
@@ -100,14 +101,14 @@ impl Round<'_> {
     /// Computes where it does not hold up other tasks, with what leaves each passage of `queue`.
     async fn with<T: Send + 'static>(
         &self,
-        queue: &[u32],
+        queue: &[PassageOrdinal],
         compute: impl FnOnce(&Hopping, Vec<Vec<HopStep>>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (hopping, queue) = (Arc::clone(self.hopping), queue.to_vec());
         on_cpu(&self.hopping.query, move |_| compute(&hopping, hopping.exits(&queue))).await
     }
 
-    async fn by_similarity(&self, queue: &[u32]) -> Result<Taken> {
+    async fn by_similarity(&self, queue: &[PassageOrdinal]) -> Result<Taken> {
         let exits = self.with(queue, |_, exits| Ok(exits)).await?;
         Ok(self.round(exits, |_, exits| Vec::from_iter(best_exit(exits, &self.hopping.options))))
     }
@@ -118,7 +119,7 @@ impl Round<'_> {
         Taken { exits, steps, reasoning: RoundReasoning::default(), is_useless: false }
     }
 
-    async fn chosen(&self, queue: &[u32]) -> Result<Taken> {
+    async fn chosen(&self, queue: &[PassageOrdinal]) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
         let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
@@ -156,12 +157,12 @@ impl Round<'_> {
         Ok(Taken { reasoning, is_useless, ..taken })
     }
 
-    async fn judged_edges(&self, queue: &[u32]) -> Result<Taken> {
+    async fn judged_edges(&self, queue: &[PassageOrdinal]) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
         let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             let targets = exits.iter().flat_map(|exits| exits.iter().take(STEPS_JUDGED)).map(|step| step.to);
-            query.prepare_shown(&targets.chain(own.iter().copied()).collect::<Vec<u32>>())?;
+            query.prepare_shown(&targets.chain(own.iter().copied()).collect::<Vec<PassageOrdinal>>())?;
             let mut tasks = Vec::new();
             for exits in exits.iter().filter(|exits| !exits.is_empty()) {
                 let item = |step: &HopStep| {
@@ -198,12 +199,16 @@ impl Round<'_> {
         Ok(Taken { reasoning, is_useless, ..taken })
     }
 
-    async fn judged_nodes(&self, queue: &[u32], known: &mut FxHashMap<u32, Verdict>) -> Result<Taken> {
+    async fn judged_nodes(
+        &self,
+        queue: &[PassageOrdinal],
+        known: &mut FxHashMap<PassageOrdinal, Verdict>,
+    ) -> Result<Taken> {
         let (question, round, own) = (self.hopping.query.question.text.clone(), self.number, queue.to_vec());
         let prepared = self.with(queue, move |hopping, exits| {
             let query = &hopping.query;
             query.prepare_shown(&own)?;
-            let item = |passage: &u32| Ok(JudgedItem::Passage(query.shown(*passage)?));
+            let item = |passage: &PassageOrdinal| Ok(JudgedItem::Passage(query.shown(*passage)?));
             let items = own.iter().map(item).collect::<Result<_>>()?;
             Ok((JudgeTask { question, round, items }, exits))
         });
@@ -227,8 +232,8 @@ impl Round<'_> {
         Ok(Taken { reasoning, ..taken })
     }
 
-    fn judgement(&self, from: Option<u32>, to: u32, verdict: Verdict) -> Judgement {
-        let id = |passage: u32| self.hopping.query.reader.passage_id(passage);
+    fn judgement(&self, from: Option<PassageOrdinal>, to: PassageOrdinal, verdict: Verdict) -> Judgement {
+        let id = |passage: PassageOrdinal| self.hopping.query.reader.passage_id(passage);
         Judgement { from: from.map(id), passage: id(to), verdict }
     }
 
@@ -249,12 +254,12 @@ impl Round<'_> {
 
 impl Hopping {
     /// Returns what leaves each passage of `queue`, best first.
-    fn exits(&self, queue: &[u32]) -> Vec<Vec<HopStep>> {
+    fn exits(&self, queue: &[PassageOrdinal]) -> Vec<Vec<HopStep>> {
         self.compared(|compared| queue.iter().map(|from| exits(self.graph(), *from, compared)).collect())
     }
 
     fn shown_step(&self, step: &HopStep) -> Result<StepShown> {
-        let incoming = self.graph().edge_incoming[step.edge as usize];
+        let incoming = self.graph().edge_incoming[step.edge];
         Ok(StepShown {
             to: self.query.reader.passage_id(step.to),
             name: self.query.shown_name(step.to)?,

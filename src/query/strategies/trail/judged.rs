@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 use super::step;
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 use crate::graph::trail::{Taken, TrailOffers, TrailOptions, TrailWalk, TrailWalking, TrailWeights};
 use crate::query::session::Session;
@@ -55,7 +56,7 @@ pub(super) struct Judged {
     /// What it did in each round.
     pub(super) rounds: Vec<RoundReasoning>,
     /// What it said of each step, by its two ends.
-    verdicts: FxHashMap<(u32, u32), Word>,
+    verdicts: FxHashMap<(PassageOrdinal, PassageOrdinal), Word>,
 }
 
 /// What a model said of one step.
@@ -85,12 +86,12 @@ impl Judged {
     }
 
     /// Returns the `top_k` best of `ranked`, with what steps that the answer needs add.
-    pub(super) fn ranked(&self, mut ranked: Vec<(u32, f32)>, top_k: usize) -> Vec<(u32, f32)> {
+    pub(super) fn ranked(&self, mut ranked: Vec<(PassageOrdinal, f32)>, top_k: usize) -> Vec<(PassageOrdinal, f32)> {
         let spread = match (ranked.first(), ranked.get(SPREAD_RANK - 1).or(ranked.last())) {
             (Some(first), Some(last)) => first.1 - last.1,
             _ => 0.0,
         };
-        let mut added: FxHashMap<u32, f32> = FxHashMap::default();
+        let mut added: FxHashMap<PassageOrdinal, f32> = FxHashMap::default();
         let needed = self.verdicts.iter().filter(|(_, word)| word.verdict == Verdict::Necessary);
         for ((from, to), Word { share, .. }) in needed {
             for (passage, worth) in [(*to, NEEDED_TARGET), (*from, NEEDED_SOURCE)] {
@@ -154,7 +155,7 @@ impl Judged {
         }
         let shown = steps.clone();
         let items = on_cpu(query, move |query| {
-            query.prepare_shown(&shown.iter().map(|it| it.edge.to).collect::<Vec<u32>>())?;
+            query.prepare_shown(&shown.iter().map(|it| it.edge.to).collect::<Vec<PassageOrdinal>>())?;
             let item = |taken: &Taken| {
                 let question = step(query, number + 1, taken).question;
                 Ok(JudgedItem::Step { from: query.shown_name(taken.from)?, question, to: query.shown(taken.edge.to)? })
@@ -204,21 +205,24 @@ mod tests {
 
     #[test]
     fn a_needed_step_adds_its_share_of_how_far_scores_spread_to_both_of_its_ends() {
-        let ranked = vec![(7, 3.0), (8, 2.0), (9, 1.0)];
+        let passage = PassageOrdinal;
+        let ranked = vec![(passage(7), 3.0), (passage(8), 2.0), (passage(9), 1.0)];
         let order = |words: &[((u32, u32), Verdict, f32)]| {
-            let verdicts =
-                words.iter().map(|(step, verdict, share)| (*step, Word { verdict: *verdict, share: *share }));
+            let verdicts = words.iter().map(|((from, to), verdict, share)| {
+                ((passage(*from), passage(*to)), Word { verdict: *verdict, share: *share })
+            });
             Judged { verdicts: verdicts.collect(), ..Judged::default() }.ranked(ranked.clone(), 3)
         };
         assert_eq!(order(&[]), ranked);
         assert_eq!(order(&[((7, 9), Verdict::Irrelevant, 1.0), ((7, 8), Verdict::Related, 1.0)]), ranked);
         let spread = 2.0;
         let found = order(&[((8, 9), Verdict::Necessary, 1.0)]);
-        assert_eq!(found, [(7, 3.0), (8, 2.0 + NEEDED_SOURCE * spread), (9, 1.0 + NEEDED_TARGET * spread)]);
+        let due = [(7, 3.0), (8, 2.0 + NEEDED_SOURCE * spread), (9, 1.0 + NEEDED_TARGET * spread)];
+        assert_eq!(found, due.map(|(number, score)| (passage(number), score)));
         let found = order(&[((8, 9), Verdict::Necessary, 0.5)]);
-        assert_eq!(found[2], (9, 1.0 + NEEDED_TARGET * spread / 2.0));
+        assert_eq!(found[2], (passage(9), 1.0 + NEEDED_TARGET * spread / 2.0));
         // Of several words on one passage the strongest counts, once.
         let words = [((8, 9), Verdict::Necessary, 1.0), ((7, 9), Verdict::Necessary, 0.5)];
-        assert_eq!(order(&words)[2], (9, 1.0 + NEEDED_TARGET * spread));
+        assert_eq!(order(&words)[2], (passage(9), 1.0 + NEEDED_TARGET * spread));
     }
 }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
-use crate::graph::packed::row;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::trail::{Candidates, Leap, Substituted};
 use crate::graph::vectors::QuantizedVectors;
 use crate::query::session::query::Query;
@@ -40,7 +40,7 @@ pub(in crate::query) fn questions(query: &Query, candidates: &Candidates) -> Res
 
 fn text(query: &Query, leap: &Leap) -> Result<String> {
     let graph = query.reader.graph();
-    let document = query.reader.document(graph.passage_document[leap.from as usize])?;
+    let document = query.reader.document(graph.passage_document[leap.from])?;
     let known: FxHashSet<String> = terms(document.title.as_deref().unwrap_or_default()).into_iter().collect();
     let entity = graph.entity_name(leap.entity);
     let is_open = |word: &&String| {
@@ -90,9 +90,9 @@ pub(in crate::query) fn compared(
     }
     let (graph, asked) = (query.reader.graph(), vectors.view());
     let compared = |(question, at): (Question, u32)| {
-        let best = |passage: &u32| {
-            let own = row(graph.passage_sentences, *passage);
-            own.map(|sentence| sentences.cosine(sentence as u32, &asked, at)).fold(-1.0, f32::max)
+        let best = |passage: &PassageOrdinal| {
+            let own = graph.passage_sentences.of(*passage);
+            own.map(|sentence| sentences.cosine(sentence.0, &asked, at)).fold(-1.0, f32::max)
         };
         Substituted { leap: question.leap, cosines: candidates.pool().iter().map(best).collect() }
     };

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
+use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::trail::TextFit;
 use crate::query::evidence::lexical;
 use crate::query::session::query::Query;
@@ -17,16 +18,16 @@ const NAME_SHARE: f32 = 0.4;
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(in crate::query) fn text_fits(query: &Query, passages: &[u32]) -> Result<Vec<TextFit>> {
+pub(in crate::query) fn text_fits(query: &Query, passages: &[PassageOrdinal]) -> Result<Vec<TextFit>> {
     let asked = Asked::of(query)?;
     query.reader.prepare(passages)?;
     let mut names = Names { query, worth: asked.worth.clone() };
     passages.iter().map(|passage| fit(query, &asked, &mut names, *passage)).collect()
 }
 
-fn fit(query: &Query, asked: &Asked, names: &mut Names<'_>, passage: u32) -> Result<TextFit> {
+fn fit(query: &Query, asked: &Asked, names: &mut Names<'_>, passage: PassageOrdinal) -> Result<TextFit> {
     let text = query.reader.passage(passage)?.text;
-    let document = query.reader.graph().passage_document[passage as usize];
+    let document = query.reader.graph().passage_document[passage];
     let title = query.reader.document(document)?.title;
     let name = terms(title.as_deref().or_else(|| lead_name(&text)).unwrap_or_default());
     let body = terms(&text);
