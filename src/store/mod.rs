@@ -116,8 +116,8 @@ pub trait GraphReader: Send + Sync {
     fn mean_length(&self, field: TextField) -> f32 {
         let graph = self.graph();
         mean(match field {
-            TextField::Passage => &*graph.passage_length,
-            TextField::Sentence => &*graph.sentence_length,
+            TextField::Passage => graph.passage_length.items(),
+            TextField::Sentence => graph.sentence_length.items(),
         })
     }
 
