@@ -86,7 +86,8 @@ macro_rules! items {
 /// - `around mentions cues`: there are [`CUES`] items for each mention, each the number of a cue or [`NO_CUE`],
 /// - `ends texts`: it bounds texts that lie back to back in that array.
 macro_rules! packed {
-    ($($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> = $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
+    ($($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
+        $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
         /// The arrays of one version, owned: what a build fills.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
@@ -153,7 +154,8 @@ packed! {
     /// The document of each passage.
     passage_document: Column<PassageOrdinal, DocumentOrdinal> = "passage.document" [below documents],
     /// Sentences of passage `p`: sentences are numbered passage by passage.
-    passage_sentences: Rows<PassageOrdinal, SentenceOrdinal> = "passage.sentences" [rows passage_document sentence_passage],
+    passage_sentences: Rows<PassageOrdinal, SentenceOrdinal> = "passage.sentences"
+        [rows passage_document sentence_passage],
     /// The passage of each sentence.
     sentence_passage: Column<SentenceOrdinal, PassageOrdinal> = "sentence.passage" [below passage_document],
     /// Terms in each passage's lexical field (title twice, text once).
@@ -174,7 +176,8 @@ packed! {
     /// The document that bears the name.
     bearer_document: Column<BearerOrdinal, DocumentOrdinal> = "bearer.document" [below documents],
     /// The passage that speaks for the name in that document.
-    bearer_passage: Column<BearerOrdinal, PassageOrdinal> = "bearer.passage" [each bearer_document, below passage_document],
+    bearer_passage: Column<BearerOrdinal, PassageOrdinal> = "bearer.passage"
+        [each bearer_document, below passage_document],
     /// How it bears it: [`name_kind`].
     bearer_kind: Column<BearerOrdinal, u32> = "bearer.kind" [each bearer_document],
     /// Names of each document: rows of `own_entity`.
@@ -187,7 +190,8 @@ packed! {
     /// The entity mentioned.
     mention_entity: Column<MentionOrdinal, EntityOrdinal> = "mention.entity" [below entity_name_ends],
     /// The sentence, numbered over the whole index.
-    mention_sentence: Column<MentionOrdinal, SentenceOrdinal> = "mention.sentence" [each mention_entity, below sentence_passage],
+    mention_sentence: Column<MentionOrdinal, SentenceOrdinal> = "mention.sentence"
+        [each mention_entity, below sentence_passage],
     /// Cues around each mention, [`CUES`] a mention: the nearest word before first, then the words after; [`NO_CUE`]
     /// pads.
     mention_cues: Column<Position, CueOrdinal> = "mention.cues" [around mention_entity cue_ends],
@@ -196,14 +200,16 @@ packed! {
     /// The mention, as an index into `mention_entity`; ordered by passage.
     posting_mention: Column<PostingOrdinal, MentionOrdinal> = "posting.mention" [below mention_entity],
     /// The passage of each posting.
-    posting_passage: Column<PostingOrdinal, PassageOrdinal> = "posting.passage" [each posting_mention, below passage_document],
+    posting_passage: Column<PostingOrdinal, PassageOrdinal> = "posting.passage"
+        [each posting_mention, below passage_document],
     /// Ends of the cue prefixes in `cue_prefixes`; cues are numbered in order.
     cue_ends: Column<CueOrdinal, u32> = "cue.ends" [ends cue_prefixes],
     /// Stem prefixes of the words around mentions, back to back.
     cue_prefixes: Column<Position, u8> = "cue.prefixes" [],
 
     /// In-coming questions of each passage: they are numbered passage by passage.
-    passage_incoming: Rows<PassageOrdinal, IncomingOrdinal> = "passage.incoming" [rows passage_document incoming_passage],
+    passage_incoming: Rows<PassageOrdinal, IncomingOrdinal> = "passage.incoming"
+        [rows passage_document incoming_passage],
     /// The passage that answers each in-coming question.
     incoming_passage: Column<IncomingOrdinal, PassageOrdinal> = "incoming.passage" [below passage_document],
     /// Keywords of each in-coming question: rows of `incoming_keyword`.
