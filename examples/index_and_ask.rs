@@ -1,4 +1,4 @@
-//! Index a folder, ask a question that no single document answers, and follow the way to the answer.
+//! Index a folder, ask a question that no single document answers, and follow the path to the answer.
 //!
 //! ```sh
 //! cargo run --example index_and_ask
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     assert!(answer.text.contains("Ropewalk Bridge"), "{}", answer.text);
 
-    // # The way
+    // # The path
     //
     // Every passage found says how: the steps that led to it, or none where it was found by its own words.
     for hit in answer.hits.iter().take(5) {

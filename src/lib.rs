@@ -3,7 +3,7 @@
 //!
 //! [`index`](fn@index) reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an
 //! index. A [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
-//! ([`QueryEngine::ask`]), each with the way through the graph that led to it. An answer is made of sentences of the
+//! ([`QueryEngine::ask`]), each with the path through the graph that led to it. An answer is made of sentences of the
 //! collection, word for word, and where nothing is relevant it says so. A language model takes part only where
 //! [`Performers`] have one.
 //!

@@ -374,7 +374,7 @@ pub(super) struct AskArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
-    /// Print the Cypher that shows the way of the answer in Neo4j Browser, and a link that opens it there.
+    /// Print the Cypher that shows the path of the answer in Neo4j Browser, and a link that opens it there.
     #[arg(long, conflicts_with = "json", help_heading = NEO4J)]
     pub(super) cypher: bool,
     /// Neo4j Browser, for the link.
@@ -404,7 +404,7 @@ impl StreamArgs {
 /// `cairn path`.
 #[derive(Debug, Args)]
 pub(super) struct PathArgs {
-    /// Where the ways begin: the id of a passage, else the name of a thing, else the title or the id of a document.
+    /// Where the paths begin: the id of a passage, else the name of an entity, else the title or the id of a document.
     /// `passage:ID`, `entity:NAME` and `document:NAME` say which is meant.
     #[arg(value_name = "A")]
     pub(super) from: String,
@@ -417,13 +417,13 @@ pub(super) struct PathArgs {
     /// Ways to show, from 1 to 100.
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(super) paths: usize,
-    /// Steps of a way at most, from 1 to 12.
+    /// Steps of a path at most, from 1 to 12.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(super) length_max: usize,
     /// questions, names, both: what is walked along.
     #[arg(long, value_name = "E", default_value = "both")]
     pub(super) by: String,
-    /// Pass through no thing that more documents than this mention [default: no bound].
+    /// Pass through no entity that more documents than this mention [default: no bound].
     #[arg(long, value_name = "N")]
     pub(super) documents_max: Option<u32>,
     /// Look in Neo4j instead of an index on disk.
@@ -478,7 +478,7 @@ pub(super) struct ReportArgs {
     /// File to write.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub(super) out: PathBuf,
-    /// A question to show the answer of, with the ways that lead there; may be repeated.
+    /// A question to show the answer of, with the paths that lead there; may be repeated.
     #[arg(long, value_name = "TEXT")]
     pub(super) question: Vec<String>,
     /// Draw the graph around what is found for this [default: the first question, or else the largest hub].

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::query::{self, Source};
 use crate::text::counted;
 
-/// Columns before a way.
+/// Columns before a path.
 const INDENT: usize = 4;
 
 /// Runs `cairn path`.
@@ -30,7 +30,7 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     for (path, number) in found.paths.iter().zip(1..) {
         screen.line(format!("{number:>2}. {}", counted(path.steps.len(), "step")))?;
-        screen.wrapped(&way(path), INDENT)?;
+        screen.wrapped(&drawn(path), INDENT)?;
     }
     if found.paths.is_empty() {
         screen.note(format!("no path of {} or fewer", counted(found.length_max, "step")));
@@ -54,10 +54,10 @@ async fn find(
     query::paths(&source, from, to, options).await
 }
 
-/// Returns a way from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the edge
-/// leads; a thing stands in brackets.
-fn way(path: &GraphPath) -> String {
-    let mut way = path.nodes.first().map_or_else(String::new, name);
+/// Returns a path from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the edge
+/// leads; an entity stands in brackets.
+fn drawn(path: &GraphPath) -> String {
+    let mut drawn = path.nodes.first().map_or_else(String::new, name);
     for (step, node) in path.steps.iter().zip(path.nodes.iter().skip(1)) {
         let (direction, said) = match step {
             PathStep::QuestionEdge { direction, question } => (direction, question.as_str()),
@@ -67,11 +67,11 @@ fn way(path: &GraphPath) -> String {
         let name = name(node);
         // Writing to a string cannot fail.
         let _written = match direction {
-            Direction::Forward => write!(way, " —{said}→ {name}"),
-            Direction::Backward => write!(way, " ←{said}— {name}"),
+            Direction::Forward => write!(drawn, " —{said}→ {name}"),
+            Direction::Backward => write!(drawn, " ←{said}— {name}"),
         };
     }
-    way
+    drawn
 }
 
 fn name(node: &PathNode) -> String {
@@ -108,6 +108,6 @@ mod tests {
             ],
         };
         let due = "Town (document) ←part of— Town › Port —Who built it?→ Mill ←mentioned in— [anna]";
-        assert_eq!(way(&path), due);
+        assert_eq!(drawn(&path), due);
     }
 }

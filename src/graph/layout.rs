@@ -49,7 +49,7 @@ pub(crate) fn layout(count: usize, edges: &[(u32, u32)], seed: u64) -> Option<Ve
     Some(places)
 }
 
-/// Edges on the shortest way between any two nodes.
+/// Edges on the shortest path between any two nodes.
 struct Distances {
     count: usize,
     lengths: Vec<u32>,

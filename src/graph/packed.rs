@@ -43,7 +43,7 @@ pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
 /// No word.
 pub const NO_CUE: CueOrdinal = CueOrdinal(u32::MAX);
 
-/// Returns how many things an array, or `documents`, or `outgoing`, is the list of.
+/// Returns how many elements an array, or `documents`, or `outgoing`, is the list of.
 macro_rules! count {
     (documents, $graph:expr, $outgoing:expr) => {
         $graph.document_count()
@@ -51,8 +51,8 @@ macro_rules! count {
     (outgoing, $graph:expr, $outgoing:expr) => {
         $outgoing
     };
-    ($things:ident, $graph:expr, $outgoing:expr) => {
-        $graph.$things.len()
+    ($elements:ident, $graph:expr, $outgoing:expr) => {
+        $graph.$elements.len()
     };
 }
 
@@ -61,8 +61,8 @@ macro_rules! keeps {
     ($items:expr, ends $texts:ident; $graph:expr, $outgoing:expr) => {
         structure::ends($items, $graph.$texts.items())
     };
-    ($items:expr, $rule:ident $($things:ident)+; $graph:expr, $outgoing:expr) => {
-        structure::$rule($items, $(count!($things, $graph, $outgoing)),+)
+    ($items:expr, $rule:ident $($elements:ident)+; $graph:expr, $outgoing:expr) => {
+        structure::$rule($items, $(count!($elements, $graph, $outgoing)),+)
     };
 }
 
@@ -80,10 +80,10 @@ macro_rules! items {
 /// index without looking. What is numbered is named by an array that has an item for each, or as `documents` or
 /// `outgoing`, the out-coming questions.
 ///
-/// - `each things`: there is an item for each,
-/// - `below things`: each item is the number of one,
-/// - `rows owners things`: it bounds the row of things that each owner has,
-/// - `around mentions cues`: there are [`CUES`] items for each mention, each the number of a cue or [`NO_CUE`],
+/// - `each elements`: there is an item for each,
+/// - `below elements`: each item is the ordinal of one,
+/// - `rows owners elements`: it bounds the row of elements that each owner has,
+/// - `around mentions cues`: there are [`CUES`] items for each mention, each the ordinal of a cue or [`NO_CUE`],
 /// - `ends texts`: it bounds texts that lie back to back in that array.
 macro_rules! packed {
     ($($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
@@ -163,7 +163,8 @@ packed! {
     /// Terms in each sentence's lexical field (title once, sentence once).
     sentence_length: Column<SentenceOrdinal, u32> = "sentence.length" [each sentence_passage],
 
-    /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names.
+    /// Ends of the entity names in `entity_names`; entities are numbered in the order of their folded names,
+    /// and several may have one.
     entity_name_ends: Column<EntityOrdinal, u32> = "entity.name-ends" [ends entity_names],
     /// Folded names of entities, words joined by one space, back to back.
     entity_names: Column<Position, u8> = "entity.names" [],
@@ -274,19 +275,20 @@ pub fn text_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a str 
     std::str::from_utf8(&texts[start..ends[at.index()] as usize]).unwrap_or_default()
 }
 
-/// Returns the ordinal of `text` among texts that lie back to back in order.
+/// Returns those that are `text` among texts that lie back to back in order.
 #[must_use]
-pub fn find_text<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Option<K> {
+pub fn equal_texts<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Ordinals<K> {
     let (mut low, mut high) = (0, ends.len() as u32);
     while low < high {
         let middle = low.midpoint(high);
-        match text_at(ends, texts, K::new(middle)).cmp(text) {
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Equal => return Some(K::new(middle)),
-            std::cmp::Ordering::Greater => high = middle,
+        if text_at(ends, texts, middle) < text {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    None
+    let equal = (low..ends.len() as u32).take_while(|at| text_at(ends, texts, *at) == text);
+    Ordinals::between(low, low + equal.count() as u32)
 }
 
 impl<'a> PassageGraph<'a> {
@@ -326,10 +328,16 @@ impl<'a> PassageGraph<'a> {
         text_at(&self.entity_name_ends, self.entity_names.items(), entity)
     }
 
-    /// Returns the entity of a folded name.
+    /// Returns the entities of a folded name, which stand side by side.
+    #[must_use]
+    pub fn entities(&self, name: &str) -> Ordinals<EntityOrdinal> {
+        equal_texts(&self.entity_name_ends, &self.entity_names, name)
+    }
+
+    /// Returns the first entity of a folded name.
     #[must_use]
     pub fn entity(&self, name: &str) -> Option<EntityOrdinal> {
-        find_text(&self.entity_name_ends, &self.entity_names, name)
+        self.entities(name).next()
     }
 
     /// Returns the words around a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
@@ -341,13 +349,13 @@ impl<'a> PassageGraph<'a> {
     /// Returns the ordinal of a cue prefix.
     #[must_use]
     pub fn cue(&self, prefix: &str) -> Option<CueOrdinal> {
-        find_text(&self.cue_ends, &self.cue_prefixes, prefix)
+        equal_texts(&self.cue_ends, &self.cue_prefixes, prefix).next()
     }
 
     /// Returns the ordinal of a keyword.
     #[must_use]
     pub fn keyword(&self, text: &str) -> Option<KeywordOrdinal> {
-        find_text(&self.keyword_ends, &self.keyword_texts, text)
+        equal_texts(&self.keyword_ends, &self.keyword_texts, text).next()
     }
 }
 
@@ -371,8 +379,22 @@ mod tests {
     #[test]
     fn a_text_is_found_among_texts_in_order() {
         let (ends, texts) = (vec![1, 3, 6], b"abbccc");
-        assert_eq!(find_text(&ends, texts, "bb"), Some(KeywordOrdinal(1)));
-        assert_eq!(find_text::<KeywordOrdinal>(&ends, texts, "b"), None);
+        let find = |text| equal_texts(&ends, texts, text).collect::<Vec<KeywordOrdinal>>();
+        assert_eq!(find("bb"), [1]);
+        assert_eq!([find("a"), find("b"), find("d")].map(|it| it.len()), [1, 0, 0]);
         assert_eq!(text_at(&ends, texts, KeywordOrdinal(2)), "ccc");
+    }
+
+    #[test]
+    fn several_entities_may_have_one_name() {
+        let packed = PackedGraph {
+            entity_name_ends: vec![1, 3, 5, 6],
+            entity_names: b"abbbbc".to_vec(),
+            ..PackedGraph::default()
+        };
+        let graph = packed.view();
+        assert_eq!(graph.entities("bb").collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(graph.entity("bb"), Some(EntityOrdinal(1)));
+        assert!(graph.entities("b").is_empty());
     }
 }

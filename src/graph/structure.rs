@@ -15,12 +15,12 @@ fn holds(rule: &'static str, is_kept: bool) -> Kept {
     if is_kept { Ok(()) } else { Err(rule) }
 }
 
-/// There is an item for each of `count` things.
+/// There is an item for each of `count` elements.
 pub(super) fn each<T>(items: &[T], count: usize) -> Kept {
     holds(LENGTH, items.len() == count)
 }
 
-/// Each item is the number of one of `count` things.
+/// Each item is the ordinal of one of `count` elements.
 pub(super) fn below<V: Ordinal>(items: &[V], count: usize) -> Kept {
     // The largest first, compared once: a loop without a branch.
     let largest = items.iter().copied().max();

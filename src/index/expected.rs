@@ -143,7 +143,7 @@ struct Mean {
 }
 
 impl Mean {
-    /// Returns the whole part of the mean that the thing with this number has, so that all together have the sum.
+    /// Returns the whole part of the mean that the item with this number has, so that all together have the sum.
     const fn share(self, number: u64) -> u64 {
         (number + 1) * self.sum / self.count - number * self.sum / self.count
     }

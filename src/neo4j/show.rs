@@ -1,4 +1,4 @@
-//! What to type into Neo4j Browser to see the way of an answer.
+//! What to type into Neo4j Browser to see the path of an answer.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

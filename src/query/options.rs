@@ -12,7 +12,7 @@ use super::pieces::pick::PICK_MAX;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 
-/// A way to find passages.
+/// A method to find passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum StrategyKind {
@@ -134,7 +134,7 @@ pub enum Reasoning {
 }
 
 impl Reasoning {
-    /// Every way to judge steps.
+    /// Every method to judge steps.
     pub const ALL: [Self; 4] = [Self::Similarity, Self::Choose, Self::JudgeEdges, Self::JudgeNodes];
 
     /// Returns its name.

@@ -1,4 +1,4 @@
-//! Example questions: what the index answers, word for word, and the way that led there.
+//! Example questions: what the index answers, word for word, and the path that led there.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::workspace::Snapshot;
 
 /// Characters of a quotation.
 const QUOTE_CHARS_MAX: usize = 1_000;
-/// Steps of a way.
+/// Steps of a path.
 const STEPS_MAX: usize = 16;
 
 /// What a question got.
@@ -34,7 +34,7 @@ pub(super) struct Quote {
     pub(super) text: String,
     pub(super) name: String,
     pub(super) place: String,
-    pub(super) way: Vec<Leg>,
+    pub(super) path: Vec<Leg>,
 }
 
 /// A passage that was found.
@@ -42,10 +42,10 @@ pub(super) struct Quote {
 pub(super) struct Reached {
     pub(super) name: String,
     pub(super) place: String,
-    pub(super) way: Vec<Leg>,
+    pub(super) path: Vec<Leg>,
 }
 
-/// A step of a way.
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Leg {
     pub(super) from: String,
@@ -92,7 +92,7 @@ pub(super) async fn ask(
 fn shown(snapshot: &Snapshot, answer: &Answer) -> Result<Answered> {
     let names = names(snapshot, answer)?;
     let name = |passage: PassageId| names.get(&passage).cloned().unwrap_or_default();
-    let way = |path: &[Step]| -> Vec<Leg> {
+    let legs = |path: &[Step]| -> Vec<Leg> {
         let leg = |step: &Step| Leg { from: name(step.from), to: name(step.to), along: Along::of(step) };
         path.iter().take(STEPS_MAX).map(leg).collect()
     };
@@ -101,12 +101,12 @@ fn shown(snapshot: &Snapshot, answer: &Answer) -> Result<Answered> {
         text: clipped(&it.quote, QUOTE_CHARS_MAX),
         name: name(it.passage),
         place: place(&it.uri, it.span.start, it.span.end),
-        way: answer.hits.iter().find(|hit| hit.passage == it.passage).map_or_else(Vec::new, |hit| way(&hit.path)),
+        path: answer.hits.iter().find(|hit| hit.passage == it.passage).map_or_else(Vec::new, |hit| legs(&hit.path)),
     });
     let hits = answer.hits.iter().map(|it| Reached {
         name: name(it.passage),
         place: place(&it.uri, it.span.start, it.span.end),
-        way: way(&it.path),
+        path: legs(&it.path),
     });
     Ok(Answered {
         question: answer.question.clone(),

@@ -65,7 +65,7 @@ pub(super) struct Line {
     pub(super) along: Along,
     /// The question of the other passage that answers it, where it is another.
     pub(super) answered: Option<String>,
-    /// How alike the two questions are; steps of a way come first.
+    /// How alike the two questions are; steps of a path come first.
     rank: f32,
 }
 
@@ -237,7 +237,7 @@ impl Beside {
     }
 }
 
-/// Returns the lines between what is drawn: first the steps of ways along names, then the best question edges.
+/// Returns the lines between what is drawn: first the steps of paths along names, then the best question edges.
 fn lines(
     snapshot: &Snapshot,
     kept: &[(PassageOrdinal, u8)],

@@ -271,7 +271,7 @@ fn answer_list(answers: &[Answered]) -> Html {
         html.raw(
             "<p>No question was asked. <code>cairn report --question \"…\"</code> shows what the index answers, and ",
         );
-        html.raw("the way that leads there; it may be repeated.</p>");
+        html.raw("the path that leads there; it may be repeated.</p>");
     }
     for answered in answers {
         html.raw("<article><h3>").foreign(&answered.question).raw("</h3>");
@@ -283,7 +283,7 @@ fn answer_list(answers: &[Answered]) -> Html {
             for quote in &answered.quotes {
                 html.raw("<li><blockquote>").foreign(&quote.text).raw("</blockquote><p class=\"source\"><cite>");
                 html.foreign(&quote.name).raw("</cite> <span class=\"note\">").foreign(&quote.place).raw("</span></p>");
-                way(&mut html, &quote.way);
+                path(&mut html, &quote.path);
                 html.raw("</li>");
             }
             html.raw("</ol>");
@@ -304,19 +304,19 @@ fn hit_list(html: &mut Html, answered: &Answered) {
     }
     html.raw("<details><summary>");
     counted(html, answered.hits.len() as u64, "passage", "passages").raw(" found by <code>").text(&answered.strategy);
-    html.raw("</code>, with the ways to them</summary><ol>");
+    html.raw("</code>, with the paths to them</summary><ol>");
     for hit in &answered.hits {
         html.raw("<li>").foreign(&hit.name).raw(" <span class=\"note\">").foreign(&hit.place).raw("</span>");
-        way(html, &hit.way);
+        path(html, &hit.path);
         html.raw("</li>");
     }
     html.raw("</ol></details>");
 }
 
-/// Appends a way, step by step.
-fn way(html: &mut Html, legs: &[Leg]) {
+/// Appends a path, step by step.
+fn path(html: &mut Html, legs: &[Leg]) {
     let Some(first) = legs.first() else { return };
-    html.raw("<p class=\"way\"><span class=\"label\">Way:</span> ").foreign(&first.from);
+    html.raw("<p class=\"path\"><span class=\"label\">Path:</span> ").foreign(&first.from);
     for leg in legs {
         html.raw(" <span class=\"arrow\" aria-hidden=\"true\">→</span> <span class=\"along\">");
         // A passage whose name is followed is named once.

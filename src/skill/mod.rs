@@ -1,4 +1,4 @@
-//! Skills: one typed thing each that a performer does for indexing or for a strategy. Rules need no model and give the
+//! Skills: one typed task each that a performer does for indexing or for a strategy. Rules need no model and give the
 //! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
 
 mod answer;

@@ -14,7 +14,7 @@ const REPLY_BYTES_MAX: usize = 256 << 10;
 /// Characters of a reply that are shown to the model again when it is asked to repair it.
 const REPEATED_CHARS_MAX: usize = 8_000;
 
-/// One typed thing that a model can do: a prompt file, a schema file, and a check of what comes back. Adding one is one
+/// One typed task that a model can do: a prompt file, a schema file, and a check of what comes back. Adding one is one
 /// file, one prompt, one schema.
 pub trait Skill {
     /// What it is given.

@@ -9,7 +9,16 @@ use crate::run::{Run, Tally};
 /// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` says other.
 const MINUTES: u64 = 20;
 /// The tests, among those that `cargo test` runs for seconds.
-const TESTS: [&str; 5] = ["neo4j::kills", "neo4j::cuts", "neo4j::readers", "neo4j::outages", "neo4j::paths"];
+const TESTS: [&str; 8] = [
+    "neo4j::kills",
+    "neo4j::cuts",
+    "neo4j::readers",
+    "neo4j::outages",
+    "neo4j::paths",
+    "neo4j::faults",
+    "neo4j::load",
+    "neo4j::walking",
+];
 /// What they print of what they did: the words after a number, and what is counted by it.
 const SAID: [(&str, &str); 6] = [
     (" pairs compared", "pairs of ends asked for paths by Cypher and in memory"),

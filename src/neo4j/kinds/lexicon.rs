@@ -48,7 +48,7 @@ pub(in crate::neo4j) fn parts(snapshot: &Snapshot) -> Result<Vec<LexiconPart>> {
     let graph = snapshot.graph();
     for keyword in graph.keyword_ends.ordinals() {
         let text = text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
-        if graph.entity(text).is_none() {
+        if graph.entities(text).is_empty() {
             parts[part(text)].keywords.push(text.to_owned());
         }
     }

@@ -238,7 +238,7 @@ fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec
 }
 
 fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<EntityOrdinal> {
-    let capitalized = question.capitalized.iter().filter_map(|name| graph.entity(name));
+    let capitalized = question.capitalized.iter().flat_map(|name| graph.entities(name));
     question.names.iter().map(|name| name.entity).chain(capitalized).collect()
 }
 

@@ -106,7 +106,11 @@ impl AskedQuestion {
         let runs = capitalized_runs(&self.text, &|_| false);
         let mut names = known_names(&self.text, &runs, graph);
         for name in &self.model_names {
-            names.extend(self.model_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
+            for named in self.model_name(name, graph) {
+                if names.iter().all(|known| known.entity != named.entity) {
+                    names.push(named);
+                }
+            }
         }
         Self { names, ..self }
     }
@@ -120,12 +124,14 @@ impl AskedQuestion {
         Self { model_names: names, ..self }
     }
 
-    /// Returns a name that a language model gave where documents of the index bear it.
-    fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Option<NamedEntity> {
-        let entity = graph.entity(name).filter(|entity| !graph.entity_bearers.of(*entity).is_empty())?;
+    /// Returns what documents of the index bear of a name that a language model gave.
+    fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Vec<NamedEntity> {
         let words: Vec<&str> = name.split(' ').collect();
-        let start = self.words.windows(words.len()).position(|window| window == words)?;
-        Some(NamedEntity { entity, words: start..start + words.len(), share: 1.0 })
+        let Some(start) = self.words.windows(words.len()).position(|window| window == words) else {
+            return Vec::new();
+        };
+        let named = |entity| NamedEntity { entity, words: start..start + words.len(), share: 1.0 };
+        borne(graph, name).map(named).collect()
     }
 
     /// Returns every text in it that an index may know as a name or keyword: each row of its words up to the longest
@@ -169,11 +175,10 @@ impl AskedQuestion {
 }
 
 fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEntity> {
-    let bears = |key: &str| graph.entity(key).filter(|entity| !graph.entity_bearers.of(*entity).is_empty());
-    let flags = |key: &str| graph.entity(key).map_or(0, |entity| graph.entity_flags[entity]);
+    let flags = |key: &str| graph.entities(key).fold(0, |flags, entity| flags | graph.entity_flags[entity]);
     let single = |key: &str| flags(key) & entity_flag::SINGLE_IN_QUESTION != 0;
     let lower = |key: &str| flags(key) & entity_flag::LOWER_IN_QUESTION != 0;
-    let contains = |key: &str| bears(key).is_some();
+    let contains = |key: &str| borne(graph, key).next().is_some();
     let lookup = NameLookup { longest: &|_| NAME_WORDS_MAX, contains: &contains, single: &single, lower: &lower };
     let found = find_names(text, NameRule::Question, &lookup).into_iter();
     let share = |it: &NameMatch| {
@@ -181,8 +186,16 @@ fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEn
         let count = around.map_or(0, |run| tokens(text.get(run.start..run.end).unwrap_or_default()).len());
         if count > it.words.len() { it.words.len() as f32 / count as f32 } else { 1.0 }
     };
-    let named = |it: NameMatch| Some(NamedEntity { entity: bears(&it.key)?, share: share(&it), words: it.words });
-    found.filter_map(named).collect()
+    let named = |it: NameMatch| {
+        let share = share(&it);
+        borne(graph, &it.key).map(move |entity| NamedEntity { entity, share, words: it.words.clone() })
+    };
+    found.flat_map(named).collect()
+}
+
+/// Returns the entities of a folded name that documents bear.
+fn borne<'a>(graph: PassageGraph<'a>, name: &str) -> impl Iterator<Item = EntityOrdinal> + use<'a> {
+    graph.entities(name).filter(move |entity| !graph.entity_bearers.of(*entity).is_empty())
 }
 
 /// Returns how strongly the question names each passage: by title, and by another name.

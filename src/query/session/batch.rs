@@ -1,4 +1,4 @@
-//! Several things at one time for one question, with results in the order of what was asked.
+//! Several tasks at one time for one question, with results in the order of what was asked.
 
 use tokio::task::JoinSet;
 

@@ -47,7 +47,7 @@ impl Found {
 /// What a strategy returns.
 pub type Finding<'a> = Pin<Box<dyn Future<Output = Result<Found>> + Send + 'a>>;
 
-/// A way to find passages.
+/// A method to find passages.
 pub trait Strategy: Send + Sync {
     /// Returns its name.
     fn name(&self) -> &str;

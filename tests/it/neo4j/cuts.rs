@@ -12,7 +12,7 @@ use crate::support::{Cli, block_on, canonical, index};
 use super::held;
 
 /// How long connections are cut; `--test torture` lets it go on until all messages were cut at.
-const CUTTING_TIME: Duration = Duration::from_secs(15);
+const CUTTING_TIME: Duration = Duration::from_secs(3);
 /// Cuts at least, however slow the machine is.
 const CUTS_LEAST: usize = 8;
 

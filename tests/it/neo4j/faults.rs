@@ -15,7 +15,7 @@ use cairn::{
 use tokio::time::{sleep, timeout};
 
 use crate::support::bolt::{Cut, Proxy};
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, database, sized};
 use crate::support::thinker::{Habit, Thinker};
 use crate::support::{block_on, index};
 
@@ -77,7 +77,8 @@ fn a_connection_that_is_cut_at_any_message_of_a_question_changes_no_answer() {
         let proxy = Proxy::start_whole(&database.uri);
         let kept = open(&proxy.uri).await;
         let expected = told(&kept, QUESTION, None).await.unwrap();
-        for number in 0.. {
+        // In steps that meet every kind of message, cut before and after.
+        for number in (0..).step_by(sized(5, 1)) {
             let cut = if number % 2 == 0 { Cut::Before } else { Cut::After };
             // Only a new engine has yet to fetch the texts, in four messages.
             let is_new = number % 3 == 0;
@@ -216,7 +217,7 @@ fn a_model_that_leads_a_walk_is_not_asked_again_because_of_a_version_that_is_pub
 
 #[test]
 fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
-    const DROPPED: u32 = 60;
+    let dropped = sized(20, 200);
     let Some(database) = database() else { return };
     let (_cli, _workspace) = published_harbor(&database);
     block_on(async {
@@ -228,10 +229,10 @@ fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
         let began = Instant::now();
         assert_eq!(told(&engine, QUESTIONS[0], None).await.unwrap(), expected[0]);
         let usual = began.elapsed();
-        for number in 0..DROPPED {
+        for number in 0..dropped {
             let at = number as usize % QUESTIONS.len();
             // The moment is what is tested: there is nothing to wait for.
-            let moment = usual * number / DROPPED;
+            let moment = usual * number / dropped;
             let ended = timeout(moment, told(&engine, QUESTIONS[at], None)).await;
             if let Ok(answer) = ended {
                 assert_eq!(answer.unwrap(), expected[at], "{number}");

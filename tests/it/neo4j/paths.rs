@@ -2,7 +2,6 @@
 //! choice.
 
 use std::fs;
-use std::time::Duration;
 
 use cairn::domain::{GraphPath, PathNode, PathsBy, PathsFound};
 use cairn::graph::ordinal::{DocumentOrdinal, MentionOrdinal, Ordinal as _, PassageOrdinal};
@@ -13,13 +12,13 @@ use cairn::{Document, ErrorKind, PathEnd, PathOptions, Result, Sources, Workspac
 use serde_json::Value;
 
 use super::published;
-use crate::support::neo4j::{at_most, database};
+use crate::support::neo4j::{database, sized};
 use crate::support::{Cli, Random, assert_valid, block_on, harbor, index, left_out, shared_data};
 
 /// Records of a real collection.
 const RECORDS: usize = 1_500;
 /// Pairs of ends; `--test torture` asks about more.
-const PAIRS: usize = 250;
+const PAIRS: usize = 60;
 const PAIRS_OF_TORTURE: usize = 2_000;
 /// Lengths of the longest path: within 4 steps few of these pairs are joined, within 7 most.
 const LENGTHS: [usize; 3] = [4, 6, 7];
@@ -84,7 +83,7 @@ fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
     block_on(cairn::neo4j::publish(&workspace, &database.target(), &cairn::neo4j::PublishOptions::default())).unwrap();
     let snapshot = std::sync::Arc::new(workspace.snapshot().unwrap());
     let mut random = Random::new(SEED);
-    let pairs = if at_most(Duration::ZERO).is_zero() { PAIRS } else { PAIRS_OF_TORTURE };
+    let pairs = sized(PAIRS, PAIRS_OF_TORTURE);
     block_on(async {
         let session = Session::connect(&database.target()).await.unwrap();
         let on_disk = Source::Whole(snapshot.clone());

@@ -95,8 +95,8 @@ fn the_page_has_landmarks_headings_in_order_and_tables_with_headers() {
     let shown = &summary["graph"];
     let (nodes, lines) = (&shown["passages"]["shown"], &shown["lines"]["shown"]);
     assert_eq!(browser.run(same), json!([nodes, lines, nodes, lines]));
-    let way = seen(&browser, "#answers .way");
-    assert!(way.contains("Edda Varnholt") && way.contains("Cornelius Pellam"), "{way}");
+    let path = seen(&browser, "#answers .path");
+    assert!(path.contains("Edda Varnholt") && path.contains("Cornelius Pellam"), "{path}");
 }
 
 #[test]

@@ -215,6 +215,11 @@ pub(crate) fn at_most(usual: Duration) -> Duration {
     said.map_or(usual, Duration::from_mins)
 }
 
+/// Returns one of two sizes of what a test tries: `usual`, or `tortured` where `--test torture` runs it.
+pub(crate) fn sized<T>(usual: T, tortured: T) -> T {
+    if at_most(Duration::ZERO).is_zero() { usual } else { tortured }
+}
+
 /// A server that tests share, one at a time.
 struct Shared {
     turn: Mutex<()>,

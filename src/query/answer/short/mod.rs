@@ -1,8 +1,8 @@
 //! Short answers without a model, by named rules: a date, a place, a name, a country, yes or no. A rule that finds
 //! nothing says nothing. What comes out is a guess, to be read beside the sentences that are quoted.
 //!
-//! `dates`, `same-country`: two things that the question joins by `or` or `and` are compared. `date`, `place`,
-//! `country`, `relation`: from the one thing that the question names along the relations that it asks for, as passages
+//! `dates`, `same-country`: two entities that the question joins by `or` or `and` are compared. `date`, `place`,
+//! `country`, `relation`: from the one entity that the question names along the relations that it asks for, as passages
 //! state them or as the walk went.
 
 mod countries;
@@ -41,7 +41,7 @@ pub(in crate::query) fn guess(found: &Ranking) -> Result<Option<Guess>> {
     Ok(guess.filter(|guess| !guess.text.trim().is_empty()))
 }
 
-/// A thing that the question names: its words, and its document.
+/// An entity that the question names: its words, and its document.
 struct Named {
     words: Range<usize>,
     document: DocumentOrdinal,
@@ -73,7 +73,7 @@ impl Asked<'_> {
         (0..self.question.words.len()).filter(is_outside).map(|at| self.word(at)).collect()
     }
 
-    /// Returns the two things that the question joins.
+    /// Returns the two entities that the question joins.
     fn pair(&self) -> Option<[Named; 2]> {
         let names: Vec<Named> = self.named();
         names.windows(2).find_map(|pair| {
@@ -84,7 +84,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Returns the things that the question names and a document bears.
+    /// Returns the entities that the question names and a document bears.
     fn named(&self) -> Vec<Named> {
         let names = self.question.names.iter();
         names
@@ -131,11 +131,11 @@ impl Asked<'_> {
             let Some(document) = end.document else { return Ok(None) };
             let text = self.text(document)?;
             let own = self.graph.own_entity.of(self.graph.document_own.of(document));
-            let is_own = |key: &str| self.graph.entity(key).is_some_and(|entity| own.contains(&entity));
+            let is_own = |key: &str| self.graph.entities(key).any(|entity| own.contains(&entity));
             let prose = Prose::of(&text).without(is_own);
             let stated = relation.stated(&prose).map(|run| End {
                 name: text.get(run.start..run.end).map(str::to_owned),
-                document: self.graph.entity(&run.key).and_then(|entity| self.bearer(entity)),
+                document: self.graph.entities(&run.key).find_map(|entity| self.bearer(entity)),
             });
             end = match stated {
                 Some(stated) if stated.document.is_some() => stated,
