@@ -54,8 +54,8 @@ async fn find(
     query::paths(&source, from, to, options).await
 }
 
-/// Returns a path from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the edge
-/// leads; an entity stands in brackets.
+/// Returns a path from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the
+/// edge leads; an entity stands in brackets.
 fn drawn(path: &GraphPath) -> String {
     let mut drawn = path.nodes.first().map_or_else(String::new, name);
     for (step, node) in path.steps.iter().zip(path.nodes.iter().skip(1)) {
