@@ -379,9 +379,9 @@ mod tests {
     #[test]
     fn a_text_is_found_among_texts_in_order() {
         let (ends, texts) = (vec![1, 3, 6], b"abbccc");
-        let find = |text| equal_texts(&ends, texts, text).collect::<Vec<KeywordOrdinal>>();
-        assert_eq!(find("bb"), [1]);
-        assert_eq!([find("a"), find("b"), find("d")].map(|it| it.len()), [1, 0, 0]);
+        let found = |text| equal_texts::<KeywordOrdinal>(&ends, texts, text);
+        assert_eq!(found("bb").collect::<Vec<_>>(), [1]);
+        assert_eq!(["a", "b", "d"].map(|text| found(text).len()), [1, 0, 0]);
         assert_eq!(text_at(&ends, texts, KeywordOrdinal(2)), "ccc");
     }
 
