@@ -53,13 +53,14 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 22] = [
+const OPTIONAL: [(&str, &str); 23] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
     ("answer-line", "rule"),
     ("check", "collection"),
     ("doctor", "checks.hint"),
+    ("estimate", "fits_budget"),
     ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
     ("eval-answers", "work"),
