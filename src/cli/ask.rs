@@ -13,14 +13,17 @@ use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Target, answer_cypher, browser_link};
-use crate::query::{AskOptions, Filter, PICK_DEFAULT, Preset, SearchOptions, TrailRanker, UNCHECKED, read_weights};
+use crate::query::{
+    AskOptions, Filter, PICK_DEFAULT, Preset, QuerySyntax, SearchOptions, TrailRanker, UNCHECKED, UNMET, read_weights,
+};
 
 /// Where the Browser finds its server, unless a flag or a setting says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
-    let mut options = options(&args.find, &args.models, &args.call, surroundings)?;
+    let options = options(&args.find, &args.models, &args.call, surroundings)?;
+    let mut options = SearchOptions { syntax: QuerySyntax::Search, ..options };
     let place = typed::engine(args.place.index, &args.graph, &args.models, &args.call, ModelRole::Reason);
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(&place, surroundings, &mut options).await?;
@@ -35,6 +38,8 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
         surroundings.screen.note("nothing found");
     }
     show::hits(&surroundings.screen, &result.hits, &names)?;
+    show::spellings(&surroundings.screen, &result.ledger);
+    result.ledger.notes.iter().for_each(|note| surroundings.screen.note(format!("note: {note}")));
     show::work(&surroundings.screen, &result.ledger);
     Ok(())
 }
@@ -79,8 +84,10 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
 /// Says on stderr where the answer comes from, and what it came to.
 fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
+    show::spellings(screen, &answer.ledger);
     show::work(screen, &answer.ledger);
-    for note in answer.ledger.notes.iter().filter(|note| note.starts_with(UNCHECKED)) {
+    let is_told = |note: &&String| [UNCHECKED, UNMET].iter().any(|begin| note.starts_with(begin));
+    for note in answer.ledger.notes.iter().filter(is_told) {
         screen.note(format!("note: {note}"));
     }
     match &answer.writing {

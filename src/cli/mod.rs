@@ -25,6 +25,7 @@ mod publish;
 mod report;
 mod screen;
 mod show;
+mod snippet;
 mod status;
 mod streamed;
 

@@ -28,9 +28,17 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&found);
     }
     let screen = &surroundings.screen;
-    for (path, number) in found.paths.iter().zip(1..) {
-        screen.line(format!("{number:>2}. {}", counted(path.steps.len(), "step")))?;
-        screen.wrapped(&way(path), INDENT)?;
+    let ways = ways(&found.paths);
+    for (way, number) in ways.iter().zip(1..) {
+        let steps = counted(way.path.steps.len(), "step");
+        let new =
+            if number == 1 || way.new.is_empty() { String::new() } else { format!(", over {}", way.new.join(", ")) };
+        screen.line(format!("{number:>2}. {steps}{new}"))?;
+        screen.wrapped(&way.text, INDENT)?;
+        if !way.alike.is_empty() {
+            let (count, others) = (way.alike.len(), way.other_passages().join(", "));
+            screen.wrapped(&format!("and {count} more like it, over other passages of {others}"), INDENT)?;
+        }
     }
     if found.paths.is_empty() {
         screen.note(format!("no path of {} or fewer", counted(found.length_max, "step")));
@@ -52,6 +60,46 @@ async fn find(
         Source::Whole(Arc::new(workspace.snapshot()?))
     };
     query::paths(&source, from, to, options).await
+}
+
+/// A way as it is shown, for all that look like it.
+struct Way<'a> {
+    path: &'a GraphPath,
+    text: String,
+    /// What it goes over that no way before it does.
+    new: Vec<String>,
+    /// Ways that look like it, and go over other passages of the same names.
+    alike: Vec<&'a GraphPath>,
+}
+
+impl Way<'_> {
+    /// Returns the names of the passages in whose place another way has others.
+    fn other_passages(&self) -> Vec<String> {
+        let differs =
+            |place: &usize| self.alike.iter().any(|other| other.nodes.get(*place) != self.path.nodes.get(*place));
+        let mut names: Vec<String> =
+            (0..self.path.nodes.len()).filter(differs).map(|it| name(&self.path.nodes[it])).collect();
+        names.dedup();
+        names
+    }
+}
+
+/// Returns ways each of which looks different, in order.
+fn ways(paths: &[GraphPath]) -> Vec<Way<'_>> {
+    let mut ways: Vec<Way<'_>> = Vec::new();
+    let mut known: Vec<String> = Vec::new();
+    for path in paths {
+        let text = way(path);
+        if let Some(before) = ways.iter_mut().find(|before| before.text == text) {
+            before.alike.push(path);
+            continue;
+        }
+        let mut new: Vec<String> = path.nodes.iter().map(name).filter(|name| !known.contains(name)).collect();
+        new.dedup();
+        known.extend(new.iter().cloned());
+        ways.push(Way { path, text, new, alike: Vec::new() });
+    }
+    ways
 }
 
 /// Returns a way from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the edge
@@ -86,6 +134,27 @@ fn name(node: &PathNode) -> String {
 mod tests {
     use super::*;
     use crate::domain::{DocumentId, EntityId, PassageId};
+
+    #[test]
+    fn ways_that_look_alike_are_one_and_others_say_what_is_new() {
+        let passage = |id: u8, name: &str| PathNode::Passage {
+            id: PassageId::of(&[&[id]]),
+            name: name.to_owned(),
+            section: None,
+        };
+        let path = |over: PathNode| GraphPath {
+            nodes: vec![passage(0, "A"), over, passage(9, "B")],
+            steps: vec![
+                PathStep::QuestionEdge { direction: Direction::Forward, question: "Why?".to_owned() },
+                PathStep::QuestionEdge { direction: Direction::Forward, question: "How?".to_owned() },
+            ],
+        };
+        let paths = [path(passage(1, "Mill")), path(passage(2, "Mill")), path(passage(3, "Tower"))];
+        let ways = ways(&paths);
+        assert_eq!(ways.iter().map(|way| way.alike.len()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(ways[0].other_passages(), ["Mill"]);
+        assert_eq!(ways[1].new, ["Tower"]);
+    }
 
     #[test]
     fn arrows_point_where_edges_lead() {

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::ops::Range;
 
 use clap::error::ErrorKind as UsageKind;
 use console::Term;
@@ -29,6 +30,8 @@ enum Look {
     Plain,
     Strong,
     Faint,
+    /// A word that was looked for.
+    Marked,
 }
 
 impl Look {
@@ -38,6 +41,7 @@ impl Look {
             Self::Plain => None,
             Self::Strong => Some("1"),
             Self::Faint => Some("2"),
+            Self::Marked => Some("1;31"),
         }
     }
 }
@@ -210,6 +214,32 @@ impl Screen {
     pub(super) fn wrapped(&self, text: &str, indent: usize) -> io::Result<()> {
         let columns = if self.is_terminal() { COLUMNS.saturating_sub(indent) } else { usize::MAX };
         wrap(&terminal_line(text), columns).iter().try_for_each(|line| self.line(format!("{:indent$}{line}", "")))
+    }
+
+    /// Writes text from a document as [`Self::wrapped`] does, with some parts of it marked; `marks` are bytes of it, in
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// If stdout is closed.
+    pub(super) fn wrapped_marked(&self, text: &str, marks: &[Range<usize>], indent: usize) -> io::Result<()> {
+        let columns = if self.is_terminal() { COLUMNS.saturating_sub(indent) } else { usize::MAX };
+        let mut from = 0;
+        for line in wrap(text, columns) {
+            let mut styled = Styled::from(" ".repeat(indent));
+            let mut at = from;
+            for mark in marks.iter().filter(|mark| mark.end > from && mark.start < from + line.len()) {
+                let (start, end) = (mark.start.max(at), mark.end.min(from + line.len()));
+                let [plain, marked] = [at..start, start..end].map(|part| text.get(part).unwrap_or_default().to_owned());
+                styled = styled.and(plain).and(Styled(vec![(Look::Marked, marked)]));
+                at = end.max(at);
+            }
+            let end = from + line.len();
+            self.line(styled.and(text.get(at..end).unwrap_or_default()))?;
+            // What the line was broken at.
+            from = end + 1;
+        }
+        Ok(())
     }
 
     /// Writes a line of text from documents, cut on a terminal where it is too wide for it.

@@ -5,15 +5,18 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::screen::{Screen, Styled};
+use super::snippet::shown_lines;
 use crate::domain::{
-    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Step, StepKind, StopReason, Writing,
-    WrittenSentence,
+    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Spelling, Step, StepKind, StopReason,
+    Why, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
+use crate::text::is_block_start;
 
-/// Characters of a passage in a list.
-const SNIPPET_CHARS: usize = 240;
+/// Words of a question that a passage lacks, and places of near-equal passages, that are named.
+const WORDS_NAMED_MAX: usize = 5;
+const NEAR_NAMED_MAX: usize = 3;
 /// Columns before what belongs to the line above.
 const INDENT: usize = 4;
 
@@ -95,10 +98,51 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<(
         let name = screen.strong(format!("{}{section}", hit.name));
         let place = screen.faint(place(&hit.uri, hit.span));
         screen.line(Styled::from(format!("{:>2}. ", hit.rank)).and(name).and("  ").and(place))?;
-        screen.wrapped(&snippet(&hit.text), INDENT)?;
+        for line in shown_lines(&hit.text, &hit.matches) {
+            screen.wrapped_marked(&line.text, &line.marks, INDENT)?;
+        }
         way(screen, names, &hit.path)?;
+        for said in [why(&hit.why, &hit.path), near_equal(hit)].into_iter().flatten() {
+            screen.line(Styled::from(" ".repeat(INDENT)).and(screen.faint(said)))?;
+        }
     }
     Ok(())
+}
+
+/// Says why a passage is there, as far as that is not seen already.
+fn why(why: &Why, path: &[Step]) -> Option<String> {
+    let Why { words, missing, is_named } = why;
+    let named = is_named.then_some("named in the question");
+    let counted = match (words.len(), missing.len()) {
+        (0, 0) => None,
+        (0, _) if path.is_empty() => Some("close in meaning, without a word of the question".to_owned()),
+        (0, _) => Some("without a word of the question".to_owned()),
+        (_, 0) => Some("all words of the question".to_owned()),
+        (has, lacks) => {
+            let lacked = missing.iter().take(WORDS_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if lacks > WORDS_NAMED_MAX { ", …" } else { "" };
+            Some(format!("{has} of {} words of the question; not: {lacked}{more}", has + lacks))
+        }
+    };
+    let said: Vec<String> = named.map(str::to_owned).into_iter().chain(counted).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Says which passages are nearly equal to one that is shown.
+fn near_equal(hit: &Hit) -> Option<String> {
+    let count = hit.near_equal.len();
+    let mut places: Vec<&str> = hit.near_equal.iter().map(|near| near.uri.as_str()).collect();
+    places.dedup();
+    let more = if places.len() > NEAR_NAMED_MAX { ", …" } else { "" };
+    places.truncate(NEAR_NAMED_MAX);
+    (count > 0).then(|| format!("and {count} more nearly equal to it: {}{more}", places.join(", ")))
+}
+
+/// Says on stderr what was searched for instead of what was typed.
+pub(super) fn spellings(screen: &Screen, ledger: &Ledger) {
+    for Spelling { typed, searched } in &ledger.spellings {
+        screen.note(format!("searched for “{searched}” instead of “{typed}”, which the index does not know"));
+    }
 }
 
 /// Shows an answer with its quotations and, where a quotation was reached over an edge, the way to it.
@@ -128,7 +172,7 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
         }
     } else {
         for (citation, number) in answer.citations.iter().zip(1..) {
-            screen.wrapped(&format!("{} [{number}]", one_line(&citation.quote)), 0)?;
+            quotation(screen, &citation.quote, number)?;
         }
     }
     if let Some(guess) = &answer.guess {
@@ -146,6 +190,27 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
         way(screen, names, path)?;
     }
     Ok(())
+}
+
+/// Shows a quotation with its number; code and lists keep their lines.
+fn quotation(screen: &Screen, quote: &str, number: usize) -> io::Result<()> {
+    if !has_lines(quote) {
+        return screen.wrapped(&format!("{} [{number}]", one_line(quote)), 0);
+    }
+    let lines: Vec<&str> = quote.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    for (line, left) in lines.iter().zip((0..lines.len()).rev()) {
+        let end = if left == 0 { format!(" [{number}]") } else { String::new() };
+        screen.line(format!("{line}{end}"))?;
+    }
+    Ok(())
+}
+
+/// Returns whether the lines of a text mean something: it has code, or items.
+fn has_lines(text: &str) -> bool {
+    let is_kept = |line: &str| {
+        line.starts_with("```") || line.starts_with("    ") || line.starts_with('\t') || is_block_start(line)
+    };
+    text.lines().skip(1).any(is_kept) || text.starts_with("```")
 }
 
 /// Shows a sentence that a model wrote, with what it cites.
@@ -214,16 +279,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns how a passage begins, without the headings that its name already tells.
-fn snippet(text: &str) -> String {
-    let body: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with('#')).collect();
-    let flat = if body.is_empty() { one_line(text) } else { one_line(&body.join(" ")) };
-    match flat.char_indices().nth(SNIPPET_CHARS) {
-        Some((end, _)) => format!("{}…", &flat[..end]),
-        None => flat,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,19 +296,30 @@ mod tests {
             span: Span { start: 0, end: 1 },
             text: String::new(),
             score: 1.0,
+            matches: Vec::new(),
+            why: Why::default(),
+            near_equal: Vec::new(),
             metadata: Metadata::new(),
             path: Vec::new(),
         }
     }
 
     #[test]
-    fn a_snippet_is_cut_between_characters() {
-        let text = "é\n".repeat(300);
-        let cut = snippet(&text);
-        assert_eq!(cut.chars().count(), SNIPPET_CHARS + 1);
-        assert!(!cut.contains('\n'));
-        assert_eq!(snippet("# Mill\n\n## Today\n\nIt stands."), "It stands.");
-        assert_eq!(snippet("# Mill"), "# Mill");
+    fn why_a_passage_is_there_is_said_in_words() {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        let said = |words: &[&str], missing: &[&str], is_named| {
+            why(&Why { words: texts(words), missing: texts(missing), is_named }, &[]).unwrap_or_default()
+        };
+        assert_eq!(said(&["a", "b"], &["c"], false), "2 of 3 words of the question; not: c");
+        assert_eq!(said(&["a"], &[], true), "named in the question; all words of the question");
+        assert_eq!(said(&[], &["c"], false), "close in meaning, without a word of the question");
+        assert_eq!(said(&[], &[], false), "");
+    }
+
+    #[test]
+    fn code_and_lists_keep_their_lines() {
+        assert!(has_lines("Run:\n\n    mill stop") && has_lines("Steps:\n- one\n- two") && has_lines("```\na\n```"));
+        assert!(!has_lines("One sentence\nover two lines."));
     }
 
     #[test]

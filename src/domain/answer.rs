@@ -28,11 +28,42 @@ pub struct Hit {
     pub text: String,
     /// The score, on the strategy's own scale; it orders the list and means nothing beside it.
     pub score: f32,
+    /// Where words of the question stand in the text, as bytes in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<Span>,
+    /// What of the question it has.
+    #[serde(default)]
+    pub why: Why,
+    /// Passages that are nearly equal to it, and were found for the question too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near_equal: Vec<NearEqual>,
     /// The document's metadata.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
     /// The steps that led to it from an entry vertex, first step first; empty where it is one.
     pub path: Vec<Step>,
+}
+
+/// What of a question a passage has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    /// Words of the question that stand in it or in the title of its document, as they were asked, in some form.
+    pub words: Vec<String>,
+    /// Words of the question that do not.
+    pub missing: Vec<String>,
+    /// Whether the question names its document.
+    pub is_named: bool,
+}
+
+/// A passage that is nearly equal to one that is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NearEqual {
+    /// The passage.
+    pub passage: PassageId,
+    /// The id that the source gives its document.
+    pub source_id: String,
+    /// Where its document came from.
+    pub uri: String,
 }
 
 impl Hit {

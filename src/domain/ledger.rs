@@ -229,11 +229,23 @@ pub struct ModelWork {
     pub spent: Spent,
 }
 
+/// A word that the index does not know, and the word of the index that was searched for instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spelling {
+    /// The word as it was typed.
+    pub typed: String,
+    /// The word that was searched for.
+    pub searched: String,
+}
+
 /// What one query asked, found and dropped.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     /// The questions that were put to the index, the user's first.
     pub asked: Vec<String>,
+    /// Words that were searched for instead of those that were typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spellings: Vec<Spelling>,
     /// Where the traversal started, best first.
     pub entry: Vec<EntryVertex>,
     /// Its rounds.

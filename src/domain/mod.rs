@@ -17,7 +17,7 @@ mod question;
 mod secret;
 mod version;
 
-pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, Writing, WrittenSentence};
+pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEqual, Why, Writing, WrittenSentence};
 pub use backoff::Backoff;
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
@@ -27,7 +27,7 @@ pub use embedding::{Embedding, EmbeddingError};
 pub use id::{CollectionId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
 pub use ledger::{
     AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RoundReasoning, SkillCalls,
-    Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
+    Spelling, Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
 };
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};

@@ -54,6 +54,25 @@ pub struct AnswerLine {
     /// The rule that guessed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The quotations of the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotes: Vec<String>,
+}
+
+/// The type of questions that the collection does not answer.
+pub(super) const UNANSWERABLE: &str = "unanswerable";
+
+/// How often nothing was answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Silence {
+    /// Questions that the collection does not answer.
+    pub unanswerable: u64,
+    /// Those of them to which nothing was answered.
+    pub unanswerable_silent: u64,
+    /// The other questions.
+    pub answerable: u64,
+    /// Those of them to which nothing was answered.
+    pub answerable_silent: u64,
 }
 
 /// How some answers fared, in percent.
@@ -87,6 +106,11 @@ pub struct AnswersReport {
     pub by_type: BTreeMap<String, AnswerFigures>,
     /// Time per question.
     pub time_ms: TimePerQuestion,
+    /// Questions of which an accepted answer stands in one of the quotations.
+    pub quoted: Interval,
+    /// How often nothing was answered, where there are questions that the collection does not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
     /// Of the answers that a language model wrote: those whose whole text has an accepted one in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_contained: Option<Interval>,
@@ -96,7 +120,8 @@ pub struct AnswersReport {
 }
 
 /// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says. Where the
-/// engine has a language model, that writes.
+/// engine has a language model, that writes. Questions of the type `unanswerable` are asked too; of them it is counted
+/// to how many nothing is answered.
 ///
 /// # Errors
 ///
@@ -110,7 +135,8 @@ pub async fn answers(
     questions: &[Question],
     search: &SearchOptions,
 ) -> Result<(Vec<AnswerLine>, AnswersReport)> {
-    let answered: Vec<&Question> = questions.iter().filter(|question| !question.answers.is_empty()).collect();
+    let is_asked = |question: &&Question| !question.answers.is_empty() || is_unanswerable(question);
+    let answered: Vec<&Question> = questions.iter().filter(is_asked).collect();
     if answered.is_empty() {
         return Err(Error::Question { reason: "no question has `answers` to compare with".to_owned() });
     }
@@ -137,6 +163,7 @@ pub async fn answers(
 }
 
 fn line(question: &Question, answer: Answer, facts: &Facts) -> AnswerLine {
+    let quotes = answer.citations.iter().map(|citation| citation.quote.clone()).collect();
     let long = (answer.kind == AnswerKind::Written).then(|| answer.text.clone());
     let (answer, form, rule) = answered_by(answer);
     AnswerLine {
@@ -148,7 +175,12 @@ fn line(question: &Question, answer: Answer, facts: &Facts) -> AnswerLine {
         form,
         long,
         rule,
+        quotes,
     }
+}
+
+fn is_unanswerable(question: &Question) -> bool {
+    question.kind.as_deref() == Some(UNANSWERABLE)
 }
 
 /// Returns the answer that is scored, what it is, and the rule that guessed it.
@@ -175,9 +207,11 @@ pub fn score_answers(questions: &[&Question], lines: &[AnswerLine], facts: Facts
 }
 
 fn report(questions: &[&Question], lines: &[AnswerLine], facts: Facts, time_ms: TimePerQuestion) -> AnswersReport {
+    let silence = silence(questions, lines);
     let scored: Vec<Row<'_>> = questions
         .iter()
         .zip(lines)
+        .filter(|(question, _)| !is_unanswerable(question))
         .map(|(question, line)| Row { question, line, scores: answer_scores(&line.answer, &question.answers) })
         .collect();
     AnswersReport {
@@ -188,9 +222,31 @@ fn report(questions: &[&Question], lines: &[AnswerLine], facts: Facts, time_ms: 
         by_hops: grouped(&scored, |row| row.question.hops),
         by_type: grouped(&scored, |row| row.question.kind.clone()),
         time_ms,
+        quoted: quoted(&scored),
+        silence,
         long_contained: long_contained(&scored),
         work: None,
     }
+}
+
+fn quoted(rows: &[Row<'_>]) -> Interval {
+    let contained = |row: &Row<'_>, quote: &String| answer_scores(quote, &row.question.answers).contained;
+    percent(rows.iter().map(|row| row.line.quotes.iter().map(|quote| contained(row, quote)).fold(0.0, f64::max)))
+}
+
+fn silence(questions: &[&Question], lines: &[AnswerLine]) -> Option<Silence> {
+    let mut silence = Silence::default();
+    for (question, line) in questions.iter().zip(lines) {
+        let is_silent = u64::from(line.form == AnswerForm::Nothing);
+        let (all, silent) = if is_unanswerable(question) {
+            (&mut silence.unanswerable, &mut silence.unanswerable_silent)
+        } else {
+            (&mut silence.answerable, &mut silence.answerable_silent)
+        };
+        *all += 1;
+        *silent += is_silent;
+    }
+    (silence.unanswerable > 0).then_some(silence)
 }
 
 fn long_contained(rows: &[Row<'_>]) -> Option<Interval> {
@@ -262,6 +318,11 @@ impl Display for AnswersReport {
         }
         let time = &self.time_ms;
         writeln!(out, "\ntime per question: p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", time.p50, time.p95, time.p99)?;
+        writeln!(out, "an accepted answer in one of the quotations: {}", shown(self.quoted))?;
+        if let Some(Silence { unanswerable, unanswerable_silent, answerable, answerable_silent }) = self.silence {
+            write!(out, "nothing answered to {unanswerable_silent} of {unanswerable} questions without an answer, ")?;
+            writeln!(out, "and to {answerable_silent} of {answerable} others")?;
+        }
         if let Some(long) = self.long_contained {
             writeln!(out, "an accepted answer anywhere in what a model wrote: {}", shown(long))?;
         }
@@ -314,6 +375,7 @@ mod tests {
             form,
             long: None,
             rule: rule.map(str::to_owned),
+            quotes: vec![format!("It is said: {answer}.")],
         };
         let questions = [question("1", "Ann Lee", 2), question("2", "1841", 2), question("3", "no", 4)];
         let lines = [
@@ -327,6 +389,12 @@ mod tests {
         assert!((report.by_form[&AnswerForm::Sentence].f1.mean - 50.0).abs() < 1e-9, "{report}");
         assert_eq!(report.by_rule["name"].questions, 1);
         assert_eq!(report.by_hops[&2].questions, 2);
+        assert!((report.quoted.mean - 200.0 / 3.0).abs() < 1e-9 && report.silence.is_none(), "{report}");
+        let unanswerable =
+            Question { kind: Some(UNANSWERABLE.to_owned()), answers: Vec::new(), ..questions[2].clone() };
+        let silent = score_answers(&[&questions[0], &unanswerable], &[lines[0].clone(), lines[2].clone()], facts());
+        let due = Silence { unanswerable: 1, unanswerable_silent: 1, answerable: 1, answerable_silent: 0 };
+        assert_eq!((silent.silence, silent.all.questions), (Some(due), 1));
         let text = report.to_string();
         assert!(text.contains("short, guessed by a rule, 1") && text.contains("hops 4, 1"), "{text}");
     }

@@ -22,7 +22,7 @@ mod table;
 mod triples;
 mod work;
 
-pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, answers, score_answers};
+pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, Silence, answers, score_answers};
 pub use bootstrap::{Interval, RESAMPLES, interval, percentile};
 pub use compare::{ComparedQuestions, Comparison, Difference, Differences, Run, Side, compare, read_run};
 pub use exact::{AnswerScores, answer_scores, normalized};

@@ -14,6 +14,7 @@ use super::options::{
 };
 use super::plan::{Plan, Verdict};
 use super::shortened::Shortened;
+use super::stages;
 use super::stages::known::Earlier;
 use super::stages::vectors::{self, WhenSpent};
 use super::version::{self, Past};
@@ -363,7 +364,7 @@ impl Run {
 
     /// Says what a version depends on beside the units.
     fn settings(&self) -> String {
-        format!("{}; {:?}", self.fingerprint(), self.options.matching)
+        format!("{}; {:?}; {}", self.fingerprint(), self.options.matching, stages::versions())
     }
 
     fn read(&mut self, sources: &Sources) -> Result<DocumentCounts> {

@@ -9,7 +9,9 @@ use tracing::Instrument as _;
 
 use super::answer::write::{self, SentenceSink};
 use super::answer::{Quoted, quoted};
+use super::evidence::exact::Exact;
 use super::options::{SearchOptions, StrategyKind};
+use super::retrievers::by_regex::ByRegex;
 use super::retrievers::retriever;
 use super::session::caller::{Caller, until};
 use super::session::query::Query;
@@ -125,7 +127,7 @@ pub enum Source {
 }
 
 impl Source {
-    fn reader(&self) -> Arc<dyn GraphReader> {
+    pub(super) fn reader(&self) -> Arc<dyn GraphReader> {
         match self {
             Self::Whole(reader) => Arc::clone(reader),
             Self::Asked(source) => source.reader(),
@@ -255,6 +257,9 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the search and nothing else.
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
+        if Exact::of(query.trim(), options.syntax)?.regex.is_some() {
+            return self.searched(query, &Pipeline::plain(Arc::new(ByRegex)), options, None).await;
+        }
         let options = &options.planned(0, self.model.is_some())?;
         let caller = self.caller(options.asks_model(), options, MODEL_TIME);
         self.searched(query, &Pipeline::of(options), options, caller).await

@@ -12,7 +12,8 @@ mod strategies;
 
 pub use answer::write::{SentenceSink, UNCHECKED};
 pub use engine::{AskOptions, QueryEngine, SearchResult, Source};
-pub use evidence::filter::Filter;
+pub use evidence::exact::{NO_PHRASE, QuerySyntax};
+pub use evidence::filter::{Comparison, Filter, UNMET};
 pub use evidence::question::QUESTION_CHARS_MAX;
 pub use options::{
     DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
@@ -22,6 +23,7 @@ pub use paths::paths;
 pub use pieces::decompose::Decompose;
 pub use pieces::pick::{PICK_DEFAULT, PICK_MAX};
 pub use pieces::rerank::Rerank;
+pub use retrievers::by_regex::ByRegex;
 pub use retrievers::flat::{Dense, Hybrid, Lexical};
 pub use retrievers::questions::Questions;
 pub use retrievers::{Needs, Retriever, Retrieving, retriever};

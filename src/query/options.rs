@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::evidence::exact::QuerySyntax;
 use super::evidence::filter::Filter;
 use super::pieces::pick::PICK_MAX;
 use crate::error::{Error, Result};
@@ -222,6 +223,8 @@ pub struct SearchOptions {
     pub filters: Vec<Filter>,
     /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
     pub rerank: Option<usize>,
+    /// How a search reads its query; an answer reads it as a question.
+    pub syntax: QuerySyntax,
     /// Who reranks, where anybody does.
     pub reranked_by: RerankedBy,
     /// Passages that a language model is shown to pick from, in one call, after all else; none is asked where no number
@@ -267,6 +270,7 @@ impl Default for SearchOptions {
             top_k: 10,
             n_hop: None,
             filters: Vec::new(),
+            syntax: QuerySyntax::Question,
             rerank: None,
             reranked_by: RerankedBy::Reranker,
             pick: None,

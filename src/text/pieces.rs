@@ -31,6 +31,12 @@ pub(crate) fn english() -> &'static WordPiece<'static> {
     &ENGLISH
 }
 
+/// Returns whether a folded word is one that people write: the vocabulary of the embedder in the program has it whole.
+#[must_use]
+pub(crate) fn is_written_word(word: &str) -> bool {
+    ENGLISH.first.contains_key(word)
+}
+
 impl<'v> WordPiece<'v> {
     /// Reads a vocabulary.
     #[must_use]

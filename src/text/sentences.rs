@@ -113,7 +113,7 @@ fn ends_block(text: &str, start: usize, at: usize) -> bool {
 
 /// Returns whether a line begins a block of its own: a heading, a list item, a table row.
 #[must_use]
-pub(super) fn is_block_start(line: &str) -> bool {
+pub(crate) fn is_block_start(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     if ["- ", "* ", "+ ", "• ", "|"].iter().any(|mark| line.starts_with(mark)) || is_heading(line) {
         return true;

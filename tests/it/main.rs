@@ -26,6 +26,7 @@ mod processes;
 mod ranking;
 mod report;
 mod schemas;
+mod search;
 mod settings;
 mod strategies;
 mod support;

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Direction, Document, DocumentId, EdgeId,
-    EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, Passage,
-    PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span,
-    Spent, Step, StepKind, Writing,
+    EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual,
+    Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip,
+    Span, Spelling, Spent, Step, StepKind, Why, Writing,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
-    RetrievalReport, Run, Scored, SweepCell, SweepReport, SweepRow, compare, score, score_answers,
+    RetrievalReport, Run, Scored, Silence, SweepCell, SweepReport, SweepRow, compare, score, score_answers,
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::VectorReport;
@@ -53,16 +53,18 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 23] = [
+const OPTIONAL: [(&str, &str); 25] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
+    ("answer-line", "quotes"),
     ("answer-line", "rule"),
     ("check", "collection"),
     ("doctor", "checks.hint"),
     ("estimate", "fits_budget"),
     ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
+    ("eval-answers", "silence"),
     ("eval-answers", "work"),
     ("eval-compare", "notes"),
     ("eval-fit", "weights.titled.trees"),
@@ -111,6 +113,9 @@ fn hit() -> Hit {
         span: span(),
         text: "A.".to_owned(),
         score: -0.5,
+        matches: vec![span()],
+        why: Why { words: vec!["a".to_owned()], missing: vec!["b".to_owned()], is_named: true },
+        near_equal: vec![NearEqual { passage: passage_id(), source_id: "b".to_owned(), uri: "b.md".to_owned() }],
         metadata: Metadata::from([("year".to_owned(), "1841".to_owned())]),
         path: vec![step()],
     }
@@ -119,6 +124,7 @@ fn hit() -> Hit {
 fn ledger() -> Ledger {
     Ledger {
         asked: vec!["Who?".to_owned()],
+        spellings: vec![Spelling { typed: "Whi".to_owned(), searched: "Who".to_owned() }],
         entry: vec![EntryVertex {
             passage: passage_id(),
             score: 1.0,
@@ -236,6 +242,7 @@ fn answer_lines() -> [AnswerLine; 5] {
         form,
         long: Some("A.".to_owned()),
         rule: Some("relation".to_owned()),
+        quotes: vec!["A.".to_owned()],
     })
 }
 
@@ -399,7 +406,11 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("estimate", vec![json!(estimate())]),
         (
             "eval-answers",
-            vec![json!(AnswersReport { work: Some(work_report()), ..score_answers(&asked, &answers, facts()) })],
+            vec![json!(AnswersReport {
+                work: Some(work_report()),
+                silence: Some(Silence::default()),
+                ..score_answers(&asked, &answers, facts())
+            })],
         ),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
@@ -435,7 +446,14 @@ fn a_value_with_every_field_is_valid_and_uses_every_field_of_its_schema() {
 #[test]
 fn a_value_with_the_fewest_fields_is_valid() {
     let step = Step { entity: None, ..step() };
-    let hit = Hit { section: None, metadata: Metadata::new(), path: vec![step], ..hit() };
+    let hit = Hit {
+        section: None,
+        matches: Vec::new(),
+        near_equal: Vec::new(),
+        metadata: Metadata::new(),
+        path: vec![step],
+        ..hit()
+    };
     let entry = EntryVertex { passage: passage_id(), score: 1.0, by: "dense".to_owned(), matched: None };
     let ledger = Ledger { entry: vec![entry], ..Ledger::default() };
     let writing = Writing { degraded: None, sentences: Vec::new(), spent: Spent::default(), ..writing() };

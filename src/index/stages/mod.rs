@@ -53,12 +53,18 @@ const STAGES: [Listed; 9] = [
     listed("incoming-vectors", "embedding", 1),
     listed("outgoing-vectors", "embedding", 1),
     listed("matching", "matching questions", 1),
-    listed("terms", "writing", 1),
+    listed("terms", "writing", 2),
     listed("writing", "writing", 1),
 ];
 
 const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed {
     Listed { name, label, version }
+}
+
+/// Says by which version of each stage a version of an index is made: one that was made by others is made anew, even
+/// where no document changed.
+pub(super) fn versions() -> String {
+    STAGES.iter().map(|stage| format!("{} {}", stage.name, stage.version)).collect::<Vec<_>>().join(", ")
 }
 
 impl StageKind {

@@ -1,50 +1,52 @@
 //! Extractive answers: sentences of the passages found that answer the question together, word for word.
 //!
-//! Sentences are chosen one after the other: each for what it says itself, and for what it covers of the question
+//! Pieces of text are chosen one after the other: each for what it says itself, and for what it covers of the question
 //! that those before it leave open. So the sentence at the end of a way is chosen beside the one where the way
-//! begins, though it shares few words with the question. The worths below were chosen by hand on the demo collection
-//! and on the visible questions of three public ones; no answer is read when a question is asked.
+//! begins, though it shares few words with the question.
 
-use rustc_hash::FxHashSet;
+use std::ops::Range;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::asked::Asked;
+use super::pieces::{Piece, pieces};
+use super::relevance::is_relevant;
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
 use crate::text::{terms, tokens};
 
-/// Passages whose sentences are looked at.
+/// Passages whose pieces are looked at.
 const PASSAGES_MAX: usize = 8;
-/// Sentences of one passage that are quoted at most.
-const SENTENCES_MAX: usize = 2;
-/// Share of the question's idf that one passage must cover, where the index knows a name of the question.
-const COVERED_MIN: f32 = 0.2;
-/// What coverage and cosine must come to together, where it knows none.
-const FIT_MIN: f32 = 0.85;
-/// What coverage must come to where there are no vectors either.
-const COVERED_ALONE_MIN: f32 = 0.4;
+/// Pieces of one passage that are quoted at most.
+const PIECES_MAX: usize = 3;
+/// Bytes of pieces side by side that are quoted as one at most.
+const JOINED_BYTES_MAX: usize = 400;
+/// Letters and digits of a piece that says something at least.
+const SHORT_CHARS: usize = 20;
+/// Pieces between a heading that stands before the passage and a piece, for want of a count.
+const FAR: usize = 2;
 /// What is said when there is nothing.
 const NOTHING: &str = "No passage was found that is likely to answer the question.";
 
-/// Worth of the passage's own score, the best being 1.
-const SHARE: f32 = 0.6;
-/// Worth of what a sentence covers of the question that no chosen one does, its title included.
-const UNCOVERED: f32 = 2.0;
-/// Worth of what it covers by its own words.
-const COVERED: f32 = 0.3;
-/// Worth of a name that the question does not have, where it asks for one.
-const NAME: f32 = 0.3;
-/// Worth of a number, where it asks for one.
-const NUMBER: f32 = 1.0;
-/// Worth of the name along which a way goes on from here.
-const LINK: f32 = 0.25;
-/// Worth of lying on a way.
-const REACHED: f32 = 0.3;
-/// Worth of the sentence that says what the passage is about.
-const FIRST: f32 = 0.1;
-/// Price of a second sentence of one passage.
-const AGAIN: f32 = 0.25;
+// Worths of the signs of a piece, see [`Signs`]. They were chosen by a search over questions with known answers on the
+// demo and on documents of ten kinds, and rounded; docs/figures.md has what they come to there and elsewhere.
+const SHARE: f32 = 1.0;
+const OWN: f32 = 2.2;
+const HEADING: f32 = 1.5;
+const BEFORE: f32 = 0.4;
+const COSINE: f32 = 0.25;
+const FIT: f32 = 0.8;
+const FIRST: f32 = 0.05;
+const ASKS: f32 = -0.6;
+const SHORT: f32 = -0.2;
+const LINK: f32 = 0.2;
+/// Worth of what a piece covers of the question that no chosen one does, its title and heading included.
+const UNCOVERED: f32 = 1.9;
+/// Price of each further piece of one passage.
+const AGAIN: f32 = 0.1;
 
 /// An answer before it is put together with what was found.
 pub(in crate::query) struct Extracted {
@@ -80,58 +82,39 @@ pub(in crate::query) fn answer(found: &Ranking, hits: &[Hit], citations_max: usi
 pub(in crate::query) fn sentences(found: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
     let mut chosen = choose(found.query.passage_words()?, candidates(found, hits)?, citations_max);
     chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
-    let citations: Vec<Citation> = chosen.iter().map(|(it, score)| it.hit.citation(it.span, *score)).collect();
+    let citations: Vec<Citation> =
+        chosen.iter().map(|(it, score)| it.hit.citation(Span::from(it.span.clone()), *score)).collect();
     let text = citations.iter().map(|citation| citation.quote.as_str()).collect::<Vec<_>>().join("\n");
     Ok(Extracted { kind: AnswerKind::Extractive, text, citations })
 }
 
-/// Returns whether the passages found have anything to do with the question: a name of it that the index knows, or else
-/// enough of its words and of its meaning.
-///
-/// # Errors
-///
-/// If the store cannot be read.
-pub(in crate::query) fn is_relevant(found: &Ranking) -> Result<bool> {
-    let query = &found.query;
-    let words = query.passage_words()?;
-    let read = || found.ranked.iter().take(PASSAGES_MAX).map(|it| it.0);
-    let covered = read().map(|passage| words.weight(words.terms[passage.index()]) / words.whole()).fold(0.0, f32::max);
-    if !query.entities().is_empty() && covered >= COVERED_MIN {
-        return Ok(true);
-    }
-    let cosines = read().map(|passage| query.best_sentence_cosine_of(passage)).collect::<Result<Vec<_>>>()?;
-    Ok(match cosines.into_iter().collect::<Option<Vec<f32>>>() {
-        None => covered >= COVERED_ALONE_MIN,
-        Some(cosines) => covered + cosines.into_iter().fold(0.0, f32::max) >= FIT_MIN,
-    })
-}
-
-/// A sentence that may be quoted.
+/// A piece that may be quoted.
 struct Candidate<'a> {
     hit: &'a Hit,
     /// In the text of its passage.
-    span: Span,
-    /// Terms of the question in it and in its title.
+    span: Range<usize>,
+    /// Its place among the pieces of its passage.
+    place: usize,
+    /// Terms of the question in it, in its title and in its heading.
     terms: u64,
     /// What it is worth whatever else is quoted.
     worth: f32,
 }
 
-/// Returns the sentences of the best passages, passage by passage; headings are none.
+/// Returns the pieces of the best passages, passage by passage.
 fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>> {
     let query = &found.query;
     let reading = Reading::of(query, hits)?;
-    let sentence_terms = &query.sentence_words()?.terms;
     let mut candidates = Vec::new();
     for (&(passage, score), hit) in found.ranked.iter().zip(hits).take(PASSAGES_MAX) {
-        let spans = query.reader.passage(passage)?.sentences;
-        let numbers = query.reader.graph().passage_sentences.of(passage);
-        let sentences = spans.into_iter().zip(numbers).filter(|(span, _)| !span.of(&hit.text).starts_with('#'));
-        let passage_worth = SHARE * share(found, score) + if hit.path.is_empty() { 0.0 } else { REACHED };
-        for (i, (span, number)) in sentences.enumerate() {
-            let first = if i == 0 { FIRST } else { 0.0 };
-            let worth = passage_worth + first + reading.worth(span.of(&hit.text), passage, number, hit.passage);
-            candidates.push(Candidate { hit, span, terms: sentence_terms[number.index()], worth });
+        let share = share(found, score);
+        let sentences = query.reader.passage(passage)?.sentences;
+        let pieces = pieces(&hit.text, &sentences);
+        for (place, piece) in pieces.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| &pieces[before]);
+            let (signs, terms) = reading.signs(hit, passage, piece, before)?;
+            let signs = Signs { share, first: if place == 0 { 1.0 } else { 0.0 }, ..signs };
+            candidates.push(Candidate { hit, span: piece.span.clone(), place, terms, worth: signs.worth() });
         }
     }
     Ok(candidates)
@@ -144,11 +127,53 @@ fn share(found: &Ranking, score: f32) -> f32 {
     if best > worst { (score - worst) / (best - worst) } else { 1.0 }
 }
 
-/// What sentences are read for.
+/// What a piece is weighed by; each lies between 0 and 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Signs {
+    /// The passage's own score between the worst and the best.
+    share: f32,
+    /// Share of the question's idf that its own words cover.
+    own: f32,
+    /// That of the heading above it, the less the farther it is.
+    heading: f32,
+    /// That of the piece before it.
+    before: f32,
+    /// Cosine with the question.
+    cosine: f32,
+    /// How much it looks like what is asked for.
+    fit: f32,
+    /// Whether it opens its passage.
+    first: f32,
+    /// Whether it asks something itself.
+    asks: f32,
+    /// Whether it is too short to say much.
+    short: f32,
+    /// Whether the way goes on from here, along a name in it.
+    link: f32,
+}
+
+impl Signs {
+    fn worth(self) -> f32 {
+        SHARE * self.share
+            + OWN * self.own
+            + HEADING * self.heading
+            + BEFORE * self.before
+            + COSINE * self.cosine
+            + FIT * self.fit
+            + FIRST * self.first
+            + ASKS * self.asks
+            + SHORT * self.short
+            + LINK * self.link
+    }
+}
+
+/// What pieces are read for.
 struct Reading<'a> {
     query: &'a Query,
     words: &'a PassageWords,
-    asks_number: bool,
+    asked: Asked,
+    /// Terms of the question by what they are.
+    bits: FxHashMap<&'a str, u64>,
     /// Names along which ways leave passages.
     links: FxHashSet<(PassageId, String)>,
 }
@@ -157,89 +182,100 @@ impl<'a> Reading<'a> {
     fn of(query: &'a Query, hits: &[Hit]) -> Result<Self> {
         let steps = hits.iter().flat_map(|hit| &hit.path);
         let links = steps.filter_map(|step| Some((step.from, tokens(step.entity.as_deref()?).join(" ")))).collect();
-        Ok(Self { query, words: query.passage_words()?, asks_number: asks_number(&query.question.words), links })
+        let distinct = &query.question.distinct;
+        let bits = distinct.iter().zip(0..).map(|((term, _), number)| (term.as_str(), 1 << number)).collect();
+        let asked = Asked::of(&query.question.words);
+        Ok(Self { query, words: query.passage_words()?, asked, bits, links })
     }
 
-    /// Returns what a sentence is worth for what it says itself.
-    fn worth(&self, sentence: &str, passage: PassageOrdinal, number: SentenceOrdinal, id: PassageId) -> f32 {
-        let (graph, named) = (self.query.reader.graph(), self.query.entities());
-        let asked = &self.query.question.distinct;
-        let own = terms(sentence).into_iter().filter_map(|term| asked.iter().position(|it| it.0 == term));
-        let own = own.fold(0, |bits, term| bits | 1 << term);
-        let mentions = graph.passage_mentions.of(passage);
-        let mentions = mentions.filter(|mention| graph.mention_sentence[*mention] == number);
-        let entities: Vec<EntityOrdinal> = mentions.map(|mention| graph.mention_entity[mention]).collect();
-        let leads_on = |entity: &EntityOrdinal| self.links.contains(&(id, graph.entity_name(*entity).to_owned()));
-        let (has_asked, asked) = if self.asks_number {
-            (sentence.bytes().any(|byte| byte.is_ascii_digit()), NUMBER)
-        } else {
-            (entities.iter().any(|entity| !named.contains(entity)), NAME)
+    /// Returns which terms of the question a text has.
+    fn bits(&self, text: &str) -> u64 {
+        terms(text).iter().filter_map(|term| self.bits.get(term.as_str())).fold(0, |all, bit| all | bit)
+    }
+
+    fn covered(&self, bits: u64) -> f32 {
+        self.words.weight(bits) / self.words.whole()
+    }
+
+    /// Returns what a piece is weighed by, and which terms of the question it covers with its title and heading.
+    fn signs(&self, hit: &Hit, passage: PassageOrdinal, piece: &Piece, before: Option<&Piece>) -> Result<(Signs, u64)> {
+        let query = self.query;
+        let graph = query.reader.graph();
+        let text = hit.text.get(piece.span.clone()).unwrap_or_default();
+        let of = |span: &Range<usize>| self.bits(hit.text.get(span.clone()).unwrap_or_default());
+        let (heading, distance) = match &piece.under {
+            Some((heading, distance)) => (of(heading), *distance),
+            None => (self.bits(hit.section.as_deref().unwrap_or_default()), FAR),
         };
-        let flag = |is: bool, worth: f32| if is { worth } else { 0.0 };
-        COVERED * self.words.weight(own) / self.words.whole()
-            + flag(has_asked, asked)
-            + flag(entities.iter().any(leads_on), LINK)
+        let own = self.bits(text);
+        let (_, from) = graph.passage_sentences.of(passage).split_at(piece.sentences.start);
+        let (sentences, _) = from.split_at(piece.sentences.len());
+        let (mut title, mut cosine) = (0, 0.0f32);
+        for sentence in sentences.clone() {
+            title |= query.sentence_words()?.terms[sentence.index()];
+            cosine = cosine.max(query.sentence_cosine_of(sentence)?.unwrap_or(0.0));
+        }
+        let mentions = graph.passage_mentions.of(passage);
+        let mentions = mentions.filter(|mention| sentences.contains(graph.mention_sentence[*mention]));
+        let entities: Vec<EntityOrdinal> = mentions.map(|mention| graph.mention_entity[mention]).collect();
+        let leads_on =
+            |entity: &EntityOrdinal| self.links.contains(&(hit.passage, graph.entity_name(*entity).to_owned()));
+        let flag = |is: bool| if is { 1.0 } else { 0.0 };
+        let signs = Signs {
+            own: self.covered(own),
+            heading: self.covered(heading) / (1.0 + distance as f32),
+            before: before.map_or(0.0, |before| self.covered(of(&before.span))),
+            cosine,
+            fit: self.asked.fit(text, &query.question.distinct),
+            asks: flag(text.trim_end().ends_with('?')),
+            short: flag(text.chars().filter(|c| c.is_alphanumeric()).count() < SHORT_CHARS),
+            link: flag(entities.iter().any(leads_on)),
+            ..Signs::default()
+        };
+        Ok((signs, own | title | heading))
     }
 }
 
-/// Returns whether a question of these folded words asks for a date or a number, or for what dates decide.
-fn asks_number(words: &[String]) -> bool {
-    const ALONE: &[&str] = &["when", "older", "younger", "oldest", "youngest", "earlier"];
-    const AFTER_HOW: &[&str] = &["many", "much", "long", "old", "tall", "far", "high", "big", "large", "deep", "wide"];
-    const AFTER_WHICH: &[&str] = &["year", "date", "day", "month", "decade", "century"];
-    const BEFORE_FIRST: &[&str] = &["born", "died"];
-    let pair = |pair: &[String]| match pair {
-        [first, second] => match first.as_str() {
-            "how" => AFTER_HOW.contains(&second.as_str()),
-            "what" | "which" => AFTER_WHICH.contains(&second.as_str()),
-            first => second == "first" && BEFORE_FIRST.contains(&first),
-        },
-        _ => false,
-    };
-    words.iter().any(|word| ALONE.contains(&word.as_str())) || words.windows(2).any(pair)
-}
-
-/// Chooses `count` sentences, each the best beside those chosen before it; ties go to the better passage.
+/// Chooses pieces until there are `count` quotations, each the best beside those chosen before it; ties go to the
+/// better passage. Pieces side by side make one quotation where that is short.
 fn choose<'a>(words: &PassageWords, mut candidates: Vec<Candidate<'a>>, count: usize) -> Vec<(Candidate<'a>, f32)> {
     let whole = words.whole();
     let mut chosen: Vec<(Candidate<'a>, f32)> = Vec::new();
     let mut covered = 0;
-    while chosen.len() < count {
-        let quoted = |hit: &Hit| chosen.iter().filter(|(it, _)| it.hit.passage == hit.passage).count();
+    let mut times: FxHashMap<PassageId, usize> = FxHashMap::default();
+    loop {
         let mut best: Option<(usize, f32)> = None;
         for (i, candidate) in candidates.iter().enumerate() {
-            let times = quoted(candidate.hit);
+            let times = times.get(&candidate.hit.passage).copied().unwrap_or(0);
             let new = UNCOVERED * words.weight(candidate.terms & !covered) / whole;
             let score = candidate.worth + new - AGAIN * times as f32;
-            if times < SENTENCES_MAX && best.is_none_or(|(_, most)| score > most) {
+            if times < PIECES_MAX && best.is_none_or(|(_, most)| score > most) {
                 best = Some((i, score));
             }
         }
-        let Some((i, score)) = best else { break };
-        let candidate = candidates.remove(i);
-        covered |= candidate.terms;
-        chosen.push((candidate, score));
+        let Some((i, score)) = best else { return chosen };
+        let beside = chosen.iter_mut().find(|(it, _)| it.joins(&candidates[i]));
+        if let Some((beside, _)) = beside {
+            let candidate = candidates.remove(i);
+            beside.span = beside.span.start.min(candidate.span.start)..beside.span.end.max(candidate.span.end);
+            beside.place = beside.place.max(candidate.place);
+            covered |= candidate.terms;
+            *times.entry(candidate.hit.passage).or_default() += 1;
+        } else if chosen.len() < count {
+            let candidate = candidates.remove(i);
+            covered |= candidate.terms;
+            *times.entry(candidate.hit.passage).or_default() += 1;
+            chosen.push((candidate, score));
+        } else {
+            return chosen;
+        }
     }
-    chosen
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_for_a_date_or_an_amount_asks_for_a_number() {
-        for (question, expect) in [
-            ("When was the bridge opened?", true),
-            ("In what year did it close?", true),
-            ("How long is the river?", true),
-            ("Who died first, A or B?", true),
-            ("Who was older, A or B?", true),
-            ("How did she study?", false),
-            ("Which bridge did he design?", false),
-            ("Which was opened first?", false),
-        ] {
-            assert_eq!(asks_number(&tokens(question)), expect, "{question}");
-        }
+impl Candidate<'_> {
+    /// Returns whether `next` follows this one, and both are short enough to be one quotation.
+    fn joins(&self, next: &Candidate<'_>) -> bool {
+        let bytes = next.span.end.saturating_sub(self.span.start);
+        self.hit.passage == next.hit.passage && next.place == self.place + 1 && bytes <= JOINED_BYTES_MAX
     }
 }

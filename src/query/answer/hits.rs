@@ -1,9 +1,10 @@
 //! Passages that were found, as they are shown.
 
-use crate::domain::Hit;
+use crate::domain::{Hit, Span, Why};
 use crate::error::Result;
-use crate::graph::ordinal::PassageOrdinal;
-use crate::query::session::query::Ranking;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::query::session::query::{Query, Ranking};
+use crate::text::{is_stop_word, term, term_spans, words};
 
 /// Returns the passages that were found, in their order, with their documents and the steps that led to them.
 ///
@@ -15,6 +16,7 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     query.reader.prepare(&passages)?;
     let graph = query.reader.graph();
+    let asked = Asked::of(query);
     let hit = |(&(passage, score), rank): (&(PassageOrdinal, f32), u32)| {
         let shown = query.reader.passage(passage)?;
         let document = query.reader.document(graph.passage_document[passage])?;
@@ -27,11 +29,57 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
             uri: document.uri,
             section: shown.section,
             span: shown.span,
+            matches: asked.matches(&shown.text),
+            why: asked.why(passage)?,
             text: shown.text,
             score,
+            near_equal: Vec::new(),
             metadata: document.metadata,
             path: found.paths.get(&passage).cloned().unwrap_or_default(),
         })
     };
     found.ranked.iter().zip(1..).map(hit).collect()
+}
+
+/// What is looked for in the texts of passages.
+struct Asked<'a> {
+    query: &'a Query,
+    /// The words of the question as it has them, each once, with the bits of their terms.
+    words: Vec<(String, u64)>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(query: &'a Query) -> Self {
+        let mut asked: Vec<(String, u64)> = Vec::new();
+        for word in words(&query.question.text) {
+            let folded = crate::text::folded(word.text);
+            let own = term(&folded);
+            let bit = query.question.distinct.iter().position(|(term, _)| *term == own);
+            let Some(bit) = bit.map(|bit| 1 << bit).filter(|_| !is_stop_word(&folded)) else { continue };
+            if asked.iter().all(|it| it.1 != bit) {
+                asked.push((word.text.to_owned(), bit));
+            }
+        }
+        Self { query, words: asked }
+    }
+
+    fn matches(&self, text: &str) -> Vec<Span> {
+        let exact = &self.query.exact;
+        let spans = if exact.regex.is_some() {
+            exact.spans(text)
+        } else {
+            term_spans(text, &|term| self.query.question.distinct.iter().any(|it| it.0 == *term))
+        };
+        spans.into_iter().map(Span::from).collect()
+    }
+
+    fn why(&self, passage: PassageOrdinal) -> Result<Why> {
+        if self.query.exact.regex.is_some() {
+            return Ok(Why::default());
+        }
+        let own = self.query.passage_words()?.terms[passage.index()];
+        let (has, misses): (Vec<_>, Vec<_>) = self.words.iter().partition(|(_, bit)| own & bit != 0);
+        let texts = |words: Vec<&(String, u64)>| words.into_iter().map(|it| it.0.clone()).collect();
+        Ok(Why { words: texts(has), missing: texts(misses), is_named: self.query.names_passage(passage) })
+    }
 }

@@ -1,8 +1,11 @@
 //! Answers from what was found: sentences that are quoted, and a guess at a short answer; `write` lets a language model
 //! answer.
 
+mod asked;
 pub(super) mod extract;
 pub(super) mod hits;
+mod pieces;
+pub(super) mod relevance;
 mod short;
 pub(super) mod write;
 

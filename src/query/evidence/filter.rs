@@ -1,49 +1,237 @@
 //! Metadata filters: documents that may be shown, and through which a walk may go.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+
 use crate::domain::Metadata;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
+use crate::query::evidence::exact::{Exact, NO_PHRASE, with_phrases};
 use crate::store::{DocumentText, GraphReader};
 
-/// A condition on a document: a field of its metadata, or `id`, `uri`, `title`, `type`, has this value.
+/// Fields that are named to a reader whose filter nothing meets, and values of a field.
+const NAMED_MAX: usize = 8;
+/// Documents that are read for that.
+const READ_MAX: usize = 10_000;
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// It is this, or of this form: `*` stands for any characters, `?` for one.
+    Equal,
+    /// It is not.
+    Unequal,
+    /// It is less. Two numbers are compared as numbers, other values letter by letter, as dates are written.
+    Less,
+    /// It is not more.
+    AtMost,
+    /// It is more.
+    More,
+    /// It is not less.
+    AtLeast,
+}
+
+impl Comparison {
+    /// Every comparison as it is written, longer ones first.
+    const ALL: [(&'static str, Self); 6] = [
+        ("!=", Self::Unequal),
+        ("<=", Self::AtMost),
+        (">=", Self::AtLeast),
+        ("=", Self::Equal),
+        ("<", Self::Less),
+        (">", Self::More),
+    ];
+}
+
+/// A condition on a document: how a field of its metadata, or its `id`, `uri`, `title` or `type`, compares to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     /// The field.
     pub key: String,
-    /// Its value.
+    /// How it is compared.
+    pub comparison: Comparison,
+    /// With what.
     pub value: String,
 }
 
 impl Filter {
-    /// Reads `KEY=VALUE`.
+    /// Reads `KEY=VALUE`, or another comparison: `!=`, `<`, `<=`, `>`, `>=`. In the value of the first two, `*` stands
+    /// for any characters, slashes among them, and `?` for one; a backslash before either makes it an ordinary one.
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if there is no `=`, or nothing before it.
+    /// [`Error::Option`] if there is no comparison, or nothing before it.
     pub fn parse(text: &str) -> Result<Self> {
-        match text.split_once('=') {
-            Some((key, value)) if !key.trim().is_empty() => {
-                Ok(Self { key: key.trim().to_owned(), value: value.trim().to_owned() })
+        let at = text.char_indices().map(|(at, _)| at);
+        let mut found = at.filter_map(|at| {
+            let (key, rest) = text.split_at(at);
+            Comparison::ALL.iter().find_map(|(sign, it)| Some((key.trim(), *it, rest.strip_prefix(sign)?.trim())))
+        });
+        match found.next() {
+            Some((key, comparison, value)) if !key.is_empty() => {
+                Ok(Self { key: key.to_owned(), comparison, value: value.to_owned() })
             }
             _ => Err(Error::Option {
                 option: "filter",
                 value: text.to_owned(),
-                reason: "it has the form KEY=VALUE".to_owned(),
+                reason: "it has the form KEY=VALUE, or another of !=, <, <=, >, >= in the middle".to_owned(),
             }),
         }
     }
 
     pub(in crate::query) fn admits(&self, document: &DocumentText) -> bool {
-        let known = match self.key.as_str() {
-            "id" => Some(document.source_id.as_str()),
-            "uri" => Some(document.uri.as_str()),
-            "title" => document.title.as_deref(),
-            "type" => Some(document.media_type.as_str()),
-            _ => None,
-        };
-        let metadata: &Metadata = &document.metadata;
-        metadata.get(&self.key).map(String::as_str).or(known) == Some(self.value.as_str())
+        let Some(known) = known(&self.key, document) else { return self.comparison == Comparison::Unequal };
+        let order = || compared(known, &self.value);
+        match self.comparison {
+            Comparison::Equal => is_of_form(known, &self.value),
+            Comparison::Unequal => !is_of_form(known, &self.value),
+            Comparison::Less => order() == Ordering::Less,
+            Comparison::AtMost => order() != Ordering::Greater,
+            Comparison::More => order() == Ordering::Greater,
+            Comparison::AtLeast => order() != Ordering::Less,
+        }
     }
+}
+
+impl Display for Filter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let sign = Comparison::ALL.iter().find(|it| it.1 == self.comparison).map_or("", |it| it.0);
+        write!(f, "{}{sign}{}", self.key, self.value)
+    }
+}
+
+/// Returns the value of a field: of the metadata, or of what every document has.
+fn known<'a>(key: &str, document: &'a DocumentText) -> Option<&'a str> {
+    let metadata: &Metadata = &document.metadata;
+    metadata.get(key).map(String::as_str).or(match key {
+        "id" => Some(document.source_id.as_str()),
+        "uri" => Some(document.uri.as_str()),
+        "title" => document.title.as_deref(),
+        "type" => Some(document.media_type.as_str()),
+        _ => None,
+    })
+}
+
+fn compared(known: &str, value: &str) -> Ordering {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    match number(known).zip(number(value)) {
+        Some((known, value)) => known.total_cmp(&value),
+        None => known.cmp(value),
+    }
+}
+
+/// Returns whether `text` is of the form that `form` describes.
+///
+/// Complexity: O(text · form), without recursion: a wildcard goes back to the last one alone.
+fn is_of_form(text: &str, form: &str) -> bool {
+    let (text, form): (Vec<char>, Vec<Sign>) = (text.chars().collect(), signs(form));
+    let (mut at, mut sign) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while at < text.len() {
+        let fits = match form.get(sign) {
+            Some(Sign::Any) => {
+                retry = Some((at, sign));
+                sign += 1;
+                continue;
+            }
+            Some(Sign::One) => true,
+            Some(Sign::Letter(letter)) => *letter == text[at],
+            None => false,
+        };
+        if fits {
+            at += 1;
+            sign += 1;
+        } else if let Some((from, any)) = retry {
+            retry = Some((from + 1, any));
+            (at, sign) = (from + 1, any + 1);
+        } else {
+            return false;
+        }
+    }
+    form[sign..].iter().all(|sign| matches!(sign, Sign::Any))
+}
+
+/// A part of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Letter(char),
+    One,
+    Any,
+}
+
+fn signs(form: &str) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    let mut chars = form.chars().peekable();
+    while let Some(c) = chars.next() {
+        signs.push(match c {
+            '*' => Sign::Any,
+            '?' => Sign::One,
+            '\\' if matches!(chars.peek(), Some('*' | '?')) => Sign::Letter(chars.next().unwrap_or('\\')),
+            letter => Sign::Letter(letter),
+        });
+    }
+    signs
+}
+
+/// Says that no document meets `filters`, and what there is instead: values of the field, or fields. Nothing where one
+/// does.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+fn unmet(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<String>> {
+    let documents = DocumentOrdinal::first(reader.graph().document_count().min(READ_MAX));
+    let documents = documents.map(|document| reader.document(document)).collect::<Result<Vec<_>>>()?;
+    if documents.iter().any(|document| filters.iter().all(|filter| filter.admits(document))) {
+        return Ok(None);
+    }
+    let written = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" and ");
+    let alone = filters.iter().find(|filter| !documents.iter().any(|document| filter.admits(document)));
+    let Some(filter) = alone else { return Ok(Some(format!("{UNMET} {written} together"))) };
+    let values: BTreeSet<&str> = documents.iter().filter_map(|document| known(&filter.key, document)).collect();
+    let listed = |all: &BTreeSet<&str>| {
+        let named: Vec<String> = all.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+        let more = if all.len() > NAMED_MAX { ", …" } else { "" };
+        format!("{}{more}", named.join(", "))
+    };
+    let there = if values.is_empty() {
+        let keys = documents.iter().flat_map(|document| document.metadata.keys().map(String::as_str));
+        let keys: BTreeSet<&str> = keys.chain(["id", "uri", "title", "type"]).collect();
+        format!("no document has the field `{}`; there are {}", filter.key, listed(&keys))
+    } else {
+        format!("values of `{}` are {}", filter.key, listed(&values))
+    };
+    Ok(Some(format!("{UNMET} {written}: {there}")))
+}
+
+/// How a note begins that says that no document meets the filters.
+pub const UNMET: &str = "no document meets";
+
+/// Returns which passages may be shown, where not all may, and what a reader should know where none may.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn shown(
+    reader: &dyn GraphReader,
+    filters: &[Filter],
+    exact: &Exact,
+) -> Result<(Option<Vec<bool>>, Vec<String>)> {
+    let is_none = |allowed: &Option<Vec<bool>>| allowed.as_ref().is_some_and(|all| !all.contains(&true));
+    let mut allowed = allowed(reader, filters)?;
+    if is_none(&allowed) && !filters.is_empty() {
+        return Ok((allowed, unmet(reader, filters)?.into_iter().collect()));
+    }
+    let mut notes = Vec::new();
+    if !exact.phrases.is_empty() {
+        allowed = with_phrases(reader, &exact.phrases, allowed)?;
+        if is_none(&allowed) {
+            let phrases: Vec<String> = exact.phrases.iter().map(|phrase| format!("“{phrase}”")).collect();
+            notes.push(format!("{NO_PHRASE} {} word for word", phrases.join(" and ")));
+        }
+    }
+    Ok((allowed, notes))
 }
 
 /// Returns which passages are in the running: those at hand of documents that meet every filter; `None` where all are.
@@ -51,7 +239,7 @@ impl Filter {
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(in crate::query) fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
+fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
     let graph = reader.graph();
     let at_hand = reader.excerpt().map(|passages| {
         let mut at_hand = vec![false; graph.passage_count()];
@@ -88,9 +276,40 @@ mod tests {
         let filter = Filter::parse("kind = person").expect("a filter");
         assert_eq!((filter.key.as_str(), filter.value.as_str()), ("kind", "person"));
         assert_eq!(Filter::parse("a=b=c").expect("a filter").value, "b=c");
+        for (text, comparison) in
+            [("a>=b", Comparison::AtLeast), ("a!=b", Comparison::Unequal), ("a<b", Comparison::Less)]
+        {
+            let filter = Filter::parse(text).expect("a filter");
+            assert_eq!((filter.key.as_str(), filter.comparison, filter.value.as_str()), ("a", comparison, "b"));
+            assert_eq!(filter.to_string(), text);
+        }
         for text in ["kind", "=person", ""] {
             assert!(Filter::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_may_be_a_form() {
+        for (text, form, expect) in [
+            ("notes/2024/a.md", "notes/*.md", true),
+            ("notes/a.md", "notes/?.md", true),
+            ("notes/ab.md", "notes/?.md", false),
+            ("a*b", r"a\*b", true),
+            ("acb", r"a\*b", false),
+            ("aaab", "*a*b", true),
+            ("aaac", "*a*b", false),
+            ("", "*", true),
+            ("a", "", false),
+        ] {
+            assert_eq!(is_of_form(text, form), expect, "{text} {form}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers_and_dates_as_they_are_written() {
+        assert_eq!(compared("9", "10"), Ordering::Less);
+        assert_eq!(compared("2024-05-01", "2024-11-01"), Ordering::Less);
+        assert_eq!(compared("v9", "v10"), Ordering::Greater);
     }
 
     #[test]

@@ -21,15 +21,21 @@ pub(in crate::query) struct FieldScores {
     pub frequencies: Vec<usize>,
 }
 
-/// Returns the distinct terms of a question, in order of appearance, at most [`TERMS_MAX`].
+/// Returns the distinct terms of a question with how often each stands there, in order of appearance, and behind them
+/// further ones with what they count; at most [`TERMS_MAX`].
 #[must_use]
-pub(in crate::query) fn distinct(terms: &[String]) -> Vec<(String, f32)> {
+pub(in crate::query) fn distinct(terms: &[String], further: &[(String, f32)]) -> Vec<(String, f32)> {
     let mut distinct: Vec<(String, f32)> = Vec::new();
     for term in terms {
         if let Some((_, count)) = distinct.iter_mut().find(|(text, _)| text == term) {
             *count += 1.0;
         } else if distinct.len() < TERMS_MAX {
             distinct.push((term.clone(), 1.0));
+        }
+    }
+    for (term, worth) in further {
+        if distinct.len() < TERMS_MAX && distinct.iter().all(|(text, _)| text != term) {
+            distinct.push((term.clone(), *worth));
         }
     }
     distinct
@@ -110,9 +116,11 @@ mod tests {
     #[test]
     fn a_repeated_term_counts_as_often_as_it_stands() {
         let terms = ["a", "b", "a"].map(str::to_owned);
-        assert_eq!(distinct(&terms), [("a".to_owned(), 2.0), ("b".to_owned(), 1.0)]);
+        assert_eq!(distinct(&terms, &[]), [("a".to_owned(), 2.0), ("b".to_owned(), 1.0)]);
         let many: Vec<String> = (0..100).map(|i| i.to_string()).collect();
-        assert_eq!(distinct(&many).len(), TERMS_MAX);
+        assert_eq!(distinct(&many, &[]).len(), TERMS_MAX);
+        let further = [("b".to_owned(), 2.0), ("c".to_owned(), 2.0)];
+        assert_eq!(distinct(&terms, &further)[2..], [("c".to_owned(), 2.0)]);
     }
 
     #[test]

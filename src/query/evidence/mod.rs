@@ -1,9 +1,11 @@
 //! What a question says about every passage: the evidence that retrievers and strategies start from. Each field is
 //! computed when somebody first asks for it, and kept: who ranks by words alone does not pay for what a walk needs.
 
+pub(super) mod exact;
 pub(super) mod filter;
 pub(super) mod lexical;
 pub(super) mod question;
+pub(super) mod spelling;
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +18,7 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::trail::{Evidence, all_terms, weight};
 use crate::query::session::query::Query;
 use crate::store::{TextField, VectorField};
-use crate::text::{cue, cue_of_stem, related, stem};
+use crate::text::{cue, cue_of_stem, related, stem, term};
 use lexical::FieldScores;
 use question::{AskedQuestion, named_passages};
 
@@ -195,8 +197,27 @@ impl Query {
         Ok(Some(own.map(|sentence| sentences.cosine(sentence.0, &asked, 0)).fold(-1.0, f32::max)))
     }
 
+    /// Returns the cosine of one sentence, without a look at all others; none without an embedder.
+    pub(super) fn sentence_cosine_of(&self, sentence: SentenceOrdinal) -> Result<Option<f32>> {
+        if let Some(known) = self.fields.sentence_cosine.get() {
+            return Ok(known.get(sentence.index()).copied());
+        }
+        let asked = self.question.vector.view();
+        if asked.is_empty() {
+            return Ok(None);
+        }
+        let sentences = self.reader.vectors(VectorField::Sentence)?;
+        Ok((!sentences.is_empty()).then(|| sentences.cosine(sentence.0, &asked, 0)))
+    }
+
     fn named(&self) -> &(FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>) {
         self.fields.named.get_or_init(|| named_passages(&self.question, self.reader.graph(), NAMED_BEARERS_MAX))
+    }
+
+    /// Returns whether the question names the document of a passage.
+    pub(super) fn names_passage(&self, passage: PassageOrdinal) -> bool {
+        let (by_title, by_lead) = self.named();
+        by_title.contains_key(&passage) || by_lead.contains_key(&passage)
     }
 
     /// Returns the entities that it names, known to bear a document or not.
@@ -207,8 +228,8 @@ impl Query {
     fn cues(&self) -> Result<&FxHashMap<CueOrdinal, f32>> {
         let idf = &self.passage_words()?.idf;
         let idf_of = |word: &str| {
-            let stem = stem(word);
-            self.question.distinct.iter().position(|(term, _)| *term == stem).map_or(0.0, |term| idf[term])
+            let own = term(word);
+            self.question.distinct.iter().position(|(term, _)| *term == own).map_or(0.0, |term| idf[term])
         };
         Ok(self.fields.cues.get_or_init(|| cues(&self.question, self.reader.graph(), &idf_of)))
     }

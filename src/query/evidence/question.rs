@@ -2,14 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::domain::Spelling;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{EntityOrdinal, KeywordOrdinal, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, entity_flag, name_kind};
 use crate::graph::vectors::QuantizedVectors;
 use crate::query::evidence::lexical::distinct;
+use crate::store::{GraphReader, TextField};
 use crate::text::{
-    NameLookup, NameMatch, NameRule, Run, capitalized_runs, find_names, is_stop_word, stem, terms, tokens,
+    NameLookup, NameMatch, NameRule, Run, Terms, capitalized_runs, find_names, is_stop_word, stem, tokens,
 };
 
 /// Characters of a question at most.
@@ -17,13 +19,22 @@ pub const QUESTION_CHARS_MAX: usize = 4_000;
 /// Words of a name at most.
 const NAME_WORDS_MAX: usize = 12;
 
+/// What an identifier counts beside a word: what has it whole comes before what has its words.
+const IDENTIFIER_WORTH: f32 = 2.0;
+/// What a part of a word in camel case counts beside a word.
+const PART_WORTH: f32 = 0.5;
+
 /// A question taken apart.
 #[derive(Debug, Clone)]
 pub struct AskedQuestion {
-    /// The question as it was asked, without white space around it.
+    /// The question as it is searched for, without white space around it.
     pub text: String,
-    /// Its terms, in order, with repetitions.
+    /// Words of it that stand for others that were typed.
+    pub spellings: Vec<Spelling>,
+    /// Terms of its words, in order, with repetitions.
     pub terms: Vec<String>,
+    /// Identifiers in it whole, and parts of words in camel case, each with what it counts beside a word.
+    pub identifiers: Vec<(String, f32)>,
     /// Its distinct terms, in order of appearance, each with how often it stands there: at most
     /// [`TERMS_MAX`](crate::graph::trail::TERMS_MAX).
     pub distinct: Vec<(String, f32)>,
@@ -87,15 +98,20 @@ impl AskedQuestion {
                 vector.push(embedding.values());
             }
         }
-        let terms = terms(&text);
+        let Terms { words: terms, identifiers, parts } = Terms::of(&text);
+        let counted = |terms: Vec<String>, worth: f32| terms.into_iter().map(move |term| (term, worth));
+        let identifiers = counted(identifiers, IDENTIFIER_WORTH).chain(counted(parts, PART_WORTH));
+        let identifiers: Vec<(String, f32)> = identifiers.collect();
         Ok(Self {
-            distinct: distinct(&terms),
+            distinct: distinct(&terms, &identifiers),
             terms,
+            identifiers,
             words: tokens(&text),
             names: Vec::new(),
             capitalized,
             model_names: Vec::new(),
             vector,
+            spellings: Vec::new(),
             text,
         })
     }
@@ -109,6 +125,28 @@ impl AskedQuestion {
             names.extend(self.model_name(name, graph).filter(|it| names.iter().all(|known| known.entity != it.entity)));
         }
         Self { names, ..self }
+    }
+
+    /// Returns it with words that stand for others.
+    #[must_use]
+    pub(in crate::query) fn with_spellings(self, spellings: Vec<Spelling>) -> Self {
+        Self { spellings, ..self }
+    }
+
+    /// Returns it without identifiers that no passage has: their words stand for them.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub(in crate::query) fn with_known_identifiers(mut self, reader: &dyn GraphReader) -> Result<Self> {
+        let mut known = Vec::new();
+        for (term, worth) in std::mem::take(&mut self.identifiers) {
+            if reader.frequency(TextField::Passage, &term)? > 0 {
+                known.push((term, worth));
+            }
+        }
+        self.distinct = distinct(&self.terms, &known);
+        Ok(Self { identifiers: known, ..self })
     }
 
     /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of

@@ -3,9 +3,9 @@
 use crate::domain::{PassageId, PathEnd, PathsBy};
 use crate::error::{Error, Result};
 use crate::graph::network::Node;
-use crate::graph::ordinal::DocumentOrdinal;
-use crate::store::{DocumentText, GraphReader};
-use crate::text::{folded, near};
+use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
+use crate::store::{DocumentText, GraphReader, TextField};
+use crate::text::{Terms, folded, near};
 
 /// Documents of one title that an error names.
 const AMONG_MAX: usize = 5;
@@ -33,6 +33,9 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
                 return Ok(named);
             }
             if let Some(named) = document(reader, name)? {
+                return Ok(named);
+            }
+            if let Some(named) = identifier(reader, name)? {
                 return Ok(named);
             }
             let graph = reader.graph();
@@ -86,6 +89,22 @@ fn document(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
         }
     }
     Ok(None)
+}
+
+/// Returns the passage in which an identifier stands most often, of several the first: `wal_level`, `--no-verify`.
+fn identifier(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
+    let mut best: Option<(u32, u32)> = None;
+    for term in Terms::of(name).identifiers {
+        reader.postings(TextField::Passage, &term, &mut |passage, count| {
+            if best.is_none_or(|(_, most)| count > most) {
+                best = Some((passage, count));
+            }
+        })?;
+        if best.is_some() {
+            break;
+        }
+    }
+    Ok(best.map(|(passage, _)| Node::Passage(PassageOrdinal(passage))))
 }
 
 fn titles(reader: &dyn GraphReader) -> Result<Vec<String>> {

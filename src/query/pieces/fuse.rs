@@ -101,7 +101,7 @@ fn round_robin(parts: Vec<RankedList>) -> Vec<Hit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{DocumentId, Metadata, Span};
+    use crate::domain::{DocumentId, Metadata, Span, Why};
 
     fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
         let hit = |((name, score), rank): (&(&str, f32), u32)| Hit {
@@ -115,6 +115,9 @@ mod tests {
             span: Span { start: 0, end: 0 },
             text: String::new(),
             score: *score,
+            matches: Vec::new(),
+            why: Why::default(),
+            near_equal: Vec::new(),
             metadata: Metadata::new(),
             path: Vec::new(),
         };

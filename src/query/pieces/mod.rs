@@ -3,6 +3,7 @@
 pub(super) mod decompose;
 pub(super) mod entities;
 pub(super) mod fuse;
+pub(super) mod near_equal;
 pub(super) mod pick;
 pub(super) mod read_by_rule;
 pub(super) mod rerank;

@@ -1,6 +1,7 @@
 //! Retrievers: each ranks the passages of one version for one question. Those here follow no edge; `hop` and `trail`,
 //! which walk, are retrievers too.
 
+pub(super) mod by_regex;
 pub(super) mod flat;
 pub(super) mod questions;
 

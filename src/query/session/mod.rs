@@ -13,13 +13,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::engine::{QueryEngine, Source, check_embedder};
-use super::evidence::filter::allowed;
+use super::evidence::exact::{Exact, QuerySyntax};
+use super::evidence::filter::shown;
 use super::evidence::question::{AskedQuestion, checked, named_passages};
+use super::evidence::spelling::respelled;
 use super::evidence::{Fields, NAMED_BEARERS_MAX};
 use super::options::SearchOptions;
 use super::retrievers::{Needs, Retriever};
 use super::strategies::{Found, Strategy};
-use crate::domain::{DatabaseError, IndexVersion, ModelWork};
+use crate::domain::{DatabaseError, IndexVersion, ModelWork, Spelling};
 use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
@@ -327,8 +329,9 @@ impl Session {
             current.version()
         };
         self.enter("embedding the question");
-        let asked = AskedQuestion::parse(&self.question, asked_embedder(embedder.as_ref(), needs)).await?;
-        let asked = asked.with_model_names(self.names.to_vec());
+        let (text, spellings) = self.respelled(source.reader()).await?;
+        let asked = AskedQuestion::parse(&text, asked_embedder(embedder.as_ref(), needs)).await?;
+        let asked = asked.with_spellings(spellings).with_model_names(self.names.to_vec());
         self.enter("fetching what the question needs");
         let reader = match source {
             Source::Whole(reader) => Arc::clone(reader),
@@ -341,11 +344,11 @@ impl Session {
             });
         }
         self.enter("comparing it with every passage");
-        let (options, embedder) = (Arc::clone(&self.options), Arc::clone(embedder));
+        let (options, embedder, exact) = (Arc::clone(&self.options), Arc::clone(embedder), self.exact()?);
         let opening = move || {
-            let question = asked.put_to(reader.graph());
-            let allowed = allowed(reader.as_ref(), &options.filters)?;
-            Ok(Query { reader, question, embedder, allowed, fields: Fields::default() })
+            let question = asked.put_to(reader.graph()).with_known_identifiers(reader.as_ref())?;
+            let (allowed, notes) = shown(reader.as_ref(), &options.filters, &exact)?;
+            Ok(Query { reader, question, embedder, exact, allowed, notes, fields: Fields::default() })
         };
         let query: Result<Query> =
             tokio::task::spawn_blocking(opening).await.map_err(|error| Error::Internal(error.to_string()))?;
@@ -353,6 +356,24 @@ impl Session {
         let opened = Opened { needs, count, query: Arc::clone(&query) };
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(opened);
         Ok(query)
+    }
+
+    /// Returns what the query says word for word; sub-questions say nothing so.
+    fn exact(&self) -> Result<Exact> {
+        let syntax = if self.depth == 0 && !self.is_answer { self.options.syntax } else { QuerySyntax::Question };
+        Exact::of(&self.question, syntax)
+    }
+
+    /// Returns the question as it is searched for, with the words in it that stand for others.
+    async fn respelled(&self, reader: Arc<dyn GraphReader>) -> Result<(String, Vec<Spelling>)> {
+        let question = Arc::clone(&self.question);
+        let exact = self.exact()?;
+        if exact.regex.is_some() || !exact.phrases.is_empty() {
+            return Ok((question.to_string(), Vec::new()));
+        }
+        let respelling =
+            move || Ok(respelled(&question, reader.as_ref())?.unwrap_or_else(|| (question.to_string(), Vec::new())));
+        tokio::task::spawn_blocking(respelling).await.map_err(|error| Error::Internal(error.to_string()))?
     }
 
     /// Returns the question as it was put to the version before, where that has all that is needed now.
@@ -376,6 +397,8 @@ impl Session {
         count: usize,
     ) -> Result<Arc<dyn GraphReader>> {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+        // Of scripts without spaces a word is a whole clause: its pairs of characters are what is found.
+        words.extend(asked.terms.iter().filter(|term| !term.is_ascii()).cloned());
         words.sort_unstable();
         words.dedup();
         words.truncate(TERMS_MAX);

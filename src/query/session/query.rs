@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::ordinal::PassageOrdinal;
 use crate::query::answer::hits::hits;
 use crate::query::evidence::Fields;
+use crate::query::evidence::exact::Exact;
 use crate::query::evidence::question::AskedQuestion;
 use crate::skill::FoundPassage;
 use crate::store::{GraphReader, PassageText};
@@ -22,8 +23,12 @@ pub struct Query {
     pub question: AskedQuestion,
     /// What turns texts into vectors like those of the version.
     pub embedder: Arc<dyn Embedder>,
+    /// What the question says word for word.
+    pub(in crate::query) exact: Exact,
     /// Passages that may be shown, where not all may.
     pub(in crate::query) allowed: Option<Vec<bool>>,
+    /// What a reader should know of that.
+    pub(in crate::query) notes: Vec<String>,
     pub(in crate::query) fields: Fields,
 }
 
@@ -118,7 +123,8 @@ impl Query {
     pub(in crate::query) fn new_ledger(&self) -> Ledger {
         let names = self.question.model_names.join(", ");
         let notes = if names.is_empty() { None } else { Some(format!("names by the language model: {names}")) };
-        let notes = notes.into_iter().collect();
-        Ledger { asked: vec![self.question.text.clone()], notes, ..Ledger::default() }
+        let notes = notes.into_iter().chain(self.notes.iter().cloned()).collect();
+        let spellings = self.question.spellings.clone();
+        Ledger { asked: vec![self.question.text.clone()], spellings, notes, ..Ledger::default() }
     }
 }

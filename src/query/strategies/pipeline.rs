@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::{Finding, Found, Strategy};
 use crate::error::{Error, Result};
-use crate::query::answer::extract::is_relevant;
+use crate::query::answer::relevance::is_relevant;
 use crate::query::options::{Reading, SearchOptions, StrategyKind};
 use crate::query::pieces::decompose::{Decompose, Decomposed, decomposed};
 use crate::query::pieces::entities::with_entities;
 use crate::query::pieces::fuse::fused;
+use crate::query::pieces::near_equal;
 use crate::query::pieces::pick::{PICK_DEFAULT, pick};
 use crate::query::pieces::rerank::{Rerank, Reranking};
 use crate::query::retrievers::{Retriever, retriever};
@@ -70,11 +71,18 @@ impl Pipeline {
         let retrieving = if self.entities { with_entities(retrieving).await? } else { retrieving };
         let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
         let mut ranking = retrieving.retrieve(self.retriever.as_ref(), count).await?;
+        let is_reranked = reranking.is_some();
         if let Some(reranking) = reranking {
             session.enter("judging passages again");
             ranking = reranking.apply(&session.keeping(arranging), ranking, kept_count).await?;
         }
-        let found = Found::of(ranking).await?;
+        let (mut ranking, mut groups) = near_equal::grouped(ranking, kept_count).await?;
+        if !groups.is_empty() && !is_reranked {
+            let more = retrieving.retrieve(self.retriever.as_ref(), count + near_equal::ROOM).await?;
+            (ranking, groups) = near_equal::grouped(more, kept_count).await?;
+        }
+        let mut found = Found::of(ranking).await?;
+        near_equal::tell(&mut found.hits, groups);
         if arranging == 0 || !is_promising(session, &found).await? {
             return Ok(found);
         }

@@ -54,7 +54,7 @@ fn seen(cli: &Cli, terminal: Terminal, args: &[&str]) -> Option<Seen> {
 #[track_caller]
 fn assert_harmless(text: &str, what: &str) {
     let mut own = text.replace("\r\n", "\n");
-    for code in ["\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m", "\u{1b}[2K", "\u{1b}[1A", "\r"] {
+    for code in ["\u{1b}[1m", "\u{1b}[1;31m", "\u{1b}[2m", "\u{1b}[0m", "\u{1b}[2K", "\u{1b}[1A", "\r"] {
         own = own.replace(code, "");
     }
     let steers = |c: char| {

@@ -12,7 +12,7 @@ use crate::graph::trail::{Candidates, Leap, Substituted};
 use crate::graph::vectors::QuantizedVectors;
 use crate::query::session::query::Query;
 use crate::store::VectorField;
-use crate::text::{is_stop_word, stem, terms};
+use crate::text::{is_stop_word, term, terms};
 
 /// Questions that are asked anew at most.
 const QUESTIONS: usize = 10;
@@ -44,9 +44,9 @@ fn text(query: &Query, leap: &Leap) -> Result<String> {
     let known: FxHashSet<String> = terms(document.title.as_deref().unwrap_or_default()).into_iter().collect();
     let entity = graph.entity_name(leap.entity);
     let is_open = |word: &&String| {
-        let stem = stem(word);
-        let bit = query.question.distinct.iter().position(|(term, _)| *term == stem);
-        let is_answered = known.contains(&stem) || bit.is_some_and(|bit| leap.terms >> bit & 1 == 1);
+        let own = term(word);
+        let bit = query.question.distinct.iter().position(|(term, _)| *term == own);
+        let is_answered = known.contains(&own) || bit.is_some_and(|bit| leap.terms >> bit & 1 == 1);
         let is_idle = is_stop_word(word) && !INTERROGATIVES.contains(&word.as_str());
         !is_answered && !is_idle && !entity.split(' ').any(|own| own == word.as_str())
     };

@@ -1,0 +1,216 @@
+//! What a query says word for word: phrases in quotation marks, and a regular expression between slashes.
+
+use std::ops::Range;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::error::{Error, Result};
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::query::session::query::Query;
+use crate::store::{GraphReader, TextField};
+use crate::text::{Terms, fold};
+
+/// Phrases of a query at most; further ones are words.
+const PHRASES_MAX: usize = 8;
+/// Bytes of a compiled regular expression at most.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+/// Places of a text that are marked at most.
+const SPANS_MAX: usize = 1_000;
+/// What stands around a phrase.
+const QUOTES: [(char, char); 3] = [('"', '"'), ('“', '”'), ('„', '“')];
+
+/// How a query is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum QuerySyntax {
+    /// As a question: quotation marks and slashes say nothing.
+    #[default]
+    Question,
+    /// As it is typed into a search: what stands in quotation marks stands so in each passage that is found, and a
+    /// query between slashes is a regular expression.
+    Search,
+}
+
+/// What a query says word for word.
+#[derive(Debug, Clone, Default)]
+pub(in crate::query) struct Exact {
+    /// What stands in quotation marks, as texts are compared.
+    pub(in crate::query) phrases: Vec<String>,
+    /// The regular expression that it is.
+    pub(in crate::query) regex: Option<Regex>,
+}
+
+impl Exact {
+    /// Reads a query; nothing is word for word in a question.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Question`] for a regular expression that cannot be read, or is too large.
+    pub(in crate::query) fn of(query: &str, syntax: QuerySyntax) -> Result<Self> {
+        if syntax == QuerySyntax::Question {
+            return Ok(Self::default());
+        }
+        Ok(match regex(query).transpose()? {
+            Some(regex) => Self { phrases: Vec::new(), regex: Some(regex) },
+            None => Self { phrases: phrases(query), regex: None },
+        })
+    }
+
+    /// Returns where `text` has what is said word for word, in order.
+    pub(in crate::query) fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        let found = self.regex.iter().flat_map(|regex| regex.find_iter(text));
+        found.map(|found| found.range()).filter(|span| !span.is_empty()).take(SPANS_MAX).collect()
+    }
+}
+
+/// Returns what stands in quotation marks in a query, as texts are compared.
+fn phrases(query: &str) -> Vec<String> {
+    let mut phrases = Vec::new();
+    let mut rest = query;
+    while let Some((at, (open, close))) =
+        rest.char_indices().find_map(|(at, c)| Some((at, *QUOTES.iter().find(|(open, _)| *open == c)?)))
+    {
+        let Some(inside) = rest.get(at + open.len_utf8()..) else { break };
+        let Some((phrase, after)) = inside.split_once(close) else { break };
+        let phrase = compared(phrase);
+        if phrase.contains(char::is_alphanumeric) && phrases.len() < PHRASES_MAX {
+            phrases.push(phrase);
+        }
+        rest = after;
+    }
+    phrases
+}
+
+/// Returns the regular expression that a query is, without its slashes; `/…/i` does not tell capitals from small
+/// letters.
+///
+/// # Errors
+///
+/// [`Error::Question`] for one that cannot be read, or is too large.
+pub(in crate::query) fn regex(query: &str) -> Option<Result<Regex>> {
+    let inside = query.strip_prefix('/')?;
+    let (pattern, is_insensitive) = match inside.strip_suffix("/i") {
+        Some(pattern) => (pattern, true),
+        None => (inside.strip_suffix('/')?, false),
+    };
+    if pattern.is_empty() {
+        return None;
+    }
+    let built = RegexBuilder::new(pattern)
+        .case_insensitive(is_insensitive)
+        .multi_line(true)
+        .size_limit(REGEX_BYTES_MAX)
+        .dfa_size_limit(REGEX_BYTES_MAX)
+        .build();
+    Some(built.map_err(|error| {
+        let said = error.to_string();
+        let said = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        Error::Question { reason: format!("the regular expression cannot be read: {said}") }
+    }))
+}
+
+/// Returns a text as phrases are looked for: folded, in lower case, with one space where there is white space.
+fn compared(text: &str) -> String {
+    fold(text).to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether `text` has `phrase`, and neither end of it inside a word.
+fn has_phrase(text: &str, phrase: &str) -> bool {
+    let is_inside = |outer: Option<char>, inner: Option<char>| {
+        outer.is_some_and(char::is_alphanumeric) && inner.is_some_and(char::is_alphanumeric)
+    };
+    text.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + phrase.len()..]);
+        !is_inside(before.chars().next_back(), phrase.chars().next())
+            && !is_inside(after.chars().next(), phrase.chars().next_back())
+    })
+}
+
+/// How a note begins that says that no passage has a phrase.
+pub const NO_PHRASE: &str = "no passage has";
+
+/// Keeps of the passages that may be shown those that have every phrase, in their text or in the title of their
+/// document; `allowed` is which they are, where not all are.
+///
+/// Complexity: the texts of the passages that have every word of a phrase are read.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn with_phrases(
+    reader: &dyn GraphReader,
+    phrases: &[String],
+    allowed: Option<Vec<bool>>,
+) -> Result<Option<Vec<bool>>> {
+    let graph = reader.graph();
+    let mut allowed = allowed.unwrap_or_else(|| vec![true; graph.passage_count()]);
+    for phrase in phrases {
+        for term in Terms::of(phrase).words {
+            let mut has = vec![false; allowed.len()];
+            reader.postings(TextField::Passage, &term, &mut |passage, _| has[passage as usize] = true)?;
+            allowed.iter_mut().zip(has).for_each(|(allowed, has)| *allowed &= has);
+        }
+        let candidates: Vec<PassageOrdinal> = graph.passages().filter(|passage| allowed[passage.index()]).collect();
+        reader.prepare(&candidates)?;
+        for passage in candidates {
+            let document = graph.passage_document[passage];
+            let text = compared(&reader.passage(passage)?.text);
+            let title = || Ok::<_, Error>(compared(&reader.document(document)?.title.unwrap_or_default()));
+            allowed[passage.index()] = has_phrase(&text, phrase) || has_phrase(&title()?, phrase);
+        }
+    }
+    Ok(Some(allowed))
+}
+
+/// Returns the passages in which a regular expression matches, those with most matches first, and how many there are.
+///
+/// Complexity: a pass over all texts.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn matching(
+    query: &Query,
+    regex: &Regex,
+    count: usize,
+) -> Result<(Vec<(PassageOrdinal, f32)>, usize)> {
+    let reader = query.reader.as_ref();
+    let mut found = Vec::new();
+    for passage in reader.graph().passages().filter(|it| query.is_allowed(*it)) {
+        let matches = regex.find_iter(&reader.passage(passage)?.text).count();
+        if matches > 0 {
+            found.push((passage, matches as f32));
+        }
+    }
+    let all = found.len();
+    Ok((crate::graph::top::best(found, count), all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_stand_in_quotation_marks() {
+        assert_eq!(phrases("the \"Heron  Bridge\" of “Örebro” and \"open"), ["heron bridge", "orebro"]);
+        assert_eq!(phrases("no quotes, \"\" and \"--\""), [""; 0]);
+    }
+
+    #[test]
+    fn a_phrase_is_found_where_it_is_no_part_of_a_longer_word() {
+        let has = |text: &str, phrase: &str| has_phrase(&compared(text), &compared(phrase));
+        assert!(has("Use git commit\n  --no-verify.", "commit --no-verify"));
+        assert!(has("A (wal_level) here", "WAL_LEVEL"));
+        assert!(!has("wal_levels", "wal_level"));
+        assert!(has("wal_levels wal_level", "wal_level"));
+    }
+
+    #[test]
+    fn a_query_between_slashes_is_a_regular_expression() {
+        assert!(regex("/gc\\.\\w+Expire/").unwrap().unwrap().is_match("gc.reflogExpire"));
+        assert!(regex("/Mill/i").unwrap().unwrap().is_match("a mill"));
+        assert!(regex("and/or").is_none() && regex("/").is_none() && regex("//").is_none());
+        let error = regex("/(/").unwrap().expect_err("no expression").to_string();
+        assert!(error.contains("regular expression") && !error.contains('\n'), "{error}");
+        assert!(regex("/(\\w{1000}){1000}/").unwrap().is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The terms that a text is searched by: stems of its words; identifiers whole, and the humps of names in camel case;
+//! pairs of neighboring characters where a script has no spaces between words.
+
+use std::ops::Range;
+
+use super::fold::push_folded;
+use super::identifiers::{self, Identifier};
+use super::lexicon::{is_stop_word, stem};
+use super::segments;
+use super::words::{Word, tokens, words};
+
+/// The terms of a text, those of its words apart from those that only help to find identifiers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// Terms of its words, in order, with repetitions.
+    pub(crate) words: Vec<String>,
+    /// Identifiers whole.
+    pub(crate) identifiers: Vec<String>,
+    /// Parts of words in camel case.
+    pub(crate) parts: Vec<String>,
+}
+
+/// Returns the terms that `text` is searched by: stems of its words without stop words, and then its identifiers whole
+/// and in parts, so that both who knows an identifier and who knows a word of it finds it.
+#[must_use]
+pub fn terms(text: &str) -> Vec<String> {
+    let Terms { mut words, mut identifiers, mut parts } = Terms::of(text);
+    words.append(&mut identifiers);
+    words.append(&mut parts);
+    words
+}
+
+impl Terms {
+    /// Returns the terms of a text.
+    #[must_use]
+    pub(crate) fn of(text: &str) -> Self {
+        let words = if text.is_ascii() || !text.contains(segments::is_unspaced) {
+            tokens(text).iter().filter(|word| !is_stop_word(word)).map(|word| term(word)).collect()
+        } else {
+            unspaced(text)
+        };
+        let mut terms = Self { words, ..Self::default() };
+        for Identifier { whole, parts } in identifiers::identifiers(text) {
+            terms.identifiers.extend(whole.map(|whole| stem(&whole)));
+            terms.parts.extend(parts.iter().filter(|part| !is_stop_word(part)).map(|part| stem(part)));
+        }
+        terms
+    }
+}
+
+/// Returns where `text` has words of which a term is wanted, in order, without overlap.
+#[must_use]
+pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for word in words(text) {
+        if word.text.contains(segments::is_unspaced) {
+            let mut start = word.start;
+            for segment in segments::segments(word.text) {
+                spans_of_segment(segment, start, is_wanted, &mut spans);
+                start += segment.len();
+            }
+        } else if is_of_wanted(word.text, is_wanted) {
+            spans.push(word.start..word.end);
+        }
+    }
+    spans
+}
+
+fn is_of_wanted(word: &str, is_wanted: &dyn Fn(&str) -> bool) -> bool {
+    let mut folded = String::new();
+    push_folded(word, &mut folded);
+    let is_itself = !is_stop_word(&folded) && is_wanted(&term(&folded));
+    is_itself || Terms::of(word).parts.iter().any(|part| is_wanted(part))
+}
+
+/// Appends where a segment at `start` has wanted pairs; pairs that overlap are one span.
+fn spans_of_segment(segment: &str, start: usize, is_wanted: &dyn Fn(&str) -> bool, spans: &mut Vec<Range<usize>>) {
+    if !segment.contains(segments::is_unspaced) {
+        spans.extend(is_of_wanted(segment, is_wanted).then(|| start..start + segment.len()));
+        return;
+    }
+    let ends: Vec<(usize, usize)> = segment.char_indices().map(|(at, c)| (at, at + c.len_utf8())).collect();
+    if let [(at, end)] = ends[..] {
+        spans.extend(is_wanted(segment).then(|| start + at..start + end));
+    }
+    for pair in ends.windows(2) {
+        let (at, end) = (pair[0].0, pair[1].1);
+        let has_pair = segment.get(at..end).is_some_and(is_wanted);
+        match spans.last_mut().filter(|last| has_pair && last.end >= start + at) {
+            Some(last) => last.end = start + end,
+            None => spans.extend(has_pair.then(|| start + at..start + end)),
+        }
+    }
+}
+
+/// Returns the term of a folded word: its stem, by the rules of the language that its script is mostly used for.
+#[must_use]
+pub(crate) fn term(word: &str) -> String {
+    segments::stem(word).unwrap_or_else(|| stem(word))
+}
+
+/// Returns the terms of the words of a text in which some have no spaces between.
+fn unspaced(text: &str) -> Vec<String> {
+    use unicode_normalization::UnicodeNormalization as _;
+
+    // Folding takes the syllables of Korean and the voiced sounds of Japanese apart.
+    let text: String = text.nfkc().collect();
+    let mut terms = Vec::new();
+    for Word { text: word, .. } in words(&text) {
+        for segment in segments::segments(word) {
+            if segment.contains(segments::is_unspaced) {
+                segments::push_pairs(segment, &mut terms);
+            } else {
+                terms.extend(tokens(segment).iter().filter(|word| !is_stop_word(word)).map(|word| term(word)));
+            }
+        }
+    }
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[&str]) {
+        assert_eq!(terms(text), expect, "{text}");
+    }
+
+    #[test]
+    fn terms_are_stems_without_stop_words() {
+        check("Who directed the Films of Čapek?", &["direct", "film", "capek"]);
+    }
+
+    #[test]
+    fn identifiers_are_terms_whole_beside_their_words() {
+        check("Set RUST_LOG to debug.", &["set", "rust", "log", "debug", "rustlog"]);
+        check("`wal_level`", &["wal", "level", "wallevel"]);
+        check("git commit --no-verify", &["git", "commit", "verifi", "--noverifi"]);
+        check("gc.reflogExpire", &["gc", "reflogexpir", "gcreflogexpir", "reflog", "expir"]);
+        check("see RFC 2119", &["see", "rfc", "2119", "rfc2119"]);
+        check("error 40P01", &["error", "40p01"]);
+    }
+
+    #[test]
+    fn prose_has_no_identifiers() {
+        for text in ["A well-known film-maker, e.g. in the U.S. of 1990-91; and/or", "He said: no... McDonald's 3 sons"]
+        {
+            assert_eq!(Terms::of(text).identifiers, [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn words_without_spaces_between_are_found_by_pairs_of_characters() {
+        check("山田太郎は東京に住む。", &["山田", "田太", "太郎", "東京", "住"]);
+        check("ﾗｰﾒﾝとカレー", &["ラー", "ーメ", "メン", "カレ", "レー"]);
+        check("首都是北京", &["首都", "北京"]);
+        check("홍길동은 서울에서", &["홍길", "길동", "동은", "서울", "울에", "에서"]);
+        check("東京2020 Olympics", &["東京", "2020", "olymp"]);
+    }
+
+    #[test]
+    fn words_are_found_where_they_stand() {
+        let spans = |text: &str, query: &str| {
+            let wanted = terms(query);
+            let spans = term_spans(text, &|term| wanted.iter().any(|it| it == term));
+            spans.into_iter().map(|span| text[span].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(spans("The Bridges of Čapek, bridging", "bridge capek"), ["Bridges", "Čapek", "bridging"]);
+        assert_eq!(spans("set gc.reflogExpire now", "reflog"), ["reflogExpire"]);
+        assert_eq!(spans("私は山田太郎です", "山田太郎"), ["山田太郎"]);
+        assert_eq!(spans("no", "yes"), [""; 0]);
+    }
+
+    #[test]
+    fn words_of_other_scripts_have_stems_of_their_own() {
+        assert_eq!(terms("книги"), terms("книга"));
+        assert_eq!(terms("المدرسة"), terms("مدرسة"));
+    }
+}
