@@ -419,6 +419,7 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
         | ChatError::Vectors { .. }
         | ChatError::Refused { .. }
         | ChatError::Truncated { .. }
+        | ChatError::Useless { .. }
         | ChatError::CircuitOpen { .. } => ErrorKind::Unavailable,
     }
 }

@@ -149,6 +149,7 @@ impl ChatModel for Says {
             usage: Usage { input_tokens: 1, output_tokens: 1, is_estimated: true },
             model: "says".to_owned(),
             origin: ReplyOrigin::Server,
+            calls: 1,
             cost: None,
         };
         Box::pin(async move { Ok::<_, ChatError>(reply) })

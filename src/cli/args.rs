@@ -141,8 +141,9 @@ pub(super) struct IndexArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct IndexModelArgs {
-    /// Let a language model write the questions of passages: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or
-    /// litellm; a model of the server that is set; or `default`, the one that is set [default: rules make them].
+    /// Let a language model write the questions of passages: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp,
+    /// litellm, azure, anthropic, gemini or openrouter; a model of the server that is set; or `default`, the one
+    /// that is set [default: rules make them].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
     /// What it and an embedder behind a server may spend together: `2.50USD`, `1e6tok`, `5000calls`; more than one may
@@ -153,7 +154,7 @@ pub(super) struct IndexModelArgs {
     #[command(flatten)]
     pub(super) questions: QuestionArgs,
     /// Say what the model, and an embedder behind a server, would be asked and what that would cost, and do nothing.
-    #[arg(long, conflicts_with_all = ["record", "replay", "budget", "neo4j"])]
+    #[arg(long, conflicts_with_all = ["record", "replay", "neo4j"])]
     pub(super) dry_run: bool,
     /// Whether calls are written down or taken from a file.
     #[command(flatten)]
@@ -193,8 +194,8 @@ pub(super) struct RecordingArgs {
 #[command(next_help_heading = MODELS)]
 pub(super) struct ModelArgs {
     /// What makes vectors: `builtin`, `none`, `onnx:DIR` for the model in a folder, or `SERVER:MODEL` with openai,
-    /// ollama, vllm, llama.cpp, litellm, or server, the one that is set [default: that of the index, or
-    /// `CAIRN_EMBEDDER`, or `builtin`].
+    /// ollama, vllm, llama.cpp, litellm, azure, gemini, openrouter, or server, the one that is set [default: that of
+    /// the index, or `CAIRN_EMBEDDER`, or `builtin`].
     #[arg(long, value_name = "NAME")]
     pub(super) embedder: Option<String>,
     /// Library of ONNX Runtime, 1.24 or later [default: `CAIRN_ONNX_RUNTIME`, or beside a model that you name, or where
@@ -281,7 +282,8 @@ pub(super) struct DoctorArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Ask the server of `--model` what it can do, and remember it; six small calls at most.
+    /// Ask the server of `--model` what it can do, try each skill, and remember what was found out, by some 15
+    /// small calls.
     #[arg(long, requires = "model")]
     pub(super) probe: bool,
     /// The language model, as `cairn ask --model` takes it.
@@ -319,8 +321,9 @@ pub(super) struct SearchArgs {
 #[command(next_help_heading = LANGUAGE_MODELS)]
 #[command(group = ArgGroup::new(LANGUAGE_MODEL).args(["model"]).multiple(true))]
 pub(super) struct ModelCallArgs {
-    /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp or litellm; a model of the server
-    /// that is set; or `default`, the one that is set [default: none is asked].
+    /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp, litellm, azure, anthropic,
+    /// gemini or openrouter; a model of the server that is set; or `default`, the one that is set [default: none is
+    /// asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
     /// Calls to the model at most, for each question. `auto` makes the best of them: one picks, three or more take the

@@ -211,6 +211,10 @@ const fn of_chat(error: &ChatError) -> &'static str {
         | ChatError::Interrupted { .. }
         | ChatError::Timeout { .. }
         | ChatError::CircuitOpen { .. } => "try again later, or ask without a model",
+        ChatError::Useless { .. } => {
+            "see what it says (`cairn doctor --probe --model …` tries each task), then try again, with \
+             `--retry-failed` for passages that got nothing; or try another model"
+        }
         ChatError::TooLarge { .. }
         | ChatError::Malformed { .. }
         | ChatError::Vectors { .. }

@@ -7,6 +7,7 @@ use super::publish::{self, publish_from};
 use super::{Done, Surroundings, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
+use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::graph::matching::EDGES_MAX;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
@@ -29,7 +30,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let options = IndexOptions {
         progress: Some(sink),
         cancellation,
-        calls_at_once: surroundings.setup.limits().concurrency,
+        calls_at_once: surroundings.setup.limits(ModelRole::Index).concurrency,
         ..options(&args)?
     };
     let sources = Sources::Paths(args.paths.clone());
@@ -63,7 +64,10 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
             publish::say(&published, &args.database, surroundings);
         }
     }
-    if args.place.json { surroundings.print_json(&report) } else { Ok(()) }
+    if args.place.json {
+        surroundings.print_json(&report)?;
+    }
+    index_model::end(report.model.as_ref())
 }
 
 /// Who gives an index another embedder means the published one too.

@@ -1,13 +1,14 @@
 //! What `cairn index` says of models behind servers: what they would cost, and what they came to.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::IndexArgs;
 use super::screen::Screen;
 use super::{Done, Surroundings};
-use crate::domain::{Cost, Spent, Usage};
+use crate::domain::{Cost, Usage};
 use crate::error::{Error, Result};
-use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, VectorReport, estimate};
+use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, StoppedBy, VectorReport, estimate};
 use crate::setup::Calls;
 use crate::text::counted;
 
@@ -42,7 +43,14 @@ pub(super) async fn dry_run(
     match estimate.stages.len() {
         0 => screen.line("no server would be asked: no model is named, and vectors are made here")?,
         1 => {}
-        _ => screen.line(all(&estimate.stages))?,
+        _ => {
+            let all = estimate.sum();
+            screen.line(format!("in all: {}, {}", counted(all.calls, "call"), sum(all.usage, all.cost.as_ref())))?;
+        }
+    }
+    if let Some(fits) = estimate.fits_budget {
+        let fits = if fits { "fits" } else { "does not fit" };
+        screen.line(format!("that {fits} into the budget, as far as it is known beforehand"))?;
     }
     Ok(screen.line("nothing was written, and nobody was asked")?)
 }
@@ -61,10 +69,13 @@ async fn estimated(
         Err(error) => return Err(error),
     };
     let (setup, language_model) = (&surroundings.setup, &args.language_model);
-    let calls = Calls { meter: setup.meter(&language_model.budget)?, ..Calls::default() };
+    let meter = setup.meter(&language_model.budget)?;
+    let calls = Calls { meter: Arc::clone(&meter), ..Calls::default() };
     let performers = setup.to_estimate(workspace.as_ref(), &args.models.options(), &calls).await?;
     let asked = setup.asked_model(language_model.model.as_deref(), workspace.as_ref())?;
-    estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), asked.as_ref(), options)
+    let estimate = estimate(workspace.as_ref(), sources, performers.embedder.as_ref(), asked.as_ref(), options)?;
+    let fits_budget = meter.budget().is_limit().then(|| meter.budget().fits(&estimate.sum()));
+    Ok(Estimate { fits_budget, ..estimate })
 }
 
 fn line(stage: &StageEstimate) -> String {
@@ -73,15 +84,6 @@ fn line(stage: &StageEstimate) -> String {
     let texts = stage.texts.map_or_else(String::new, |texts| format!(" for {}", counted(texts, "text")));
     let (calls, model, sum) = (counted(stage.calls, "call"), &stage.model, sum(stage.usage, stage.cost.as_ref()));
     format!("{}: {calls} to {model}{texts}{kept}, {sum}", stage.stage)
-}
-
-/// Says what all stages come to together.
-fn all(stages: &[StageEstimate]) -> String {
-    let mut all = Spent::default();
-    for StageEstimate { calls, usage, cost, .. } in stages {
-        all.add(&Spent { calls: *calls, cached: 0, usage: *usage, cost: cost.clone() });
-    }
-    format!("in all: {}, {}", counted(all.calls, "call"), sum(all.usage, all.cost.as_ref()))
 }
 
 fn sum(usage: Usage, cost: Option<&Cost>) -> String {
@@ -115,6 +117,16 @@ pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings
              goes on",
             counted(report.left, "passage"),
         ));
+    }
+}
+
+/// Ends a run in whose last replies there was nothing of use with an error: what was paid for them bought nothing.
+pub(super) fn end(report: Option<&ModelReport>) -> Done {
+    match report {
+        Some(ModelReport { model, stopped_by: Some(StoppedBy::Useless), useless: Some(source), .. }) => {
+            Err(Error::Chat { model: model.clone(), source: source.clone() }.into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn run(args: ReportArgs, surroundings: &Surroundings) -> Done {
     let options = ReportOptions { questions: args.question, about, search };
     let (models, calls) = (args.models.options(), Calls::default());
     let performers = surroundings.setup.to_read(&workspace, &models, &calls);
-    let made = report(&workspace, performers, &options).await?;
+    let made = Box::pin(report(&workspace, performers, &options)).await?;
     files::write(&args.out, &made.page)?;
     let out = args.out.display().to_string();
     if args.place.json {

@@ -258,7 +258,8 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
     }
     for (skill, SkillCalls { asked, unusable, last }) in work.skills.iter().filter(|(skill, _)| *skill != "pick") {
         let why = last.as_ref().map_or_else(String::new, |last| format!(", {unusable} of no use; the last: {last}"));
-        screen.note(format!("asked to {skill} {asked} times{why}"));
+        let times = if *asked == 1 { "once".to_owned() } else { format!("{asked} times") };
+        screen.note(format!("asked to {skill} {times}{why}"));
     }
     if work.stop != StopReason::Finished {
         screen.note(format!("asked nothing more: {}", work.stop));

@@ -43,6 +43,7 @@ fn spending(status: &Status) -> Vec<Value> {
             "model": model,
             "calls": spent.calls,
             "cached": spent.cached,
+            "lost": spent.lost,
             "usage": spent.usage,
             "cost": spent.cost,
         })

@@ -25,7 +25,7 @@ pub const INDEX_DEFAULT: &str = ".cairn";
 const NO_COLOR: &str = "NO_COLOR";
 
 /// What the environment and the files say.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// The files that were read.
     pub files: SettingsFiles,
@@ -203,6 +203,12 @@ impl Settings {
     #[must_use]
     pub fn servers(&self) -> Option<PathBuf> {
         self.caches.as_ref().map(|folder| folder.join("servers.json"))
+    }
+
+    /// Returns the file that remembers how servers count tokens; none where the user has no folder for caches.
+    #[must_use]
+    pub fn token_counts(&self) -> Option<PathBuf> {
+        self.caches.as_ref().map(|folder| folder.join("tokens.json"))
     }
 }
 

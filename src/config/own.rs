@@ -75,6 +75,9 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
     if file.model.has_key() {
         return Err(refuse("a key does not belong there: name a file with `key_file`".to_owned()));
     }
+    if let Some(problem) = file.model.problem() {
+        return Err(refuse(problem));
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let from_folder = |path: PathBuf| folder.join(path);
     let embedder = file.embedder.map(|embedder| match embedder.strip_prefix(LOCAL_MODEL) {

@@ -141,6 +141,14 @@ pub enum ChatError {
         /// The model.
         model: String,
     },
+    /// None of the last replies could be used: the model is asked no more, so that no more is paid for nothing.
+    #[error("none of the last {replies} replies of the model could be used, so it is asked no more; the last: {last}")]
+    Useless {
+        /// Replies in a row.
+        replies: u32,
+        /// What was wrong with the last, and how it began.
+        last: String,
+    },
     /// The model failed again and again, and is left alone for a while.
     #[error("it failed {failures} times in a row and is left alone for {wait_ms} ms more; last: {last}")]
     CircuitOpen {
@@ -202,7 +210,7 @@ impl ChatError {
             | Self::Server { said, .. }
             | Self::Refused { said } => vec![said],
             Self::Store { action, reason } => vec![action, reason],
-            Self::CircuitOpen { last, .. } => vec![last],
+            Self::CircuitOpen { last, .. } | Self::Useless { last, .. } => vec![last],
             Self::NoPrice { model } => vec![model],
             Self::Budget { limit, spent, wanted, .. } => vec![limit, spent, wanted],
             Self::NotRecorded { purpose, key, .. } => vec![purpose, key],
@@ -215,20 +223,25 @@ impl ChatError {
     /// that nothing is paid for twice.
     #[must_use]
     pub const fn is_free_to_retry(&self) -> bool {
-        matches!(self, Self::RateLimited { .. } | Self::Server { .. } | Self::Unreachable { .. })
+        match self {
+            Self::Server { status, .. } => !is_of_gateway(*status),
+            Self::RateLimited { .. } | Self::Unreachable { .. } => true,
+            _ => false,
+        }
     }
 
     /// Returns whether the server may charge for the call all the same.
     #[must_use]
     pub const fn may_have_cost(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::Server { status, .. } => is_of_gateway(*status),
             Self::Interrupted { .. }
-                | Self::Timeout { .. }
-                | Self::TooLarge { .. }
-                | Self::Malformed { .. }
-                | Self::Vectors { .. }
-        )
+            | Self::Timeout { .. }
+            | Self::TooLarge { .. }
+            | Self::Malformed { .. }
+            | Self::Vectors { .. } => true,
+            _ => false,
+        }
     }
 
     /// Returns whether the server may have more to do than it can: fewer calls at one time would help.
@@ -295,11 +308,18 @@ impl ChatError {
             Self::Budget { .. } => "budget",
             Self::NoPrice { .. } => "no_price",
             Self::CircuitOpen { .. } => "circuit_open",
+            Self::Useless { .. } => "useless",
             Self::NotRecorded { .. } => "not_recorded",
             Self::VectorNotRecorded { .. } => "vector_not_recorded",
             Self::Store { .. } => "store",
         }
     }
+}
+
+/// Returns whether a status says that a gateway gave up on the server behind it, which may have done the work: 502 and
+/// 504, and what content delivery networks have for the same (520 to 527, 598, 599).
+const fn is_of_gateway(status: u16) -> bool {
+    matches!(status, 502 | 504 | 520..=527 | 598 | 599)
 }
 
 /// What a call read and wrote, in tokens.
@@ -338,24 +358,37 @@ pub struct Spent {
     pub calls: u64,
     /// Calls that were answered from kept replies, for nothing.
     pub cached: u64,
-    /// What the former read and wrote.
+    /// Calls that ended without a reply after they were sent, cut off or timed out: nobody knows what they cost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
+    /// What the first read and wrote.
     pub usage: Usage,
     /// What they cost; none where a price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl fmt::Display for Spent {
     /// Says it in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = if self.cached > 0 { format!(", {} from kept replies", self.cached) } else { String::new() };
+        let lost = match self.lost {
+            0 => String::new(),
+            1 => ", 1 call without a reply that may have cost something".to_owned(),
+            lost => format!(", {lost} calls without a reply that may have cost something"),
+        };
         if self.calls == 0 {
-            return write!(f, "0 calls{kept}");
+            return write!(f, "0 calls{kept}{lost}");
         }
         let Usage { input_tokens, output_tokens, is_estimated } = self.usage;
         let about = if is_estimated { "about " } else { "" };
         let calls = if self.calls == 1 { "call" } else { "calls" };
-        write!(f, "{} {calls}{kept}, {about}{input_tokens} tokens read, {output_tokens} written, ", self.calls)?;
+        write!(f, "{} {calls}{kept}{lost}, {about}{input_tokens} tokens read, {output_tokens} written, ", self.calls)?;
         match &self.cost {
             Some(cost) => write!(f, "{:.6} {}", cost.amount, cost.currency),
             None => f.write_str("price unknown"),
@@ -364,6 +397,12 @@ impl fmt::Display for Spent {
 }
 
 impl Spent {
+    /// Returns what a call came to that ended in a fault.
+    #[must_use]
+    pub fn on(fault: &ChatError) -> Self {
+        Self { lost: u64::from(fault.may_have_cost()), ..Self::default() }
+    }
+
     /// Adds what other calls came to. One unknown price makes the sum unknown.
     pub fn add(&mut self, other: &Self) {
         self.cost = match (self.cost.take(), &other.cost) {
@@ -376,9 +415,10 @@ impl Spent {
         };
         self.calls += other.calls;
         self.cached += other.cached;
+        self.lost += other.lost;
         self.usage = Usage {
-            input_tokens: self.usage.input_tokens + other.usage.input_tokens,
-            output_tokens: self.usage.output_tokens + other.usage.output_tokens,
+            input_tokens: self.usage.input_tokens.saturating_add(other.usage.input_tokens),
+            output_tokens: self.usage.output_tokens.saturating_add(other.usage.output_tokens),
             is_estimated: self.usage.is_estimated || other.usage.is_estimated,
         };
     }
@@ -391,7 +431,11 @@ mod tests {
     #[test]
     fn what_may_have_been_paid_for_is_never_tried_again() {
         let reason = || "x".to_owned();
+        let server = |status| ChatError::Server { status, retry_after_ms: None, said: reason() };
         for error in [
+            server(502),
+            server(504),
+            server(524),
             ChatError::Interrupted { reason: reason() },
             ChatError::Timeout { limit_ms: 1 },
             ChatError::TooLarge { bytes_max: 1 },
@@ -400,7 +444,9 @@ mod tests {
             assert!(error.may_have_cost() && !error.is_free_to_retry(), "{error}");
         }
         let limited = ChatError::RateLimited { retry_after_ms: Some(1500), said: reason() };
-        assert!(limited.is_free_to_retry() && !limited.may_have_cost());
+        for free in [&limited, &server(500), &server(503), &server(529)] {
+            assert!(free.is_free_to_retry() && !free.may_have_cost());
+        }
         assert_eq!(limited.retry_after(), Some(Duration::from_millis(1500)));
         assert!(ChatError::Key { status: 401, said: reason() }.needs_correction());
     }

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashSet;
 
 use crate::domain::{ChatError, Spent, Usage};
-use crate::llm::{Meter, Reserved, SetAside, tokens_estimate};
+use crate::llm::{Measured, Meter, Reserved, SetAside, tokens_estimate};
 use crate::text::model_tokens;
 
 /// Texts of a call at most.
 pub(super) const TEXTS_MAX: usize = 64;
+/// Tokens that a server may add to a text, before and behind it.
+const TOKENS_PER_TEXT: u64 = 4;
 /// Tokens of a call at most, as they are estimated; a text that has more goes alone.
 pub(super) const TOKENS_MAX: u64 = 16_384;
 
@@ -21,6 +23,8 @@ pub struct Account {
     spent: Mutex<Spent>,
     /// What the model is still to be asked before anything else.
     opening: &'static [&'static str],
+    /// Texts of a call at most.
+    texts_max: usize,
 }
 
 /// Who makes a call, and so who pays for it.
@@ -34,7 +38,12 @@ pub(super) enum Payer {
 
 impl Account {
     pub(super) fn new(model: String, meter: Arc<Meter>) -> Self {
-        Self { model, meter, spent: Mutex::default(), opening: &[] }
+        Self { model, meter, spent: Mutex::default(), opening: &[], texts_max: TEXTS_MAX }
+    }
+
+    /// Returns the account of a model whose server takes so many texts in a call.
+    pub(super) fn of_texts(self, texts_max: usize) -> Self {
+        Self { texts_max, ..self }
     }
 
     /// Returns the account of a model that is still to be asked this before anything else.
@@ -62,8 +71,8 @@ impl Account {
         let sent: Vec<&str> = texts.iter().filter(|it| is_sent(it) && seen.insert(**it)).copied().collect();
         let input_tokens = sent.iter().map(|text| model_tokens(text)).sum();
         let usage = Usage { input_tokens, output_tokens: 0, is_estimated: true };
-        let calls = batches(&sent).len() as u64;
-        Spent { calls, cached: 0, usage, cost: self.meter.cost(&self.model, usage) }
+        let calls = batches(&sent, self.texts_max).len() as u64;
+        Spent { calls, usage, cost: self.meter.cost(&self.model, usage), ..Spent::default() }
     }
 
     /// Returns about what opening the embedder would come to, where that is still to be done.
@@ -85,22 +94,37 @@ impl Account {
         std::mem::take(&mut *self.spent())
     }
 
-    /// Returns a call that fits into the budget.
+    /// Learns from how many tokens the server counted in texts.
+    pub(super) fn learn(&self, measured: &Measured, usage: Usage) {
+        if !usage.is_estimated {
+            self.meter.learn(&self.model, measured, usage.input_tokens);
+        }
+    }
+
+    /// Returns a call for texts that fits into the budget.
     ///
     /// # Errors
     ///
     /// [`ChatError::Budget`] for one that does not, [`ChatError::NoPrice`] for a budget of money and a model without a
     /// price.
-    pub(super) fn reserve(&self, most_tokens: u64) -> Result<Reserved, ChatError> {
-        let most = Usage { input_tokens: most_tokens, output_tokens: 0, is_estimated: true };
+    pub(super) fn reserve(&self, measured: &Measured, texts: usize) -> Result<Reserved, ChatError> {
+        let added = TOKENS_PER_TEXT * texts as u64;
+        let input_tokens = self.meter.tokens_max(&self.model, measured) + added;
+        let most = Usage { input_tokens, output_tokens: 0, is_estimated: true };
         self.meter.reserve(&self.model, most)
     }
 
     /// Counts what a call came to, and returns it.
     pub(super) fn settle(&self, reserved: Reserved, usage: Usage, payer: Payer) -> Spent {
-        let spent = Spent { calls: 1, cached: 0, usage, cost: reserved.settle(usage) };
+        let spent = Spent { calls: 1, usage, cost: reserved.settle(usage), ..Spent::default() };
         self.count(&spent, payer);
         spent
+    }
+
+    /// Counts a call that ended in a fault.
+    pub(super) fn fail(&self, reserved: Reserved, fault: &ChatError, payer: Payer) {
+        reserved.fail(fault);
+        self.count(&Spent::on(fault), payer);
     }
 
     /// Counts what a call came to for who pays for it, and against no budget.
@@ -121,7 +145,7 @@ pub(super) fn is_sent(text: &str) -> bool {
 }
 
 /// Parts texts into batches, each of as many as a call may have.
-pub(super) fn batches<'a, 'b>(texts: &'b [&'a str]) -> Vec<&'b [&'a str]> {
+pub(super) fn batches<'a, 'b>(texts: &'b [&'a str], texts_max: usize) -> Vec<&'b [&'a str]> {
     let mut batches = Vec::new();
     let mut rest = texts;
     while !rest.is_empty() {
@@ -130,7 +154,7 @@ pub(super) fn batches<'a, 'b>(texts: &'b [&'a str]) -> Vec<&'b [&'a str]> {
             tokens += tokens_estimate(text);
             tokens <= TOKENS_MAX
         };
-        let (batch, after) = rest.split_at(rest.iter().take(TEXTS_MAX).take_while(fits).count().max(1));
+        let (batch, after) = rest.split_at(rest.iter().take(texts_max.max(1)).take_while(fits).count().max(1));
         batches.push(batch);
         rest = after;
     }
@@ -147,11 +171,11 @@ mod tests {
         let long = "a".repeat(3 * TOKENS_MAX as usize / 2);
         let mut texts = vec!["a"; TEXTS_MAX + 1];
         texts.extend([long.as_str(); 3]);
-        let sizes: Vec<usize> = batches(&texts).iter().map(|batch| batch.len()).collect();
+        let sizes: Vec<usize> = batches(&texts, TEXTS_MAX).iter().map(|batch| batch.len()).collect();
         assert_eq!(sizes, [TEXTS_MAX, 2, 2]);
         let longer = long.repeat(3);
-        assert_eq!(batches(&[longer.as_str(), "a"]).len(), 2);
-        assert!(batches(&[]).is_empty());
+        assert_eq!(batches(&[longer.as_str(), "a"], TEXTS_MAX).len(), 2);
+        assert!(batches(&[], TEXTS_MAX).is_empty());
     }
 
     #[test]
@@ -177,7 +201,7 @@ mod tests {
         let account = Account::new("a".to_owned(), Arc::default());
         let usage = Usage { input_tokens: 7, ..Usage::default() };
         for payer in [Payer::Run, Payer::Question] {
-            account.settle(account.reserve(9).unwrap(), usage, payer);
+            account.settle(account.reserve(&Measured::of(["nine bytes"]), 1).unwrap(), usage, payer);
         }
         assert_eq!(account.take_spent(), Spent { calls: 1, usage, ..Spent::default() });
         assert_eq!(account.take_spent(), Spent::default());

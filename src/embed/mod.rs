@@ -33,7 +33,7 @@ pub use onnx::OnnxEmbedder;
 pub use place::{Confirmed, EmbedderPlace, LocalPlace, ServerPlace};
 pub use replayed::ReplayedEmbedder;
 pub use rerank::{OnnxReranker, Reranker, Scores};
-pub use server::{ServerEmbedder, ServerOptions};
+pub use server::{Learnt, ServerEmbedder, ServerOptions};
 pub use static_table::StaticTable;
 pub use withheld::WithheldEmbedder;
 

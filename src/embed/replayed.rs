@@ -10,7 +10,7 @@ use super::server::{PIECES_MAX, PROBE, embedding, unusable};
 use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{ChatError, Embedding};
 use crate::error::{Error, Result};
-use crate::llm::{Endpoint, RecordedCalls, RecordedVectors};
+use crate::llm::{Endpoint, RecordedCalls, RecordedVectors, VectorSettings};
 use crate::text::one_line;
 
 /// Characters of a text by which one that is missing is named.
@@ -23,6 +23,7 @@ pub struct ReplayedEmbedder {
     dimension: usize,
     place: EmbedderPlace,
     account: Account,
+    settings: VectorSettings,
     recorded: Arc<RecordedVectors>,
     replay: Mutex<Replay>,
 }
@@ -59,12 +60,13 @@ impl ReplayedEmbedder {
     /// `dimension` values.
     #[must_use]
     pub fn pinned(endpoint: &Endpoint, dimension: usize, calls: &RecordedCalls) -> Self {
-        let name = endpoint.name();
+        let name = endpoint.embedder_name();
         let recorded = calls.vectors(&name);
         Self {
             dimension: recorded.dimension().unwrap_or(dimension),
             place: EmbedderPlace::Server(ServerPlace::of(endpoint)),
-            account: Account::new(name.clone(), Arc::default()),
+            account: Account::new(endpoint.name(), Arc::default()),
+            settings: endpoint.vectors.clone(),
             name,
             recorded,
             replay: Mutex::default(),
@@ -82,7 +84,8 @@ impl ReplayedEmbedder {
             if !is_sent(text) {
                 return Some(empty.clone());
             }
-            match self.vector(text, payer) {
+            let sent = format!("{}{text}", self.settings.prefix(payer == Payer::Question));
+            match self.vector(&sent, payer) {
                 Ok(vector) => Some(vector),
                 Err(error) => {
                     fault.get_or_insert(error);

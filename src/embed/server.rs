@@ -7,18 +7,19 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 use tokio::task::JoinSet;
 
-use super::account::{Account, Payer, batches, is_sent};
+use super::account::{Account, Payer, TEXTS_MAX, batches, is_sent};
 use super::place::{EmbedderPlace, ServerPlace};
 use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
-use crate::domain::{ChatError, Embedding, EmbeddingError, Spent, Usage};
+use crate::domain::{BudgetKind, ChatError, Embedding, EmbeddingError, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::llm::{
-    CircuitBreaker, CircuitBreakerOptions, EmbeddingsServer, Endpoint, Limits, Meter, Pace, Recording, Retries,
-    tokens_estimate,
+    CircuitBreakerOptions, EmbeddingsServer, Endpoint, Guard, Limits, Measured, Meter, Recording, Retries,
+    VectorSettings, tokens_estimate,
 };
 use crate::telemetry;
 
@@ -40,6 +41,18 @@ pub struct ServerOptions {
     pub meter: Arc<Meter>,
     /// Where its calls are written down; none for nowhere.
     pub recording: Option<Arc<Recording>>,
+    /// Hears how many texts of a call the server takes, where it refused more, to remember it.
+    pub learnt: Option<Learnt>,
+}
+
+/// Hears a number that was found out.
+#[derive(Clone)]
+pub struct Learnt(pub Arc<dyn Fn(usize) + Send + Sync>);
+
+impl std::fmt::Debug for Learnt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Learnt")
+    }
 }
 
 /// An embedder behind a server that speaks as `OpenAI`'s.
@@ -47,6 +60,10 @@ pub struct ServerEmbedder {
     dimension: usize,
     /// Calls at one time at most.
     calls_max: usize,
+    /// Texts of a call at most: fewer once the server refused more.
+    texts_max: AtomicUsize,
+    learnt: Option<Learnt>,
+    settings: VectorSettings,
     place: EmbedderPlace,
     caller: Arc<Caller>,
 }
@@ -56,9 +73,7 @@ struct Caller {
     name: String,
     account: Account,
     server: EmbeddingsServer,
-    breaker: CircuitBreaker,
-    retries: Retries,
-    pace: Pace,
+    guard: Guard,
     recording: Option<Arc<Recording>>,
 }
 
@@ -110,25 +125,37 @@ impl ServerEmbedder {
         options: ServerOptions,
         account: impl FnOnce(Account) -> Account,
     ) -> Result<Self> {
-        let name = endpoint.name();
+        let (name, priced_as) = (endpoint.embedder_name(), endpoint.name());
         let place = EmbedderPlace::Server(ServerPlace::of(&endpoint));
-        let server = options.meter.check(&name).and_then(|()| EmbeddingsServer::new(endpoint));
+        let settings = endpoint.vectors.clone();
+        let server = options.meter.check(&priced_as).and_then(|()| EmbeddingsServer::new(endpoint));
         let server = server.map_err(|source| Error::EmbedderServer { embedder: name.clone(), source })?;
         let calls_max = options.limits.concurrency.max(1);
+        let texts_max = settings.texts_max.unwrap_or(TEXTS_MAX).clamp(1, TEXTS_MAX);
         let caller = Caller {
-            account: account(Account::new(name.clone(), options.meter)),
+            account: account(Account::new(priced_as, options.meter).of_texts(texts_max)),
             name,
             server,
-            breaker: CircuitBreaker::new(options.circuit),
-            retries: options.retries,
-            pace: Pace::new(options.limits),
+            guard: Guard::new(options.limits, options.retries, options.circuit),
             recording: options.recording,
         };
-        Ok(Self { dimension, calls_max, place, caller: Arc::new(caller) })
+        let (learnt, texts_max) = (options.learnt, AtomicUsize::new(texts_max));
+        Ok(Self { dimension, calls_max, texts_max, learnt, settings, place, caller: Arc::new(caller) })
+    }
+
+    /// Embeds texts as they are sent: with what stands before them.
+    async fn vectors(&self, texts: &[&str], payer: Payer) -> Embedded {
+        let prefix = self.settings.prefix(payer == Payer::Question);
+        if prefix.is_empty() {
+            return self.vectors_of(texts, payer).await;
+        }
+        let sent = |text: &&str| if is_sent(text) { format!("{prefix}{text}") } else { String::new() };
+        let texts: Vec<String> = texts.iter().map(sent).collect();
+        self.vectors_of(&texts.iter().map(String::as_str).collect::<Vec<_>>(), payer).await
     }
 
     /// Embeds texts: equal ones once, those without words not at all.
-    async fn vectors(&self, texts: &[&str], payer: Payer) -> Embedded {
+    async fn vectors_of(&self, texts: &[&str], payer: Payer) -> Embedded {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut distinct: Vec<&str> = Vec::new();
         for text in texts.iter().filter(|text| is_sent(text)) {
@@ -150,13 +177,14 @@ impl ServerEmbedder {
     async fn distinct_vectors(&self, texts: &[&str], payer: Payer) -> (Vec<Option<Embedding>>, Option<ChatError>) {
         let mut vectors = vec![None; texts.len()];
         let mut fault = None;
-        let mut waiting = placed(texts);
+        let at_first = self.texts_max.load(Ordering::Relaxed);
+        let mut waiting = placed(texts, at_first);
         let mut calls = JoinSet::new();
         // Calls at one time set aside more than they take: what did not fit beside others may fit alone.
         let mut calls_max = self.calls_max;
         loop {
             while fault.is_none() && calls.len() < calls_max {
-                let Some((at, batch)) = waiting.pop_front() else { break };
+                let Some((at, batch)) = self.next_batch(&mut waiting) else { break };
                 let (caller, is_alone) = (Arc::clone(&self.caller), calls_max == 1);
                 calls.spawn(async move {
                     let came = caller.ask(batch.clone(), payer).await;
@@ -174,10 +202,41 @@ impl ServerEmbedder {
                     calls_max = 1;
                     waiting.push_front((at, batch));
                 }
+                // What may come to less is smaller.
+                Err(ChatError::Budget { kind, .. }) if kind != BudgetKind::Calls && batch.len() > 1 => {
+                    let mut batch = batch;
+                    let rest = batch.split_off(batch.len() / 2);
+                    waiting.push_front((at + batch.len(), rest));
+                    waiting.push_front((at, batch));
+                }
+                // Too many texts for this server, or one that is too long: that is found out by fewer.
+                Err(error) if error.is_of_request() && batch.len() > 1 => {
+                    self.texts_max.fetch_min(batch.len() / 2, Ordering::Relaxed);
+                    waiting.push_front((at, batch));
+                }
                 Err(error) => drop(fault.get_or_insert(error)),
             }
         }
+        let texts_max = self.texts_max.load(Ordering::Relaxed);
+        if let Some(Learnt(learnt)) = self.learnt.as_ref().filter(|_| fault.is_none() && texts_max < at_first) {
+            learnt(texts_max);
+        }
+        // One text that is refused says nothing of how many are.
+        if fault.is_some() {
+            self.texts_max.fetch_max(at_first, Ordering::Relaxed);
+        }
         (vectors, fault)
+    }
+
+    /// Returns the next batch, of no more texts than the server is known to take; the rest waits.
+    fn next_batch(&self, waiting: &mut VecDeque<(usize, Vec<String>)>) -> Option<(usize, Vec<String>)> {
+        let (at, mut batch) = waiting.pop_front()?;
+        let texts_max = self.texts_max.load(Ordering::Relaxed).max(1);
+        if batch.len() > texts_max {
+            let rest = batch.split_off(texts_max);
+            waiting.push_front((at + texts_max, rest));
+        }
+        Some((at, batch))
     }
 
     /// Puts the vectors of a call where they belong, and notes the first fault among them.
@@ -197,14 +256,14 @@ impl ServerEmbedder {
 }
 
 /// Parts texts into what goes out in one call each, with the place of its first text.
-fn placed(texts: &[&str]) -> VecDeque<(usize, Vec<String>)> {
+fn placed(texts: &[&str], texts_max: usize) -> VecDeque<(usize, Vec<String>)> {
     let mut first = 0;
     let batch = |batch: &[&str]| {
         let at = first;
         first += batch.len();
         (at, batch.iter().map(|text| (*text).to_owned()).collect())
     };
-    batches(texts).into_iter().map(batch).collect()
+    batches(texts, texts_max).into_iter().map(batch).collect()
 }
 
 impl Caller {
@@ -220,10 +279,10 @@ impl Caller {
     }
 
     async fn call(&self, texts: &[&str], payer: Payer) -> Result<(Vec<Vec<f32>>, Spent), ChatError> {
-        let tokens = texts.iter().map(|text| tokens_estimate(text)).sum();
-        let reserved = self.account.reserve(tokens)?;
-        let call = || self.pace.keep(tokens, Box::pin(self.server.vectors(texts)));
-        match self.breaker.guard(self.retries.again(call)).await {
+        let tokens: u64 = texts.iter().map(|text| tokens_estimate(text)).sum();
+        let measured = Measured::of(texts.iter().copied());
+        let reserved = self.account.reserve(&measured, texts.len())?;
+        match self.guard.call(tokens, || Box::pin(self.server.vectors(texts))).await {
             Ok(came) => {
                 let is_estimated = came.tokens.is_none();
                 let usage = Usage { input_tokens: came.tokens.unwrap_or(tokens), output_tokens: 0, is_estimated };
@@ -233,11 +292,12 @@ impl Caller {
                     tokens = usage.input_tokens,
                     "replied"
                 );
+                self.account.learn(&measured, usage);
                 Ok((came.vectors, self.account.settle(reserved, usage, payer)))
             }
             Err(error) => {
                 tracing::warn!(operation = telemetry::EMBEDDINGS, kind = error.kind_name(), "no reply");
-                reserved.fail(&error);
+                self.account.fail(reserved, &error, payer);
                 Err(error)
             }
         }

@@ -22,7 +22,7 @@ impl WithheldEmbedder {
     #[must_use]
     pub fn new(endpoint: &Endpoint, dimension: usize) -> Self {
         let place = EmbedderPlace::Server(ServerPlace::of(endpoint));
-        Self { name: endpoint.name(), url: endpoint.url.clone(), dimension, place }
+        Self { name: endpoint.embedder_name(), url: endpoint.url.clone(), dimension, place }
     }
 }
 

@@ -283,7 +283,8 @@ impl Watched {
     }
 
     fn remember(&self, error: &ChatError) {
-        let is_end = matches!(error, ChatError::Budget { .. } | ChatError::CircuitOpen { .. });
+        let is_end =
+            matches!(error, ChatError::Budget { .. } | ChatError::CircuitOpen { .. } | ChatError::Useless { .. });
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         if (is_end || error.is_of_server()) && !trouble.as_ref().is_some_and(|it| it.is_end) {
             *trouble = Some(Trouble { why: error.to_string(), is_end });
@@ -294,6 +295,14 @@ impl Watched {
 impl ChatModel for Watched {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {

@@ -151,7 +151,7 @@ impl StandInModel {
             return Some(place.map_or_else(|| json!({ "answers": [] }), |place| answer(right, place)));
         }
         let first = blocks.first()?;
-        let question = tokens(said.lines().next()?).join(" ");
+        let question = tokens(said.lines().nth(1)?).join(" ");
         let is_other = |key: &str| !question.contains(key) && key != words.join(" ");
         let runs = capitalized_runs(first, &|_| false);
         let other = runs.iter().find(|run| is_other(&run.key)).and_then(|run| first.get(run.start..run.end));
@@ -163,7 +163,8 @@ impl StandInModel {
 fn block(said: &str, number: usize) -> Option<&str> {
     let start = said.find(&format!("\n[{number}] "))? + 1;
     let rest = said.get(start..)?;
-    let end = rest.find(&format!("\n[{}] ", number + 1)).or_else(|| rest.rfind("\n==="))?;
+    let end =
+        rest.find(&format!("\n[{}] ", number + 1)).or_else(|| rest.find(&format!("\n{}", said.lines().next()?)))?;
     rest.get(..end)?.split_once("] ").map(|(_, text)| text)
 }
 
@@ -206,7 +207,15 @@ impl ChatModel for StandInModel {
             let said = self.said(request).await.map_err(|error| refused(error.to_string()))?;
             let text = said.ok_or_else(|| refused("nothing stands in for it".to_owned()))?.to_string();
             let (usage, model) = (Usage::default(), self.name.clone());
-            Ok(ChatReply { text, finish: Finish::Stop, usage, model, origin: ReplyOrigin::Server, cost: None })
+            Ok(ChatReply {
+                text,
+                finish: Finish::Stop,
+                usage,
+                model,
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
         })
     }
 }
@@ -259,8 +268,9 @@ mod tests {
 
     #[test]
     fn a_passage_is_found_under_its_number() {
-        let said =
-            "Question: Who?\n\n=== a ===\n[1] Harl Mill\nBuilt by Ada.\n\n[2] Ada\nBorn.\n=== a ===\n\nQuestion: Who?";
+        let shown = "[1] Harl Mill\nBuilt by Ada.\n\n[2] Ada\nBorn.";
+        let (mark, question) = ("=== a ===", "Question: Who?");
+        let said = &format!("{mark}\n{question}\n{mark}\n{shown}\n{mark}\n{question}\n{mark}");
         assert_eq!(block(said, 1), Some("Harl Mill\nBuilt by Ada.\n"));
         assert_eq!(block(said, 2), Some("Ada\nBorn."));
         assert_eq!(block(said, 3), None);

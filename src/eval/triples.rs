@@ -123,7 +123,15 @@ impl ChatModel for TriplesModel {
             let none = || ChatError::Refused { said: "nothing was extracted from it".to_owned() };
             let text = self.said(request).ok_or_else(none)?.to_string();
             let (usage, model) = (Usage::default(), self.name().to_owned());
-            Ok(ChatReply { text, finish: Finish::Stop, usage, model, origin: ReplyOrigin::Server, cost: None })
+            Ok(ChatReply {
+                text,
+                finish: Finish::Stop,
+                usage,
+                model,
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
         })
     }
 }

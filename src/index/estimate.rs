@@ -14,7 +14,7 @@ use super::plan::{Plan, Verdict};
 use super::run::{MadeUnit, fingerprint, unit};
 use super::stages::known::Earlier;
 use super::stages::vectors;
-use crate::domain::{Cost, DocumentId, Skip, Usage};
+use crate::domain::{Cost, DocumentId, Skip, Spent, Usage};
 use crate::embed::{Account, Embedder};
 use crate::error::{Error, Result};
 use crate::ingest::{SourceDocument, SourceItem};
@@ -27,6 +27,8 @@ use crate::workspace::{DocumentUnit, Records, Workspace, WorkspaceOptions};
 pub struct AskedModel {
     /// Its name, with its server's.
     pub name: String,
+    /// What its replies are kept as: its name, and what else they depend on.
+    pub kept_as: String,
     /// What it costs, as far as that is known.
     pub prices: Prices,
     /// Whether it is sent the schema of a reply, and so reads that too.
@@ -42,8 +44,23 @@ pub struct Estimate {
     pub documents: DocumentCounts,
     /// What would be asked, stage by stage.
     pub stages: Vec<StageEstimate>,
+    /// Whether all of it fits into the budget that was named, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fits_budget: Option<bool>,
     /// What would be left out, and why.
     pub skips: Vec<Skip>,
+}
+
+impl Estimate {
+    /// Returns what all stages come to together.
+    #[must_use]
+    pub fn sum(&self) -> Spent {
+        let mut all = Spent::default();
+        for StageEstimate { calls, usage, cost, .. } in &self.stages {
+            all.add(&Spent { calls: *calls, usage: *usage, cost: cost.clone(), ..Spent::default() });
+        }
+        all
+    }
 }
 
 /// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
@@ -127,7 +144,7 @@ pub fn estimate(
         skipped: skips.len() as u64,
         ..plan.counts
     };
-    Ok(Estimate { documents, stages: coming.stages(workspace)?, skips })
+    Ok(Estimate { documents, stages: coming.stages(workspace)?, fits_budget: None, skips })
 }
 
 /// What the version to come would be made of, so far.

@@ -43,7 +43,7 @@ pub(super) struct Questions<'a> {
 impl<'a> Questions<'a> {
     pub(super) fn of(asked: &'a AskedModel, records: Option<&Records>, options: &IndexOptions) -> Result<Self> {
         let question_calls = options.question_calls;
-        let writer = generate::writer(&asked.name, question_calls);
+        let writer = generate::writer(&asked.kept_as, question_calls);
         let failed = records.map_or(Ok(Vec::new()), |records| records.failed_by(&writer))?;
         let afresh = records.map_or(Ok(FxHashSet::default()), |it| generate::asked_anew(it, &writer, options))?;
         Ok(Self {
@@ -78,7 +78,7 @@ impl<'a> Questions<'a> {
         let Some(task) = generate::task(document, passage) else { return Ok(()) };
         let mut is_kept = true;
         for (request, reply_tokens) in self.question_calls.requests(&task)?.iter().zip(self.reply_tokens.clone()) {
-            let key = request.key(&self.asked.name);
+            let key = request.key(&self.asked.kept_as);
             let replies = self.asked.replies.as_ref().filter(|_| !self.afresh.contains(&passage.id));
             let kept = replies.map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
             is_kept &= kept.is_some();

@@ -10,14 +10,14 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::options::{FailedReplies, IndexOptions, ModelQuestions, ModelReport};
+use super::options::{FailedReplies, IndexOptions, ModelQuestions, ModelReport, StoppedBy};
 use crate::domain::{
     Cancellation, ChatError, Document, DocumentId, Passage, PassageId, Progress, PseudoQuery, QuestionKind,
-    QuestionOrigin, Skip,
+    QuestionOrigin, Skip, Spent,
 };
 use crate::error::{Error, Result};
 use crate::llm::{Afresh, ChatModel};
-use crate::skill::{Degradation, GenerateTask, QuestionCalls, WrittenPassage, generate_by_rule};
+use crate::skill::{Degradation, GenerateTask, KeptUnusable, QuestionCalls, WrittenPassage, generate_by_rule};
 use crate::text::tokens;
 use crate::workspace::{DocumentUnit, PassageUnit, Records, WrittenQuestions};
 
@@ -90,16 +90,18 @@ pub(super) fn run(
     options: &IndexOptions,
     handle: &Handle,
 ) -> Result<ModelReport> {
-    let writer = writer(model.name(), options.question_calls);
+    let writer = writer(model.kept_as(), options.question_calls);
     rejoin(records, &writer, options.model_questions)?;
     let documents: VecDeque<_> = records.unwritten(&writer)?.into();
     let total = documents.iter().map(|(_, passages)| passages.len() as u64).sum();
     let was_taken = records.is_written_by(&writer)?;
     let asked_anew = asked_anew(records, &writer, options)?;
+    let failed = records.failed_by(&writer)?.into_iter().collect();
     let mut writing = Writing {
         records,
         model,
         asked_anew,
+        failed,
         afresh: Arc::new(Afresh::new(Arc::clone(model))),
         options,
         writer,
@@ -155,6 +157,16 @@ fn rejoin(records: &mut Records, writer: &str, beside: ModelQuestions) -> Result
     Ok(())
 }
 
+/// Returns what a fault ends asking by, if it does.
+const fn stopped_by(fault: &ChatError) -> Option<StoppedBy> {
+    match fault {
+        ChatError::Budget { .. } => Some(StoppedBy::Budget),
+        ChatError::CircuitOpen { .. } => Some(StoppedBy::Failing),
+        ChatError::Useless { .. } => Some(StoppedBy::Useless),
+        _ => None,
+    }
+}
+
 /// Returns when a run is to stop.
 async fn stop(cancellation: &Cancellation) {
     while !cancellation.is_cancelled() {
@@ -180,6 +192,8 @@ struct Writing<'a> {
     model: &'a Arc<dyn ChatModel>,
     /// Passages whose kept replies are not read, and the model that is asked about them.
     asked_anew: FxHashSet<PassageId>,
+    /// Passages for which it gave nothing that can be used before: what is kept of them stays, unless asked for anew.
+    failed: FxHashSet<PassageId>,
     afresh: Arc<dyn ChatModel>,
     options: &'a IndexOptions,
     writer: String,
@@ -229,7 +243,15 @@ impl Writing<'_> {
         while let Ok(Some(over)) = timeout_at(end, self.calls.join_next()).await {
             self.note(over.map_err(|error| Error::Internal(error.to_string()))?)?;
         }
+        // They are under way, and nobody hears what comes of them.
+        let lost = Spent { lost: self.calls.len() as u64, ..Spent::default() };
         self.calls.abort_all();
+        self.count(&lost)
+    }
+
+    fn count(&mut self, spent: &Spent) -> Result<()> {
+        self.records.add_spending(self.model.name(), spent)?;
+        self.report.spent.add(spent);
         Ok(())
     }
 
@@ -249,8 +271,10 @@ impl Writing<'_> {
             let model = Arc::clone(if is_afresh { &self.afresh } else { self.model });
             let (calls, was_alone) = (self.options.question_calls, self.is_full);
             let cancellation = self.options.cancellation.clone();
+            let is_failed = self.failed.contains(&job.passage.id);
+            let unusable = if is_failed { KeptUnusable::Stays } else { KeptUnusable::AskedAnew };
             self.calls.spawn(async move {
-                let written = calls.write(model.as_ref(), task, &cancellation).await;
+                let written = calls.write(model.as_ref(), task, unusable, &cancellation).await;
                 Over { job, was_alone, written }
             });
         }
@@ -271,8 +295,7 @@ impl Writing<'_> {
     fn note(&mut self, over: Over) -> Result<()> {
         let Over { job, was_alone, written: WrittenPassage { outcome, spent } } = over;
         self.was_taken |= spent.calls + spent.cached > 0;
-        self.records.add_spending(self.model.name(), &spent)?;
-        self.report.spent.add(&spent);
+        self.count(&spent)?;
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -291,12 +314,23 @@ impl Writing<'_> {
                 self.is_full = true;
                 self.waiting.push_front(job);
             }
-            Err(Degradation::Chat(error @ (ChatError::Budget { .. } | ChatError::CircuitOpen { .. }))) => {
-                self.report.stopped = Some(error.to_string());
+            Err(Degradation::Chat(error)) if stopped_by(&error).is_some() => {
+                self.stop(stopped_by(&error), error.to_string());
+                if matches!(error, ChatError::Useless { .. }) {
+                    self.report.useless = Some(error);
+                }
             }
             Err(degradation) => self.fail(&job, degradation.to_string()),
         }
         Ok(())
+    }
+
+    /// Asks nothing more. The first reason is said: those after it follow from it.
+    fn stop(&mut self, by: Option<StoppedBy>, why: String) {
+        if self.report.stopped.is_none() {
+            self.report.stopped = Some(why);
+            self.report.stopped_by = by;
+        }
     }
 
     /// A request that is refused says something about its passage, unless the server takes none at all.
@@ -314,7 +348,7 @@ impl Writing<'_> {
         };
         self.refusals += 1;
         if !self.was_taken && self.refusals >= REFUSALS_MAX {
-            self.report.stopped = Some(reason.clone());
+            self.stop(Some(StoppedBy::Refused), reason.clone());
         }
         self.fail(job, reason);
     }

@@ -23,6 +23,6 @@ pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
 pub use options::{
     DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder,
-    Sources, StageReport, VectorReport,
+    Sources, StageReport, StoppedBy, VectorReport,
 };
 pub use run::{index, re_embed, remove, repair};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::ChunkOptions;
-use crate::domain::{Cancellation, Counts, Document, IndexVersion, ProgressSink, Skip, Spent};
+use crate::domain::{Cancellation, ChatError, Counts, Document, IndexVersion, ProgressSink, Skip, Spent};
 use crate::graph::matching::MatchOptions;
 use crate::ingest::IngestOptions;
 use crate::llm::Limits;
@@ -177,8 +177,29 @@ pub struct ModelReport {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// The kind of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<StoppedBy>,
+    /// The fault that it was stopped by, where nothing of use came back.
+    #[serde(skip)]
+    pub useless: Option<ChatError>,
     /// What it came to.
     pub spent: Spent,
+}
+
+/// Why a run asks a language model nothing more, though passages are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StoppedBy {
+    /// What may be spent is spent.
+    Budget,
+    /// The server failed several times in a row.
+    Failing,
+    /// The server refused every request.
+    Refused,
+    /// None of the last replies could be used.
+    Useless,
 }
 
 /// What came of asking an embedder for vectors.

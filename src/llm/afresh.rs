@@ -31,13 +31,21 @@ impl ChatModel for Afresh {
         self.inner.name()
     }
 
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async {
-            let key = request.key(self.name());
+            let key = request.key(self.kept_as());
             let is_afresh = !self.replied().contains(&key);
             let reply = self.inner.reply(&ChatRequest { is_afresh, ..request.clone() }).await?;
             self.replied().insert(key);
             Ok(reply)
         })
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 }

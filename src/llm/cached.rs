@@ -27,7 +27,7 @@ impl Cached {
     }
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let key = request.key(self.name());
+        let key = request.key(self.kept_as());
         let turn = self.turn(key);
         let replied = {
             let _turn = turn.lock().await;
@@ -100,8 +100,16 @@ impl ChatModel for Cached {
         self.inner.name()
     }
 
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(self.call(request))
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 }
 

@@ -1,12 +1,10 @@
-//! A model that is left alone after it failed again and again.
+//! A server that is left alone after it failed again and again, or after nothing that it says can be used.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::request::ChatRequest;
-use super::{ChatModel, Replying};
 use crate::domain::ChatError;
 
 /// When a model is left alone, and for how long.
@@ -16,11 +14,13 @@ pub struct CircuitBreakerOptions {
     pub failures_max: u32,
     /// How long.
     pub pause: Duration,
+    /// Replies in a row that could not be used, after which no more are paid for.
+    pub useless_max: u32,
 }
 
 impl Default for CircuitBreakerOptions {
     fn default() -> Self {
-        Self { failures_max: 5, pause: Duration::from_secs(30) }
+        Self { failures_max: 5, pause: Duration::from_secs(30), useless_max: 8 }
     }
 }
 
@@ -28,7 +28,18 @@ impl Default for CircuitBreakerOptions {
 struct State {
     failures: u32,
     last: String,
+    /// When a call timed out last: those that were sent before say nothing more.
+    timed_out: Option<Instant>,
     /// Until when no call is made, once there were too many failures.
+    open_until: Option<Instant>,
+}
+
+/// Replies that could not be used.
+#[derive(Debug, Default)]
+struct Useless {
+    replies: u32,
+    last: String,
+    /// Until when no call is made, once there were too many.
     open_until: Option<Instant>,
 }
 
@@ -37,23 +48,55 @@ struct State {
 pub(crate) struct CircuitBreaker {
     options: CircuitBreakerOptions,
     state: Mutex<State>,
+    useless: Mutex<Useless>,
 }
 
 impl CircuitBreaker {
     pub(crate) fn new(options: CircuitBreakerOptions) -> Self {
-        Self { options, state: Mutex::default() }
+        Self { options, state: Mutex::default(), useless: Mutex::default() }
     }
 
     /// Makes a call, if one may pass.
     ///
     /// # Errors
     ///
-    /// Those of the call, or [`ChatError::CircuitOpen`].
+    /// Those of the call, [`ChatError::CircuitOpen`], or [`ChatError::Useless`].
     pub(crate) async fn guard<T>(&self, call: impl Future<Output = Result<T, ChatError>>) -> Result<T, ChatError> {
+        self.admit_use()?;
         self.admit()?;
         let replied = call.await;
         self.note(replied.as_ref().err());
         replied
+    }
+
+    /// Notes whether a reply could be used, and otherwise what was wrong with it.
+    pub(super) fn note_use(&self, problem: Option<&str>) {
+        let mut useless = self.useless();
+        let Some(problem) = problem else {
+            *useless = Useless::default();
+            return;
+        };
+        useless.replies = useless.replies.saturating_add(1);
+        problem.clone_into(&mut useless.last);
+        if useless.replies >= self.options.useless_max {
+            useless.open_until = Some(Instant::now() + self.options.pause);
+        }
+    }
+
+    fn useless(&self) -> MutexGuard<'_, Useless> {
+        self.useless.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a call pass unless too many replies were of no use. Who goes on asking after a pause tries once.
+    fn admit_use(&self) -> Result<(), ChatError> {
+        let mut useless = self.useless();
+        let Some(until) = useless.open_until else { return Ok(()) };
+        let now = Instant::now();
+        if now >= until {
+            useless.open_until = Some(now + self.options.pause);
+            return Ok(());
+        }
+        Err(ChatError::Useless { replies: useless.replies, last: useless.last.clone() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -76,7 +119,13 @@ impl CircuitBreaker {
     fn note(&self, fault: Option<&ChatError>) {
         let mut state = self.state();
         match fault {
+            // It waited beside one that is counted: a server that takes one call at a time fails all of them at once.
+            Some(ChatError::Timeout { limit_ms })
+                if state.timed_out.is_some_and(|ended| ended.elapsed() < Duration::from_millis(*limit_ms)) => {}
             Some(error) if error.is_of_server() => {
+                if matches!(error, ChatError::Timeout { .. }) {
+                    state.timed_out = Some(Instant::now());
+                }
                 state.failures = state.failures.saturating_add(1);
                 state.last = error.to_string();
                 if state.failures >= self.options.failures_max {
@@ -89,42 +138,27 @@ impl CircuitBreaker {
     }
 }
 
-/// A model that is left alone after it failed again and again.
-pub struct CircuitBroken {
-    inner: Arc<dyn ChatModel>,
-    breaker: CircuitBreaker,
-}
-
-impl CircuitBroken {
-    /// Guards a model.
-    #[must_use]
-    pub fn new(inner: Arc<dyn ChatModel>, options: CircuitBreakerOptions) -> Self {
-        Self { inner, breaker: CircuitBreaker::new(options) }
-    }
-}
-
-impl ChatModel for CircuitBroken {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(self.breaker.guard(self.inner.reply(request)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::scripted::{Scripted, overloaded, reply, request};
+    use super::super::{ChatModel as _, Guard, Guarded, Limits, Retries};
     use super::*;
+
+    fn broken(inner: Arc<Scripted>, options: CircuitBreakerOptions) -> Guarded {
+        let retries = Retries { attempts_max: 1, ..Retries::default() };
+        let limits = Limits { concurrency_first: 8, ..Limits::default() };
+        Guarded::new(inner, Guard::new(limits, retries, options))
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_model_that_fails_in_a_row_is_left_alone_and_tried_once_after_a_pause() {
-        let options = CircuitBreakerOptions { failures_max: 3, pause: Duration::from_secs(30) };
+        let options = CircuitBreakerOptions { failures_max: 3, ..CircuitBreakerOptions::default() };
         let script = [Err(overloaded(None)), Err(overloaded(None)), Ok(reply("A."))];
         let script = script.into_iter().chain((0..4).map(|_| Err(overloaded(None))));
         let inner = Arc::new(Scripted::new(script));
-        let model = CircuitBroken::new(inner.clone(), options);
+        let model = broken(inner.clone(), options);
         let request = request("a");
         // A success between them: not in a row.
         for _ in 0..6 {
@@ -142,5 +176,40 @@ mod tests {
         assert!(model.reply(&request).await.is_ok());
         assert!(model.reply(&request).await.is_ok());
         assert_eq!(inner.call_count(), 9);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_time_out_together_count_as_one_failure() {
+        let options = CircuitBreakerOptions { failures_max: 2, ..CircuitBreakerOptions::default() };
+        let timeouts = (0..8).map(|_| Err(ChatError::Timeout { limit_ms: 5_000 }));
+        let mut inner = Scripted::new(timeouts);
+        inner.latency = Duration::from_secs(5);
+        let inner = Arc::new(inner);
+        let model = broken(inner.clone(), options);
+        let request = request("a");
+        let ask = || model.reply(&request);
+        let _timeouts = tokio::join!(ask(), ask(), ask(), ask());
+        assert!(matches!(model.reply(&request).await, Err(ChatError::Timeout { .. })));
+        assert!(matches!(model.reply(&request).await, Err(ChatError::CircuitOpen { failures: 2, .. })));
+        assert_eq!(inner.call_count(), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_of_whose_replies_none_can_be_used_is_asked_no_more_and_one_of_use_begins_anew() {
+        let options = CircuitBreakerOptions { useless_max: 3, ..CircuitBreakerOptions::default() };
+        let inner = Arc::new(Scripted::new([]));
+        let model = broken(inner.clone(), options);
+        for problem in [Some("a"), Some("b"), None, Some("c"), Some("d"), Some("no JSON")] {
+            assert!(model.reply(&request("a")).await.is_ok());
+            model.note_use(problem);
+        }
+        let refused = ChatError::Useless { replies: 3, last: "no JSON".to_owned() };
+        assert_eq!(model.reply(&request("a")).await, Err(refused.clone()));
+        tokio::time::advance(options.pause).await;
+        assert!(model.reply(&request("a")).await.is_ok());
+        assert_eq!(model.reply(&request("a")).await, Err(refused));
+        model.note_use(None);
+        assert!(model.reply(&request("a")).await.is_ok());
+        assert_eq!(inner.call_count(), 8);
     }
 }

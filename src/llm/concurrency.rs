@@ -1,13 +1,21 @@
-//! How many calls there are at one time: fewer after a server had too much to do, and slowly more again.
+//! How many calls there are at one time: few at first, more as long as all goes well, fewer after a server had too much
+//! to do.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
-/// Lets calls pass, so many at one time: half as many after one found the server with too much to do, and one more
-/// after as many as there are went well (additive increase, multiplicative decrease), from one to a bound.
+use super::pace::Limits;
+
+/// Lets calls pass, so many at one time, up to a bound. After as many as there are went well, there may be twice as
+/// many; once a call found the server with too much to do, half as many, and from then on one more at a time (slow
+/// start, then additive increase, multiplicative decrease). A server that takes calls one by one lets each of them wait
+/// for those before it: there are never so many that they would take longer than a call may.
 pub(super) struct ConcurrencyLimit {
     bound: usize,
+    latency_max: Option<Duration>,
     state: Mutex<State>,
     freed: Notify,
 }
@@ -16,8 +24,9 @@ pub(super) struct ConcurrencyLimit {
 struct State {
     /// How many there may be.
     allowed: usize,
-    /// How many went well since that changed.
+    /// How many went well since that changed, and how long the slowest of them took.
     went_well: usize,
+    slowest: Duration,
     running: usize,
     /// How often it became fewer: calls that began before say nothing of how many are too many now.
     cuts: u64,
@@ -31,11 +40,12 @@ pub(super) struct Permit<'a> {
 }
 
 impl ConcurrencyLimit {
-    /// At most `bound` at one time, and at least one.
-    pub(super) fn new(bound: usize) -> Self {
-        let bound = bound.max(1);
-        let state = State { allowed: bound, went_well: 0, running: 0, cuts: 0 };
-        Self { bound, state: Mutex::new(state), freed: Notify::new() }
+    /// As `limits` say, and at least one at one time.
+    pub(super) fn new(limits: &Limits) -> Self {
+        let bound = limits.concurrency.max(1);
+        let allowed = limits.concurrency_first.clamp(1, bound);
+        let state = State { allowed, went_well: 0, slowest: Duration::ZERO, running: 0, cuts: 0 };
+        Self { bound, latency_max: limits.latency_max, state: Mutex::new(state), freed: Notify::new() }
     }
 
     /// Waits for a permit.
@@ -65,21 +75,33 @@ impl ConcurrencyLimit {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns how many there may be after all that there were went well.
+    #[expect(clippy::cast_sign_loss, reason = "no duration is negative")]
+    fn more(&self, state: &State) -> usize {
+        let more = if state.cuts == 0 { state.allowed * 2 } else { state.allowed + 1 };
+        let Some(latency_max) = self.latency_max else { return more.min(self.bound) };
+        // Had they been served one after the other, so many more would take so much longer.
+        let one = state.slowest.div_f64(state.allowed as f64);
+        let in_time = if one.is_zero() { self.bound } else { latency_max.div_duration_f64(one) as usize };
+        more.min(self.bound).min(in_time.max(state.allowed))
+    }
 }
 
 impl Permit<'_> {
-    /// Ends the permit and says whether it found the server with too much to do.
-    pub(super) fn done(self, is_overload: bool) {
+    /// Ends the permit, and says since when its call was under way and whether it found the server with too much to do.
+    pub(super) fn done(self, began: Instant, is_overload: bool) {
         let mut state = self.limit.state();
         if !is_overload {
             state.went_well += 1;
+            state.slowest = state.slowest.max(began.elapsed());
             if state.went_well >= state.allowed {
-                state.allowed = (state.allowed + 1).min(self.limit.bound);
-                state.went_well = 0;
+                state.allowed = self.limit.more(&state);
+                (state.went_well, state.slowest) = (0, Duration::ZERO);
             }
         } else if state.cuts == self.cuts {
             state.allowed = (state.allowed / 2).max(1);
-            state.went_well = 0;
+            (state.went_well, state.slowest) = (0, Duration::ZERO);
             state.cuts += 1;
             tracing::debug!(calls = state.allowed, "fewer calls at one time");
         }
@@ -97,20 +119,54 @@ impl Drop for Permit<'_> {
 mod tests {
     use super::*;
 
-    /// Takes every permit there is, and says how many that were and how each ended.
-    fn all(limit: &ConcurrencyLimit, is_overload: bool) -> usize {
+    fn limit(concurrency: usize, concurrency_first: usize) -> ConcurrencyLimit {
+        ConcurrencyLimit::new(&Limits { concurrency, concurrency_first, ..Limits::default() })
+    }
+
+    /// Takes every permit there is, and says how many that were and how each ended after `seconds`.
+    fn all_after(limit: &ConcurrencyLimit, seconds: u64, is_overload: bool) -> usize {
         let mut taken = Vec::new();
         taken.extend(std::iter::from_fn(|| limit.try_acquire()));
-        let count = taken.len();
+        let (count, began) = (taken.len(), Instant::now() - Duration::from_secs(seconds));
         for permit in taken {
-            permit.done(is_overload);
+            permit.done(began, is_overload);
         }
         count
     }
 
-    #[test]
-    fn a_server_with_too_much_to_do_gets_half_as_many_calls_and_slowly_more_again() {
-        let limit = ConcurrencyLimit::new(8);
+    fn all(limit: &ConcurrencyLimit, is_overload: bool) -> usize {
+        all_after(limit, 0, is_overload)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_are_few_at_first_and_more_as_long_as_all_goes_well() {
+        tokio::time::advance(Duration::from_hours(1)).await;
+        let limit = limit(8, 1);
+        let counts: Vec<usize> = (0..5).map(|_| all(&limit, false)).collect();
+        assert_eq!(counts, [1, 2, 4, 8, 8]);
+        let counts: Vec<usize> = (0..3).map(|round| all(&limit, round == 0)).collect();
+        assert_eq!(counts, [8, 4, 5]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_are_never_so_many_that_a_server_which_takes_one_by_one_would_be_too_late() {
+        tokio::time::advance(Duration::from_hours(1)).await;
+        let limit = limit(8, 1);
+        // Each takes 15 s by itself, and as many times that as there are; a minute is the most.
+        let mut counts = Vec::new();
+        for _ in 0..6 {
+            let allowed = limit.state().allowed;
+            counts.push(all_after(&limit, 15 * allowed as u64, false));
+        }
+        assert_eq!(counts, [1, 2, 4, 4, 4, 4]);
+        // One that takes them together as fast as one gets as many as there may be.
+        let counts: Vec<usize> = (0..3).map(|_| all_after(&limit, 15, false)).collect();
+        assert_eq!(counts, [4, 8, 8]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_with_too_much_to_do_gets_half_as_many_calls_and_slowly_more_again() {
+        let limit = limit(8, 8);
         // All eight began before it was known: they count as one sign, not as eight.
         assert_eq!(all(&limit, true), 8);
         let counts: Vec<usize> = (0..6).map(|_| all(&limit, false)).collect();
@@ -121,7 +177,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_permit_that_is_given_up_is_there_for_the_next() {
-        let limit = ConcurrencyLimit::new(1);
+        let limit = limit(1, 1);
         let held = limit.acquire().await;
         {
             let waiting = limit.acquire();

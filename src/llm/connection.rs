@@ -1,5 +1,6 @@
 //! The way to a server that speaks as `OpenAI`'s: its address, what is sent with every request, and the client.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -7,11 +8,14 @@ use async_openai::Client;
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Proxy};
 use secrecy::SecretString;
+use tokio::time::{Instant, sleep_until};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Preset};
 use super::exchange::{Exchange, Expected, reason};
 use super::request::Listener;
+use super::turns::Turns;
 use crate::domain::{ChatError, RedactedPieces, Redactor};
 
 /// Time for a connection.
@@ -19,7 +23,11 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The header that names the organization that is charged.
 const ORGANIZATION: &str = "openai-organization";
 
-/// The way to a server. It sends each request once: redirects are not followed, no proxy is used.
+/// The header that Azure takes a key in.
+const API_KEY: &str = "api-key";
+
+/// The way to a server. It sends each request once: redirects are not followed, and no proxy is used but one that is
+/// set.
 ///
 /// What is secret does not come back through it: whatever a server says passes [`Connection::redacted`],
 /// [`Connection::timed`] or a [`Hearing`] before anything keeps or shows it.
@@ -28,12 +36,14 @@ pub(super) struct Connection {
     redactor: Arc<Redactor>,
     client: Client<Address>,
     exchange: Exchange,
+    turns: Turns,
 }
 
 /// What the client's library asks for: nothing is read from the environment, and nothing that is secret is shown.
 #[derive(Clone)]
 pub(super) struct Address {
     url: String,
+    api_version: Option<String>,
     headers: HeaderMap,
     /// The key goes into a header.
     none: SecretString,
@@ -49,7 +59,7 @@ impl Config for Address {
     }
 
     fn query(&self) -> Vec<(&str, &str)> {
-        Vec::new()
+        self.api_version.iter().map(|version| ("api-version", version.as_str())).collect()
     }
 
     fn api_base(&self) -> &str {
@@ -73,15 +83,23 @@ impl Connection {
         let _already_set = rustls::crypto::ring::default_provider().install_default();
         let builder =
             reqwest::Client::builder().connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none()).no_proxy();
+        let proxy = proxy(&endpoint)?;
         // Without encryption no certificates are needed, and there may be none.
-        let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
+        let is_plain = url.scheme() == "http" && proxy.is_none();
+        let builder =
+            if is_plain { builder.tls_certs_only([]) } else { builder.tls_certs_merge(certificates(&endpoint)?) };
+        let builder = proxy.into_iter().fold(builder, reqwest::ClientBuilder::proxy);
         let http = builder.build().map_err(|error| ChatError::Address { reason: reason(error) })?;
-        let address =
-            Address { url: endpoint.url.clone(), headers: headers(&endpoint)?, none: SecretString::default() };
+        let address = Address {
+            url: endpoint.base(),
+            api_version: endpoint.api_version.clone(),
+            headers: headers(&endpoint)?,
+            none: SecretString::default(),
+        };
         let redactor = Arc::new(endpoint.redactor());
         let exchange = Exchange { client: http.clone(), redactor: Arc::clone(&redactor), expected, listener: None };
         let client = Client::build(http, address).with_http_service(exchange.clone());
-        Ok(Self { endpoint, redactor, client, exchange })
+        Ok(Self { endpoint, redactor, client, exchange, turns: Turns::default() })
     }
 
     /// Returns the client's library, to make calls; `listener` hears replies that come in pieces.
@@ -106,15 +124,28 @@ impl Connection {
         Hearing { pieces: Arc::new(Mutex::new(self.redactor.pieces())), listener: listener.clone() }
     }
 
-    /// Waits for a response for as long as a call may take, and returns the fault where there is none.
+    /// Waits for a response for as long as a call may take, and returns the fault where there is none. Time counts from
+    /// when the last of the calls that were under way before it was answered: a server that takes one at a time serves
+    /// it only then.
     pub(super) async fn timed<T>(
         &self,
         call: impl Future<Output = Result<T, OpenAIError>> + Send,
     ) -> Result<T, ChatError> {
         let limit = self.endpoint.timeout;
-        let replied = tokio::time::timeout(limit, call).await;
-        let replied = replied.map_err(|_| ChatError::Timeout { limit_ms: limit.as_millis() as u64 })?.map_err(fault);
-        replied.map_err(|fault| fault.with_texts(|text| self.redacted(text)))
+        let (turn, mut call) = (self.turns.begin(), pin!(call));
+        let mut deadline = Instant::now() + limit;
+        loop {
+            tokio::select! {
+                replied = &mut call => {
+                    if replied.is_ok() {
+                        turn.answered();
+                    }
+                    return replied.map_err(|error| fault(error).with_texts(|text| self.redacted(text)));
+                }
+                () = turn.moved_on() => deadline = Instant::now() + limit,
+                () = sleep_until(deadline) => return Err(ChatError::Timeout { limit_ms: limit.as_millis() as u64 }),
+            }
+        }
     }
 }
 
@@ -166,10 +197,30 @@ fn checked_url(endpoint: &Endpoint) -> Result<reqwest::Url, ChatError> {
         _ if !url.username().is_empty() || url.password().is_some() => {
             refused("a user or password does not belong into an address: other programs could see it")
         }
+        _ if endpoint.api_version.is_some() && endpoint.model.contains(|it: char| !is_of_path(it)) => {
+            refused("the name of the model cannot stand in an address")
+        }
         "http" | "https" if url.query().is_none() && url.fragment().is_none() => Ok(url),
         "http" | "https" => refused("its address has more than a path"),
         _ => refused("the scheme of its address is neither http nor https"),
     }
+}
+
+const fn is_of_path(it: char) -> bool {
+    it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.')
+}
+
+fn proxy(endpoint: &Endpoint) -> Result<Option<Proxy>, ChatError> {
+    // Its address may hold a password, so that it is not repeated.
+    let refused = |_| ChatError::Address { reason: "the address of its proxy is none".to_owned() };
+    endpoint.proxy.as_ref().map(|proxy| Proxy::all(proxy.text()).map_err(refused)).transpose()
+}
+
+fn certificates(endpoint: &Endpoint) -> Result<Vec<Certificate>, ChatError> {
+    let Some(pem) = &endpoint.certificates else { return Ok(Vec::new()) };
+    let refused = |reason: String| ChatError::Address { reason: format!("the file of certificates: {reason}") };
+    let read = Certificate::from_pem_bundle(pem).map_err(|error| refused(error.to_string()))?;
+    if read.is_empty() { Err(refused("it has none in PEM".to_owned())) } else { Ok(read) }
 }
 
 fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ChatError> {
@@ -182,7 +233,10 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ChatError> {
     let mut headers = HeaderMap::new();
     let key = endpoint.key.text();
     if !key.is_empty() {
-        headers.insert(AUTHORIZATION, value("authorization", &format!("Bearer {key}"))?);
+        match endpoint.preset {
+            Some(Preset::Azure) => headers.insert(API_KEY, value(API_KEY, key)?),
+            _ => headers.insert(AUTHORIZATION, value("authorization", &format!("Bearer {key}"))?),
+        };
     }
     if let Some(organization) = &endpoint.organization {
         headers.insert(ORGANIZATION, value(ORGANIZATION, organization)?);

@@ -1,10 +1,12 @@
 //! Vectors from a server that speaks as `OpenAI`'s: one call for some texts.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
+use super::wire;
 use crate::domain::{ChatError, EmbeddingError};
 
 /// A model behind a server, as far as it turns texts into vectors.
@@ -36,10 +38,15 @@ impl EmbeddingsServer {
     /// [`ChatError`] says what went wrong and whether it may have cost something.
     pub(crate) async fn vectors(&self, texts: &[&str]) -> Result<RawVectors, ChatError> {
         let model = &self.connection.endpoint.model;
-        let request = WireTexts { model, input: texts, encoding_format: "float" };
+        let dimensions = self.connection.endpoint.vectors.dimensions;
+        let request = WireTexts { model, input: texts, encoding_format: "float", dimensions };
         let client = self.connection.client(None);
         let wire: WireVectors = self.connection.timed(client.embeddings().create_byot(request)).await?;
-        wire.into_vectors(texts.len())
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let RawVectors { vectors, tokens } = wire.into_vectors(texts.len())?;
+        // More than a token a byte, and some around each text, cannot be.
+        let tokens = tokens.filter(|tokens| *tokens <= 2 * bytes as u64 + 64 * texts.len() as u64);
+        Ok(RawVectors { vectors, tokens })
     }
 }
 
@@ -49,6 +56,8 @@ struct WireTexts<'a> {
     model: &'a str,
     input: &'a [&'a str],
     encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<u32>,
 }
 
 /// A response as it comes: our own type, which takes what servers really send.
@@ -56,7 +65,7 @@ struct WireTexts<'a> {
 pub(super) struct WireVectors {
     data: Vec<WireVector>,
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Value,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,12 +74,6 @@ struct WireVector {
     index: Option<usize>,
     /// What is no number is written as `null`.
     embedding: Vec<Option<f32>>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct WireUsage {
-    #[serde(default)]
-    prompt_tokens: Option<u64>,
 }
 
 impl WireVectors {
@@ -87,7 +90,7 @@ impl WireVectors {
             }
         }
         let values = |vector: WireVector| vector.embedding.into_iter().map(|value| value.unwrap_or(f32::NAN)).collect();
-        let tokens = self.usage.and_then(|usage| usage.prompt_tokens);
+        let tokens = self.usage.get("prompt_tokens").and_then(wire::whole).filter(|count| *count > 0);
         Ok(RawVectors { vectors: self.data.into_iter().map(values).collect(), tokens })
     }
 }

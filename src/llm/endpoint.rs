@@ -5,12 +5,18 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::domain::{Redactor, Secret};
 use crate::error::{Error, Result};
 
 /// Time for a call where nobody says how much.
 const TIMEOUT_DEFAULT: Duration = Duration::from_mins(2);
+
+/// Characters of what stands before each text of an embedder.
+const PREFIX_CHARS_MAX: usize = 1_000;
+/// What stands between the name of an embedder and its settings.
+pub(crate) const WITH: &str = " with ";
 
 /// How the value of a header begins that says who asks.
 const SCHEMES: [&str; 4] = ["Bearer", "Basic", "Token", "ApiKey"];
@@ -29,11 +35,29 @@ pub enum Preset {
     LlamaCpp,
     /// `LiteLLM`'s proxy on this machine.
     LiteLlm,
+    /// `OpenAI`'s models at Azure; each customer has an address of its own.
+    Azure,
+    /// Anthropic, by its API for programs made for `OpenAI`'s.
+    Anthropic,
+    /// Google's Gemini, by its API for programs made for `OpenAI`'s.
+    Gemini,
+    /// `OpenRouter`.
+    OpenRouter,
 }
 
 impl Preset {
     /// Every server that is known by its name.
-    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Ollama, Self::Vllm, Self::LlamaCpp, Self::LiteLlm];
+    pub const ALL: [Self; 9] = [
+        Self::OpenAi,
+        Self::Ollama,
+        Self::Vllm,
+        Self::LlamaCpp,
+        Self::LiteLlm,
+        Self::Azure,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::OpenRouter,
+    ];
 
     /// Returns its name.
     #[must_use]
@@ -44,10 +68,36 @@ impl Preset {
             Self::Vllm => "vllm",
             Self::LlamaCpp => "llama.cpp",
             Self::LiteLlm => "litellm",
+            Self::Azure => "azure",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::OpenRouter => "openrouter",
         }
     }
 
-    /// Returns where it usually is.
+    /// Returns the variable in which other programs look for its key, where there is one.
+    #[must_use]
+    pub const fn key_variable(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::Azure => Some("AZURE_OPENAI_API_KEY"),
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Gemini => Some("GEMINI_API_KEY"),
+            Self::OpenRouter => Some("OPENROUTER_API_KEY"),
+            Self::Ollama | Self::Vllm | Self::LlamaCpp | Self::LiteLlm => None,
+        }
+    }
+
+    /// Returns how it is told which form a reply is to have, where nothing was found out.
+    const fn form(self) -> FormSupport {
+        match self {
+            // It takes `response_format` and does nothing about it.
+            Self::Anthropic => FormSupport::Prompt,
+            _ => FormSupport::Schema,
+        }
+    }
+
+    /// Returns where it usually is; nothing where each customer has an address.
     #[must_use]
     pub const fn url(self) -> &'static str {
         match self {
@@ -56,14 +106,18 @@ impl Preset {
             Self::Vllm => "http://localhost:8000/v1",
             Self::LlamaCpp => "http://localhost:8080/v1",
             Self::LiteLlm => "http://localhost:4000/v1",
+            Self::Azure => "",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta/openai",
+            Self::OpenRouter => "https://openrouter.ai/api/v1",
         }
     }
 
     /// Returns what limits the reply's tokens there.
     pub(super) const fn tokens_field(self) -> TokensField {
         match self {
-            Self::OpenAi => TokensField::MaxCompletionTokens,
-            Self::Ollama | Self::Vllm | Self::LlamaCpp | Self::LiteLlm => TokensField::MaxTokens,
+            Self::OpenAi | Self::Azure => TokensField::MaxCompletionTokens,
+            _ => TokensField::MaxTokens,
         }
     }
 }
@@ -87,6 +141,15 @@ pub(super) enum TokensField {
     MaxCompletionTokens,
 }
 
+impl TokensField {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+}
+
 /// How a server is told which form a reply is to have. The prompt says it in words in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,6 +159,8 @@ pub enum FormSupport {
     Schema,
     /// That it is JSON: `object`.
     Object,
+    /// By a function that it is to call: `tool`.
+    Tool,
     /// By the prompt alone: `prompt`.
     Prompt,
 }
@@ -107,23 +172,27 @@ impl FromStr for FormSupport {
         match text {
             "schema" => Ok(Self::Schema),
             "object" => Ok(Self::Object),
+            "tool" => Ok(Self::Tool),
             "prompt" => Ok(Self::Prompt),
             _ => Err(Error::Option {
                 option: "form of replies",
                 value: text.to_owned(),
-                reason: "there are schema, object, prompt".to_owned(),
+                reason: "there are schema, object, tool, prompt".to_owned(),
             }),
         }
     }
 }
 
 /// Where a language model is asked, and how.
-#[derive(Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a server may be able to do each without the others")]
+#[derive(Clone, PartialEq)]
 pub struct Endpoint {
     /// The server, where it is known by its name.
     pub preset: Option<Preset>,
     /// Where it is, up to `/v1`.
     pub url: String,
+    /// The version of Azure's API: the path then names the model, and the address ends at the host.
+    pub api_version: Option<String>,
     /// The model, as the server names it.
     pub model: String,
     /// The key; it may be empty.
@@ -136,17 +205,79 @@ pub struct Endpoint {
     pub form: FormSupport,
     /// Whether it takes a temperature; else none is sent, and replies are drawn as the server likes.
     pub takes_temperature: bool,
+    /// Whether it takes messages of the system; else these stand before what the user says.
+    pub takes_system: bool,
+    /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
+    pub takes_bounds: bool,
     /// Whether a reply may be asked for in pieces; else all of them come whole.
     pub streams: bool,
+    /// Tokens that the model may think before it replies, beside those of the reply: for its [`Room`](super::Room).
+    pub thinking_tokens: u32,
+    /// What is sent with every request beside, or in the place of, what is asked for.
+    pub sampling: Sampling,
+    /// How it makes vectors, where it is an embedder.
+    pub vectors: VectorSettings,
+    /// The proxy that requests go through; it may hold a password.
+    pub proxy: Option<Secret>,
+    /// Certificates in PEM that are trusted beside those of the system.
+    pub certificates: Option<Vec<u8>>,
     /// Time for a call, from its first byte to its last.
     pub timeout: Duration,
+}
+
+/// How an embedder behind a server is asked for vectors.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VectorSettings {
+    /// Values of a vector, where the model can make shorter ones.
+    pub dimensions: Option<u32>,
+    /// What stands before a question that is put to an index, as some models want it.
+    pub query_prefix: String,
+    /// What stands before what an index holds.
+    pub passage_prefix: String,
+    /// Texts of a call at most.
+    pub texts_max: Option<usize>,
+}
+
+impl VectorSettings {
+    /// Returns what stands before a text.
+    pub(crate) fn prefix(&self, is_question: bool) -> &str {
+        if is_question { &self.query_prefix } else { &self.passage_prefix }
+    }
+
+    /// Returns what vectors depend on of it, in words; nothing where it changes nothing.
+    fn text(&self) -> Option<String> {
+        let Self { dimensions, query_prefix, passage_prefix, texts_max: _ } = self;
+        let is_usual = dimensions.is_none() && query_prefix.is_empty() && passage_prefix.is_empty();
+        let all = json!({ "dimensions": dimensions, "query": query_prefix, "passage": passage_prefix });
+        (!is_usual).then(|| all.to_string())
+    }
+}
+
+/// How replies are drawn, where it is not up to the request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sampling {
+    /// The temperature, in the place of that of the request.
+    pub temperature: Option<f32>,
+    /// How much the model is to think: `low`, `medium`, `high`, or what its server has.
+    pub reasoning_effort: Option<String>,
+    /// Further fields of the body, which go before any other.
+    pub body: Map<String, Value>,
+}
+
+impl Sampling {
+    /// Returns what replies depend on of it, in words; nothing where it changes nothing.
+    fn text(&self) -> Option<String> {
+        let Self { temperature, reasoning_effort, body } = self;
+        let all = json!({ "temperature": temperature, "reasoning_effort": reasoning_effort, "body": body });
+        (*self != Self::default()).then(|| all.to_string())
+    }
 }
 
 impl Endpoint {
     /// Returns the model called `model` of a server that is known by its name, without a key.
     #[must_use]
     pub fn of(preset: Preset, model: &str) -> Self {
-        Self { preset: Some(preset), ..Self::at(preset.url(), model) }
+        Self { preset: Some(preset), form: preset.form(), ..Self::at(preset.url(), model) }.with_bounds_of_preset()
     }
 
     /// Returns the model called `model` of any server that speaks as `OpenAI`'s, without a key.
@@ -155,13 +286,21 @@ impl Endpoint {
         Self {
             preset: None,
             url: url.trim_end_matches('/').to_owned(),
+            api_version: None,
             model: model.to_owned(),
             key: Secret::default(),
             organization: None,
             headers: Vec::new(),
             form: FormSupport::default(),
             takes_temperature: true,
+            takes_system: true,
+            takes_bounds: true,
             streams: true,
+            thinking_tokens: 0,
+            sampling: Sampling::default(),
+            vectors: VectorSettings::default(),
+            proxy: None,
+            certificates: None,
             timeout: TIMEOUT_DEFAULT,
         }
     }
@@ -172,6 +311,53 @@ impl Endpoint {
         match self.preset {
             Some(preset) => format!("{}:{}", preset.name(), self.model),
             None => format!("{}:{}", self.server(), self.model),
+        }
+    }
+
+    /// Returns it at another address, with what is known of its server.
+    #[must_use]
+    pub fn with_preset(self, preset: Preset) -> Self {
+        Self { preset: Some(preset), form: preset.form(), ..self }.with_bounds_of_preset()
+    }
+
+    fn with_bounds_of_preset(self) -> Self {
+        // Azure refuses bounds of lists.
+        let takes_bounds = self.preset != Some(Preset::Azure);
+        Self { takes_bounds, ..self }
+    }
+
+    /// Returns what its replies are kept as: its name, and what else they depend on beside the request.
+    #[must_use]
+    pub fn kept_as(&self) -> String {
+        self.sampling.text().map_or_else(|| self.name(), |sampling| format!("{} with {sampling}", self.name()))
+    }
+
+    /// Returns the name that an index is pinned to whose embedder it is: its name, and what else vectors depend on.
+    #[must_use]
+    pub fn embedder_name(&self) -> String {
+        self.vectors.text().map_or_else(|| self.name(), |settings| format!("{}{WITH}{settings}", self.name()))
+    }
+
+    /// Returns it with the settings of vectors that the name of an embedder says, where it says some. What stands
+    /// before texts is short.
+    pub(crate) fn with_vectors_of(self, name: &str) -> Self {
+        let said = name.split_once(WITH).and_then(|(_, said)| serde_json::from_str::<Value>(said).ok());
+        let Some(said) = said else { return self };
+        let text = |name: &str| {
+            let text = said.get(name).and_then(Value::as_str).unwrap_or_default();
+            Some(text.to_owned()).filter(|text| text.chars().count() <= PREFIX_CHARS_MAX).unwrap_or_default()
+        };
+        let dimensions = said.get("dimensions").and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok());
+        let [query_prefix, passage_prefix] = ["query", "passage"].map(text);
+        let vectors = VectorSettings { dimensions, query_prefix, passage_prefix, ..self.vectors };
+        Self { vectors, ..self }
+    }
+
+    /// Returns the address that the paths of calls are put behind.
+    pub(super) fn base(&self) -> String {
+        match &self.api_version {
+            Some(_) => format!("{}/openai/deployments/{}", self.url, self.model),
+            None => self.url.clone(),
         }
     }
 
@@ -190,15 +376,21 @@ impl Endpoint {
             let (scheme, rest) = value.split_once(' ')?;
             SCHEMES.iter().any(|it| scheme.eq_ignore_ascii_case(it)).then_some(rest)
         });
-        let user = self.url.split_once("://").map_or("", |(_, place)| place);
-        let user = user.split('/').next().and_then(|place| place.rsplit_once('@')).map_or("", |(user, _)| user);
-        let password = user.split_once(':').map_or("", |(_, password)| password);
-        Redactor::of([self.key.text(), password].into_iter().chain(values).chain(credentials))
+        let proxy = self.proxy.as_ref().map_or("", Secret::text);
+        let passwords = [password(&self.url), password(proxy)];
+        Redactor::of([self.key.text()].into_iter().chain(passwords).chain(values).chain(credentials))
     }
 
     pub(super) fn tokens_field(&self) -> TokensField {
         self.preset.map_or(TokensField::MaxTokens, Preset::tokens_field)
     }
+}
+
+/// Returns the password in an address, if there is one.
+fn password(url: &str) -> &str {
+    let user = url.split_once("://").map_or("", |(_, place)| place);
+    let user = user.split('/').next().and_then(|place| place.rsplit_once('@')).map_or("", |(user, _)| user);
+    user.split_once(':').map_or("", |(_, password)| password)
 }
 
 impl fmt::Debug for Endpoint {
@@ -236,6 +428,12 @@ mod tests {
         for preset in Preset::ALL {
             assert_eq!(preset.name().parse::<Preset>().unwrap(), preset);
         }
-        assert!("gpt".parse::<Preset>().unwrap_err().to_string().contains("openai, ollama, vllm, llama.cpp, litellm"));
+        assert!(
+            "gpt"
+                .parse::<Preset>()
+                .unwrap_err()
+                .to_string()
+                .contains("openai, ollama, vllm, llama.cpp, litellm, azure, anthropic, gemini, openrouter")
+        );
     }
 }

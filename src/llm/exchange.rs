@@ -12,7 +12,8 @@ use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use tower_service::Service;
 
@@ -28,6 +29,10 @@ const REPLY_BYTES_MAX: usize = 4 << 20;
 const VECTORS_BYTES_MAX: usize = 32 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
+/// How long more is waited for once a reply is whole: counts of a stream, and the end of the connection.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+/// How often a body that is still coming is looked at, whether it is whole.
+const LOOKS_MAX: u32 = 64;
 /// The longest wait that a server is believed to ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
@@ -95,8 +100,16 @@ impl Exchange {
         }
         let body = match self.listener.as_ref().filter(|_| is_in_pieces(response.headers())) {
             Some(listener) => pieces(&mut response, bytes_max, listener).await?,
-            None => body(&mut response, bytes_max).await.map_err(|(_, broken)| broken.fault(bytes_max))?,
+            None => match self.whole_body(&mut response).await {
+                Ok(body) => body,
+                // What broke after it was whole cost the same.
+                Err((body, Broken::Connection(_))) if (self.expected.check)(&body).is_ok() => body,
+                Err((_, broken)) => return Err(broken.fault(bytes_max)),
+            },
         };
+        if let Some(fault) = self.fault_within(&body, response.headers()) {
+            return Err(fault);
+        }
         let malformed = |reason: String| ChatError::Malformed { reason };
         (self.expected.check)(&body).map_err(|error| malformed(format!("it is no reply: {error}")))?;
         let checked = http::Response::builder().status(status).body(body);
@@ -112,6 +125,37 @@ impl Exchange {
         }
         // The server had the request, or part of it.
         ChatError::Interrupted { reason: reason(error) }
+    }
+
+    /// Reads a body up to its limit; one that is whole is not waited for any longer, though the connection stays open.
+    async fn whole_body(&self, response: &mut Response) -> Result<Vec<u8>, (Vec<u8>, Broken)> {
+        let (mut body, mut looks) = (Vec::new(), 0);
+        loop {
+            // What ends like a reply is looked at, some times.
+            let may_be_whole = body.trim_ascii_end().ends_with(b"}") && looks < LOOKS_MAX;
+            looks += u32::from(may_be_whole);
+            let is_whole = may_be_whole && (self.expected.check)(&body).is_ok();
+            match chunk(response, is_whole.then_some(AFTERWARDS)).await {
+                Ok(None) => return Ok(body),
+                Ok(Some(chunk)) if body.len() + chunk.as_ref().len() > self.expected.bytes_max => {
+                    return Err((body, Broken::TooLarge));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(chunk.as_ref()),
+                Err(error) => return Err((body, Broken::Connection(error))),
+            }
+        }
+    }
+
+    /// Returns the fault that a good status hides: some gateways say it in the body alone.
+    fn fault_within(&self, body: &[u8], headers: &HeaderMap) -> Option<ChatError> {
+        let Faulty { error, choices: None, data: None } = serde_json::from_slice(body).ok()? else { return None };
+        let error = error.filter(|error| !error.is_null())?;
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let status = status.filter(|code| (400..600).contains(code)).and_then(|code| StatusCode::from_u16(code).ok());
+        Some(match status {
+            Some(status) => self.refusal(status, headers, body),
+            None => ChatError::Malformed { reason: format!("the server says: {}", self.said(body)) },
+        })
     }
 
     fn refusal(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ChatError {
@@ -144,6 +188,14 @@ impl Exchange {
     }
 }
 
+/// What may stand in the place of a reply.
+#[derive(Deserialize)]
+struct Faulty {
+    error: Option<Value>,
+    choices: Option<IgnoredAny>,
+    data: Option<IgnoredAny>,
+}
+
 enum Broken {
     TooLarge,
     Connection(reqwest::Error),
@@ -167,14 +219,30 @@ fn is_in_pieces(headers: &HeaderMap) -> bool {
 /// Reads a reply that comes in pieces, up to a limit of bytes, and returns it in one.
 async fn pieces(response: &mut Response, bytes_max: usize, listener: &Listener) -> Result<Vec<u8>, ChatError> {
     let (mut pieces, mut bytes) = (Pieces::default(), 0);
-    while let Some(chunk) = response.chunk().await.map_err(|error| Broken::Connection(error).fault(bytes_max))? {
-        bytes += chunk.len();
+    while !pieces.is_done() {
+        // All is said: only counts may follow.
+        let patience = pieces.is_finished().then_some(AFTERWARDS);
+        let chunk = match chunk(response, patience).await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break,
+            Err(_) if pieces.is_finished() => break,
+            Err(error) => return Err(Broken::Connection(error).fault(bytes_max)),
+        };
+        bytes += chunk.as_ref().len();
         if bytes > bytes_max {
             return Err(Broken::TooLarge.fault(bytes_max));
         }
-        pieces.take(&chunk, listener)?;
+        pieces.take(chunk.as_ref(), listener)?;
     }
     pieces.whole()
+}
+
+/// Returns the next bytes of a body; none at its end, or where nothing comes for as long as there is patience.
+async fn chunk(response: &mut Response, patience: Option<Duration>) -> reqwest::Result<Option<impl AsRef<[u8]>>> {
+    match patience {
+        Some(patience) => tokio::time::timeout(patience, response.chunk()).await.unwrap_or(Ok(None)),
+        None => response.chunk().await,
+    }
 }
 
 /// Reads a body up to its limit; what was read is returned in any case.

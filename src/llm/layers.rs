@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::ChatModel;
 use super::cached::Cached;
-use super::circuit_breaker::{CircuitBreakerOptions, CircuitBroken};
-use super::limited::Limited;
+use super::circuit_breaker::CircuitBreakerOptions;
+use super::guarded::{Guard, Guarded};
 use super::meter::Meter;
 use super::metered::Metered;
 use super::pace::Limits;
-use super::retrying::{Retries, Retrying};
+use super::retries::Retries;
+use super::roomy::{Room, Roomy};
 use super::traced::Traced;
 use crate::store::ReplyStore;
 
@@ -24,21 +25,23 @@ pub struct Layers {
     pub circuit: CircuitBreakerOptions,
     /// What may be spent, and what calls cost: on a meter that others may share.
     pub meter: Arc<Meter>,
+    /// How much room it has to think before it replies.
+    pub room: Room,
     /// Where its replies are kept; none for nowhere.
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
 
-/// Puts layers around a model. From the outside in: spans; kept replies, which count against nothing; the budget, which
-/// counts a call once however often it is tried; the circuit; trying again; and limits, which hold for every attempt.
+/// Puts layers around a model. From the outside in: spans; kept replies, which count against nothing; room to think, so
+/// that a cut reply is kept by nobody; the budget, which counts a call once however often it is tried; the circuit;
+/// trying again; and limits, which hold for every attempt.
 #[must_use]
 pub fn layered(model: Arc<dyn ChatModel>, layers: Layers) -> Arc<dyn ChatModel> {
-    let limited = Arc::new(Limited::new(model, layers.limits));
-    let retrying = Arc::new(Retrying::new(limited, layers.retries));
-    let guarded = Arc::new(CircuitBroken::new(retrying, layers.circuit));
+    let guarded = Arc::new(Guarded::new(model, Guard::new(layers.limits, layers.retries, layers.circuit)));
     let metered: Arc<dyn ChatModel> = Arc::new(Metered::new(guarded, layers.meter));
+    let roomy: Arc<dyn ChatModel> = Arc::new(Roomy::new(metered, layers.room));
     let cached: Arc<dyn ChatModel> = match layers.replies {
-        Some(replies) => Arc::new(Cached::new(metered, replies)),
-        None => metered,
+        Some(replies) => Arc::new(Cached::new(roomy, replies)),
+        None => roomy,
     };
     Arc::new(Traced::new(cached))
 }

@@ -1,9 +1,11 @@
 //! What calls come to, counted against what may be spent: by all that share it, chat models and embedders alike.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::bound::{Bounds, Measured};
 use super::prices::Prices;
-use crate::domain::{BudgetKind, ChatError, Cost, Usage};
+use crate::domain::{BudgetKind, ChatError, Cost, Spent, Usage};
 
 /// What may be spent; what is not said is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -22,6 +24,16 @@ impl Budget {
     pub const fn is_limit(&self) -> bool {
         self.calls.is_some() || self.tokens.is_some() || self.cost.is_some()
     }
+
+    /// Returns whether so much may be spent; what nobody knows the cost of may not, where money is limited.
+    #[must_use]
+    pub fn fits(&self, spent: &Spent) -> bool {
+        let is_within = |limit: Option<u64>, spent: u64| limit.is_none_or(|limit| spent <= limit);
+        let cost = spent.cost.as_ref().map_or(f64::INFINITY, |cost| cost.amount);
+        is_within(self.calls, spent.calls)
+            && is_within(self.tokens, spent.usage.tokens())
+            && self.cost.is_none_or(|limit| cost <= limit)
+    }
 }
 
 /// What was spent, or may be.
@@ -34,34 +46,51 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.tokens += other.tokens;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens = self.tokens.saturating_add(other.tokens);
         self.cost += other.cost;
     }
 
     fn take_back(&mut self, other: Self) {
-        self.calls -= other.calls;
-        self.tokens -= other.tokens;
+        self.calls = self.calls.saturating_sub(other.calls);
+        self.tokens = self.tokens.saturating_sub(other.tokens);
         self.cost = (self.cost - other.cost).max(0.0);
     }
 }
 
 /// Counts and prices calls, and holds them to a budget: a call goes out only if the most that it may come to fits in
-/// beside what is spent and what calls in flight may come to. So no number of calls at one time spends more than that,
-/// but for what a server counts otherwise than the estimate. Whatever is to stay within one budget together has one
-/// meter.
+/// beside what is spent and what calls in flight may come to. So no number of calls at one time spends more than that.
+/// What nobody counted yet is taken for a token a byte, the most that there can be. Whatever is to stay within one
+/// budget together has one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     budget: Budget,
     prices: Prices,
     tally: Mutex<Tally>,
+    bounds: Bounds,
 }
 
 impl Meter {
     /// Returns a meter on which nothing is spent yet.
     #[must_use]
     pub fn new(budget: Budget, prices: Prices) -> Self {
-        Self { budget, prices, tally: Mutex::default() }
+        Self { budget, prices, tally: Mutex::default(), bounds: Bounds::default() }
+    }
+
+    /// Returns it with what servers counted before, which a file remembers, and with what they count from now on.
+    #[must_use]
+    pub fn remembering_in(self, path: &Path) -> Self {
+        Self { bounds: Bounds::remembered_in(path), ..self }
+    }
+
+    /// Returns how many tokens the model called `model` takes texts for at most.
+    pub(crate) fn tokens_max(&self, model: &str, measured: &Measured) -> u64 {
+        self.bounds.most(model, measured)
+    }
+
+    /// Learns from how many tokens a server counted.
+    pub(crate) fn learn(&self, model: &str, measured: &Measured, tokens: u64) {
+        self.bounds.learn(model, measured, tokens);
     }
 
     /// Returns what may be spent.
@@ -108,10 +137,10 @@ impl Meter {
         let mut tally = self.tally();
         let refused =
             |kind, limit: String, spent: String, wanted: String| Err(ChatError::Budget { kind, limit, spent, wanted });
-        if let Some(limit) = self.budget.calls.filter(|limit| tally.calls + most.calls > *limit) {
+        if let Some(limit) = self.budget.calls.filter(|limit| tally.calls.saturating_add(most.calls) > *limit) {
             return refused(BudgetKind::Calls, limit.to_string(), tally.calls.to_string(), most.calls.to_string());
         }
-        if let Some(limit) = self.budget.tokens.filter(|limit| tally.tokens + most.tokens > *limit) {
+        if let Some(limit) = self.budget.tokens.filter(|limit| tally.tokens.saturating_add(most.tokens) > *limit) {
             return refused(BudgetKind::Tokens, limit.to_string(), tally.tokens.to_string(), most.tokens.to_string());
         }
         if let Some(limit) = self.budget.cost.filter(|limit| tally.cost + most.cost > *limit) {
@@ -148,11 +177,12 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Counts what a call came to.
+    /// Counts what a call came to. Where the server did not say, what it may have come to at most stays counted.
     pub(crate) fn settle(self, usage: Usage) -> Option<Cost> {
+        let cost = self.meter.cost(&self.model, usage);
         // A price that was known before is known now.
         let spent = self.meter.of(&self.model, 1, usage).unwrap_or_default();
-        let cost = self.meter.cost(&self.model, usage);
+        let spent = if usage.is_estimated { self.most } else { spent };
         self.replace(spent);
         cost
     }

@@ -22,11 +22,18 @@ impl Metered {
     }
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let (measured, added) = request.measured();
+        let input_tokens = self.meter.tokens_max(self.name(), &measured) + added;
         let output_tokens = u64::from(request.output_tokens_max);
-        let most = Usage { input_tokens: request.input_tokens_estimate(), output_tokens, is_estimated: true };
+        let most = Usage { input_tokens, output_tokens, is_estimated: true };
         let reserved = self.meter.reserve(self.name(), most)?;
         match self.inner.reply(request).await {
-            Ok(reply) => Ok(ChatReply { cost: reserved.settle(reply.usage), ..reply }),
+            Ok(reply) => {
+                if !reply.usage.is_estimated {
+                    self.meter.learn(self.name(), &measured, reply.usage.input_tokens);
+                }
+                Ok(ChatReply { cost: reserved.settle(reply.usage), ..reply })
+            }
             Err(error) => {
                 reserved.fail(&error);
                 Err(error)
@@ -40,8 +47,16 @@ impl ChatModel for Metered {
         self.inner.name()
     }
 
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(self.call(request))
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 }
 

@@ -6,6 +6,7 @@
 //! reads it, and no call is paid for twice.
 
 mod afresh;
+mod bound;
 mod cached;
 mod circuit_breaker;
 mod client;
@@ -14,8 +15,8 @@ mod connection;
 mod embeddings;
 mod endpoint;
 mod exchange;
+mod guarded;
 mod layers;
-mod limited;
 mod meter;
 mod metered;
 mod pace;
@@ -29,8 +30,11 @@ mod recording;
 mod replayed;
 mod reply;
 mod request;
-mod retrying;
+mod retries;
+mod roomy;
+mod thinking;
 mod traced;
+mod turns;
 mod wire;
 
 #[cfg(test)]
@@ -42,19 +46,20 @@ use std::pin::Pin;
 use crate::domain::ChatError;
 
 pub use afresh::Afresh;
+pub(crate) use bound::Measured;
 pub use cached::Cached;
-pub(crate) use circuit_breaker::CircuitBreaker;
-pub use circuit_breaker::{CircuitBreakerOptions, CircuitBroken};
+pub use circuit_breaker::CircuitBreakerOptions;
 pub use client::OpenAiModel;
 pub(crate) use embeddings::EmbeddingsServer;
-pub use endpoint::{Endpoint, FormSupport, Preset};
+pub(crate) use endpoint::WITH;
+pub use endpoint::{Endpoint, FormSupport, Preset, Sampling, VectorSettings};
+pub(crate) use guarded::Guard;
+pub use guarded::Guarded;
 pub use layers::{Layers, layered};
-pub use limited::Limited;
 pub(crate) use meter::Reserved;
 pub use meter::{Budget, Meter, SetAside};
 pub use metered::Metered;
 pub use pace::Limits;
-pub(crate) use pace::Pace;
 pub use prices::{Price, Prices};
 pub use probe::Abilities;
 pub use recorded::Recorded;
@@ -64,7 +69,8 @@ pub use replayed::Replayed;
 pub use reply::{ChatReply, Finish, ReplyOrigin};
 pub(crate) use request::tokens_estimate;
 pub use request::{ChatRequest, Listener, Message, Purpose, ReplyForm, RequestKey, Speaker};
-pub use retrying::{Retries, Retrying};
+pub use retries::Retries;
+pub use roomy::{Room, Roomy, THINKING_TOKENS};
 pub use traced::Traced;
 
 /// What a [`ChatModel`] returns: a reply to come.
@@ -72,8 +78,14 @@ pub type Replying<'a> = Pin<Box<dyn Future<Output = Result<ChatReply, ChatError>
 
 /// Replies to messages.
 pub trait ChatModel: Send + Sync {
-    /// Returns the name that replies are kept under: it changes whenever another model or server would reply.
+    /// Returns the name of the model with its server, as calls are counted and priced.
     fn name(&self) -> &str;
+
+    /// Returns the name that replies are kept under: it changes whenever another model or server would reply, or this
+    /// one otherwise.
+    fn kept_as(&self) -> &str {
+        self.name()
+    }
 
     /// Returns the reply to a request.
     ///
@@ -85,6 +97,10 @@ pub trait ChatModel: Send + Sync {
     ///
     /// Dropping the future loses this call's reply, which may have been paid for, and nothing else.
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a>;
+
+    /// Hears whether the last reply that it gave was of use, and otherwise what was wrong with it. A layer passes it
+    /// on; the one that ends calls of which nothing comes ([`Guarded`]) counts it.
+    fn note_use(&self, #[expect(unused_variables, reason = "named for the docs")] problem: Option<&str>) {}
 }
 
 /// Returns what a model says in the bytes of a server, sent in one piece or in many; for the fuzz target of replies.

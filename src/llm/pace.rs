@@ -17,6 +17,10 @@ const SERVER_WAIT_MAX: Duration = MINUTE;
 pub struct Limits {
     /// Calls at one time at most. Where a server has too much to do, there are fewer for a while.
     pub concurrency: usize,
+    /// Calls at one time at first: twice as many each time that all went well.
+    pub concurrency_first: usize,
+    /// What a call may take for there to be more at one time, if each had to wait for those before it; none for any.
+    pub latency_max: Option<Duration>,
     /// Requests a minute; they go out evenly.
     pub requests_per_minute: Option<u32>,
     /// Tokens a minute, read and written; they are used evenly.
@@ -25,7 +29,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { concurrency: 8, requests_per_minute: None, tokens_per_minute: None }
+        Self {
+            concurrency: 8,
+            concurrency_first: 1,
+            latency_max: Some(MINUTE),
+            requests_per_minute: None,
+            tokens_per_minute: None,
+        }
     }
 }
 
@@ -48,7 +58,7 @@ impl Pace {
     pub(crate) fn new(limits: Limits) -> Self {
         let now = Instant::now();
         let next = Mutex::new(Next { requests: now, tokens: now, server: now });
-        Self { limits, concurrency: ConcurrencyLimit::new(limits.concurrency), next }
+        Self { limits, concurrency: ConcurrencyLimit::new(&limits), next }
     }
 
     /// Makes a call of `tokens` tokens when its turn comes.
@@ -75,13 +85,14 @@ impl Pace {
             self.check_server()?;
             due = by_server;
         }
+        let began = Instant::now();
         let replied = call.await;
         let fault = replied.as_ref().err();
         if let Some(wait) = fault.and_then(ChatError::retry_after) {
             let mut next = self.next();
             next.server = next.server.max(Instant::now() + wait);
         }
-        permit.done(fault.is_some_and(ChatError::is_overload));
+        permit.done(began, fault.is_some_and(ChatError::is_overload));
         replied
     }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Listener;
+use super::thinking::Thinking;
 use crate::domain::ChatError;
 
 /// What an event's data begin with.
@@ -19,9 +20,13 @@ pub(super) struct Pieces {
     model: Option<String>,
     text: String,
     refusal: String,
+    /// What a function is called with, in the place of a text.
+    called: String,
     finish: Option<String>,
     usage: Option<Value>,
     is_done: bool,
+    /// What of the text is not told, since the model only thinks it.
+    thinking: Thinking,
 }
 
 /// An event as it comes; nothing is required of it, and `null` is as good as nothing.
@@ -46,6 +51,7 @@ struct PieceChoice {
 struct Delta {
     content: Option<String>,
     refusal: Option<String>,
+    tool_calls: Option<Vec<Value>>,
 }
 
 impl Pieces {
@@ -75,8 +81,10 @@ impl Pieces {
         }
         let piece: Piece = serde_json::from_str(data)
             .map_err(|error| ChatError::Malformed { reason: format!("a piece of it is none: {error}") })?;
-        if piece.error.is_some() {
-            return Err(ChatError::Interrupted { reason: "the server says that it has a fault".to_owned() });
+        if let Some(error) = piece.error {
+            let said = error.get("message").unwrap_or(&error);
+            let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+            return Err(ChatError::Interrupted { reason: format!("the server says: {said}") });
         }
         self.model = self.model.take().or(piece.model);
         self.usage = piece.usage.filter(|usage| !usage.is_null()).or(self.usage.take());
@@ -84,11 +92,29 @@ impl Pieces {
         self.finish = choice.finish_reason.or(self.finish.take());
         let delta = choice.delta.unwrap_or_default();
         self.refusal.push_str(&delta.refusal.unwrap_or_default());
+        let called = delta.tool_calls.unwrap_or_default();
+        if let Some(arguments) = called.first().and_then(|call| call.pointer("/function/arguments")?.as_str()) {
+            told.tell(arguments);
+            self.called.push_str(arguments);
+        }
         if let Some(said) = delta.content.filter(|said| !said.is_empty()) {
-            told.tell(&said);
+            let heard = self.thinking.take(&said);
+            if !heard.is_empty() {
+                told.tell(&heard);
+            }
             self.text.push_str(&said);
         }
         Ok(())
+    }
+
+    /// Returns whether the last event came: nothing more is waited for.
+    pub(super) const fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Returns whether all that the model says came: what may follow are counts.
+    pub(super) const fn is_finished(&self) -> bool {
+        self.is_done || self.finish.is_some()
     }
 
     /// Returns the reply in one piece.
@@ -97,11 +123,14 @@ impl Pieces {
     ///
     /// [`ChatError::Interrupted`] if the last piece did not come.
     pub(super) fn whole(self) -> Result<Vec<u8>, ChatError> {
-        if !self.is_done && self.finish.is_none() {
+        if !self.is_finished() {
             return Err(ChatError::Interrupted { reason: "its last piece did not come".to_owned() });
         }
         let refusal = Some(self.refusal).filter(|refusal| !refusal.is_empty());
-        let message = json!({ "content": self.text, "refusal": refusal });
+        let mut message = json!({ "content": self.text, "refusal": refusal });
+        if !self.called.is_empty() {
+            message["tool_calls"] = json!([{ "function": { "arguments": self.called } }]);
+        }
         let choice = json!({ "message": message, "finish_reason": self.finish });
         Ok(json!({ "model": self.model, "choices": [choice], "usage": self.usage }).to_string().into_bytes())
     }
@@ -166,7 +195,10 @@ mod tests {
             of("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"),
             Err(ChatError::Interrupted { .. })
         ));
-        assert!(matches!(of("data: {\"error\":{\"message\":\"full\"}}\n\n"), Err(ChatError::Interrupted { .. })));
+        for error in [r#"{"message":"full"}"#, r#""full""#] {
+            let fault = of(&format!("data: {{\"error\":{error}}}\n\n"));
+            assert!(matches!(fault, Err(ChatError::Interrupted { reason }) if reason == "the server says: full"));
+        }
         assert!(matches!(of("data: {\n\n"), Err(ChatError::Malformed { .. })));
         assert!(of("data: [DONE]\n\n").is_ok());
     }

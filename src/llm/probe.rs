@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::client::OpenAiModel;
-use super::endpoint::{Endpoint, FormSupport};
+use super::endpoint::{Endpoint, FormSupport, VectorSettings};
 use super::prompt::{self, PROBE};
 use super::request::{ChatRequest, Listener, Purpose, ReplyForm};
 use super::{ChatModel as _, ChatReply, Finish};
@@ -25,17 +25,64 @@ const OUTPUT_TOKENS_MAX: u32 = 512;
 const OUTPUT_TOKENS_MORE: u32 = 4_096;
 
 /// What a server can do with a model.
+#[expect(clippy::struct_excessive_bools, reason = "a server may be able to do each without the others")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
     /// How it is told which form a reply is to have; none where its replies were cut before that could be told.
     pub form: Option<FormSupport>,
     /// Whether it takes a temperature of 0; else none is sent.
     pub takes_temperature: bool,
+    /// Whether it takes messages of the system; else these stand before what the user says.
+    #[serde(default = "usually")]
+    pub takes_system: bool,
+    /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
+    #[serde(default = "usually")]
+    pub takes_bounds: bool,
+    /// Tokens that the model needs to think, beside those of a reply.
+    #[serde(default)]
+    pub thinking_tokens: u32,
+    /// Texts of a call for vectors at most, where it refused more.
+    #[serde(default)]
+    pub texts_max: Option<usize>,
     /// Whether it says how many tokens a call took; else they are estimated.
     pub reports_usage: bool,
     /// Whether it sends a reply in pieces where it is asked to; else it is not asked to.
     #[serde(default = "usually")]
     pub streams: bool,
+}
+
+impl Default for Abilities {
+    /// What is taken for true of a server that nobody asked.
+    fn default() -> Self {
+        Self {
+            form: None,
+            takes_temperature: true,
+            takes_system: true,
+            takes_bounds: true,
+            thinking_tokens: 0,
+            texts_max: None,
+            reports_usage: true,
+            streams: true,
+        }
+    }
+}
+
+impl Abilities {
+    /// Returns an endpoint that is told them; what is set goes before what was found out.
+    #[must_use]
+    pub fn applied(self, endpoint: Endpoint, is_form_set: bool) -> Endpoint {
+        let vectors = VectorSettings { texts_max: endpoint.vectors.texts_max.or(self.texts_max), ..endpoint.vectors };
+        Endpoint {
+            form: self.form.filter(|_| !is_form_set).unwrap_or(endpoint.form),
+            takes_temperature: self.takes_temperature,
+            takes_system: self.takes_system,
+            takes_bounds: self.takes_bounds && endpoint.takes_bounds,
+            streams: self.streams,
+            thinking_tokens: if endpoint.thinking_tokens > 0 { endpoint.thinking_tokens } else { self.thinking_tokens },
+            vectors,
+            ..endpoint
+        }
+    }
 }
 
 /// Returns what is taken for true of a server that was asked before this was.
@@ -86,7 +133,8 @@ async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
     let form = call.form().await?;
     let reports_usage = !plain.usage.is_estimated;
     let streams = call.streams().await?;
-    Ok(Abilities { form, takes_temperature: call.temperature.is_some(), reports_usage, streams })
+    let takes_temperature = call.temperature.is_some();
+    Ok(Abilities { form, takes_temperature, reports_usage, streams, ..Abilities::default() })
 }
 
 /// A call that asks for one thing.
@@ -101,7 +149,7 @@ impl Call<'_> {
     /// Returns the best form that the server keeps to; none where its replies were cut.
     async fn form(&mut self) -> Result<Option<FormSupport>, Failed> {
         let mut is_cut = false;
-        for support in [FormSupport::Schema, FormSupport::Object] {
+        for support in [FormSupport::Schema, FormSupport::Object, FormSupport::Tool] {
             let Ok(reply) = self.make_whole(support).await? else { continue };
             if keeps(support, &reply) {
                 return Ok(Some(support));
@@ -178,9 +226,12 @@ fn refusal(error: ChatError) -> Result<ChatError, Failed> {
 
 /// Returns whether a reply has the form that was asked for.
 fn keeps(form: FormSupport, reply: &ChatReply) -> bool {
-    let value: Option<Value> = serde_json::from_str(reply.text.trim()).ok();
+    let said = reply.whole(OUTPUT_TOKENS_MORE).unwrap_or_default();
+    let value: Option<Value> = serde_json::from_str(said.trim()).ok();
     match form {
-        FormSupport::Schema => value.is_some_and(|value| value == json!({ "verdict": value["verdict"].as_str() })),
+        FormSupport::Schema | FormSupport::Tool => {
+            value.is_some_and(|value| value == json!({ "verdict": value["verdict"].as_str() }))
+        }
         FormSupport::Object => value.is_some_and(|value| value.is_object()),
         FormSupport::Prompt => true,
     }
@@ -199,8 +250,17 @@ pub fn remembered(path: &Path, endpoint: &Endpoint) -> Option<Abilities> {
 ///
 /// [`Error::Io`] if the file cannot be written.
 pub fn remember(path: &Path, endpoint: &Endpoint, abilities: Abilities) -> Result<()> {
+    remember_with(path, endpoint, |known| *known = abilities)
+}
+
+/// Changes what is remembered in a file of the model at an endpoint.
+///
+/// # Errors
+///
+/// As [`remember`].
+pub fn remember_with(path: &Path, endpoint: &Endpoint, change: impl FnOnce(&mut Abilities)) -> Result<()> {
     let mut known = known(path);
-    known.insert(place(endpoint), abilities);
+    change(known.entry(place(endpoint)).or_default());
     let text = serde_json::to_string_pretty(&known).map_err(|error| Error::Internal(error.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     files::make_folder(folder)?;
@@ -228,7 +288,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(|model| Endpoint::at("http://host/v1", model));
         assert_eq!(remembered(&path, &a), None);
         let form = Some(FormSupport::Object);
-        let abilities = Abilities { form, takes_temperature: false, reports_usage: true, streams: false };
+        let abilities = Abilities { form, takes_temperature: false, streams: false, ..Abilities::default() };
         remember(&path, &a, abilities).unwrap();
         remember(&path, &b, Abilities { form: None, ..abilities }).unwrap();
         assert_eq!(remembered(&path, &a), Some(abilities));

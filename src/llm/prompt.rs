@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_place_of_a_prompt_is_known() {
-        let known = ["mark", "question", "passages", "sentences", "problem", "passage", "name", "section"];
+        let known = ["mark", "question", "passages", "sentences", "problem", "reply", "passage", "name", "section"];
         let numbers = ["answered_min", "answered_max", "raised_min", "raised_max", "keywords_max", "sentences_max"];
         let known: Vec<(&str, &str)> = known
             .into_iter()

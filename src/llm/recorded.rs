@@ -53,6 +53,10 @@ impl ChatModel for Recorded {
         self.inner.name()
     }
 
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
             let replied = self.inner.reply(request).await;
@@ -60,9 +64,13 @@ impl ChatModel for Recorded {
                 Ok(reply) => Outcome::Reply(reply.clone()),
                 Err(fault) => Outcome::Fault(fault.clone()),
             };
-            let (key, model) = (request.key(self.name()).to_string(), self.name().to_owned());
+            let (key, model) = (request.key(self.kept_as()).to_string(), self.name().to_owned());
             self.recording.write(&ChatLine { key, model, purpose: request.purpose, outcome })?;
             replied
         })
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 }

@@ -116,7 +116,7 @@ impl RecordedVectors {
                     self.dimension.get_or_insert(values.len());
                     self.texts.insert(text, Outcome::Reply(Made { values, call: self.calls.len() }));
                 }
-                self.calls.push(Spent { calls: 1, cached: 0, usage, cost });
+                self.calls.push(Spent { calls: 1, usage, cost, ..Spent::default() });
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,9 +47,17 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file is there already or cannot be made.
+    /// [`Error::Option`] if the file is there already, [`Error::Io`] if it cannot be made.
     pub fn create(path: &Path) -> Result<Self> {
-        Ok(Self { file: Mutex::new(files::create_new(path, Readers::Owner)?) })
+        let file = files::create_new(path, Readers::Owner).map_err(|error| match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Error::Option {
+                option: "recording",
+                value: path.display().to_string(),
+                reason: "there is such a file, which is not written over; name another, or remove it".to_owned(),
+            },
+            error => error,
+        })?;
+        Ok(Self { file: Mutex::new(file) })
     }
 
     pub(super) fn write(&self, line: &impl Serialize) -> Result<(), ChatError> {

@@ -18,6 +18,7 @@ type Outcomes = VecDeque<Outcome<ChatReply>>;
 /// A model that says what was recorded. Equal calls get what they got then, in order, and after that the last again.
 pub struct Replayed {
     name: String,
+    kept_as: String,
     outcomes: Mutex<BTreeMap<String, Outcomes>>,
     calls: AtomicU64,
 }
@@ -35,6 +36,12 @@ impl Replayed {
     /// Returns the model called `name` as it was recorded.
     #[must_use]
     pub fn of(name: &str, recorded: &RecordedCalls) -> Self {
+        Self::of_kept(name, name, recorded)
+    }
+
+    /// Returns the same of a model whose replies are kept under another name.
+    #[must_use]
+    pub fn of_kept(name: &str, kept_as: &str, recorded: &RecordedCalls) -> Self {
         let mut outcomes: BTreeMap<String, Outcomes> = BTreeMap::new();
         for line in &recorded.chat {
             let due = outcomes.entry(line.key.clone()).or_default();
@@ -44,12 +51,17 @@ impl Replayed {
             }
             due.push_back(line.outcome.clone());
         }
-        Self { name: name.to_owned(), outcomes: Mutex::new(outcomes), calls: AtomicU64::new(0) }
+        Self {
+            name: name.to_owned(),
+            kept_as: kept_as.to_owned(),
+            outcomes: Mutex::new(outcomes),
+            calls: AtomicU64::new(0),
+        }
     }
 
     fn outcome(&self, request: &ChatRequest) -> Result<Outcome<ChatReply>, ChatError> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let key = request.key(&self.name).to_string();
+        let key = request.key(&self.kept_as).to_string();
         let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         let due = outcomes.get_mut(&key);
         let due = due.and_then(|due| if due.len() > 1 { due.pop_front() } else { due.front().cloned() });
@@ -60,6 +72,10 @@ impl Replayed {
 impl ChatModel for Replayed {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn kept_as(&self) -> &str {
+        &self.kept_as
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {

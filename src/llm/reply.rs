@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::thinking;
 use crate::domain::{ChatError, Cost, Usage};
 
 /// Characters of a refusal that are repeated.
@@ -42,26 +43,39 @@ pub struct ChatReply {
     pub model: String,
     /// Where it comes from.
     pub origin: ReplyOrigin,
+    /// Calls that it took: one, or two where the first was cut before the model came to the point.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub calls: u64,
     /// What it cost; none where the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
+const fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_one(calls: &u64) -> bool {
+    *calls == 1
+}
+
 impl ChatReply {
-    /// Returns the text of a whole reply.
+    /// Returns the text of a whole reply, without what the model thought before it.
     ///
     /// # Errors
     ///
     /// [`ChatError::Refused`], [`ChatError::Truncated`], or [`ChatError::Malformed`] for one that says nothing;
     /// `tokens_max` is what was asked for.
     pub fn whole(&self, tokens_max: u32) -> Result<&str, ChatError> {
+        let said = thinking::said(&self.text);
         match self.finish {
             Finish::Refusal => Err(ChatError::Refused { said: self.text.chars().take(SAID_CHARS_MAX).collect() }),
             Finish::Length => Err(ChatError::Truncated { tokens_max }),
-            Finish::Stop if self.text.trim().is_empty() => {
+            Finish::Stop if said.trim().is_empty() => {
                 Err(ChatError::Malformed { reason: "it says nothing".to_owned() })
             }
-            Finish::Stop => Ok(&self.text),
+            Finish::Stop => Ok(said),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::bound::Measured;
 use crate::domain::PassageId;
 use crate::text::model_tokens;
 
@@ -92,7 +93,8 @@ impl Listener {
         Self(Arc::new(hear))
     }
 
-    pub(super) fn tell(&self, piece: &str) {
+    /// Tells the next piece of a reply: what a [`ChatModel`](super::ChatModel) of your own calls as it comes.
+    pub fn tell(&self, piece: &str) {
         (self.0)(piece);
     }
 }
@@ -176,6 +178,26 @@ impl ChatRequest {
             "output_tokens_max": self.output_tokens_max,
         });
         RequestKey(*blake3::hash(whole.to_string().as_bytes()).as_bytes())
+    }
+
+    /// Returns the size and kind of the prompt, schema included, and the tokens that a server may add around messages.
+    pub(super) fn measured(&self) -> (Measured, u64) {
+        let schema = match &self.form {
+            ReplyForm::Text => String::new(),
+            ReplyForm::Json { schema, .. } => schema.to_string(),
+        };
+        let said = self.messages.iter().map(|message| message.text.as_str());
+        (Measured::of(said.chain([schema.as_str()])), TOKENS_PER_MESSAGE * self.messages.len() as u64)
+    }
+
+    /// Returns the bytes of what is said, and of the schema.
+    #[must_use]
+    pub fn prompt_bytes(&self) -> u64 {
+        let schema = match &self.form {
+            ReplyForm::Text => 0,
+            ReplyForm::Json { schema, .. } => schema.to_string().len() as u64,
+        };
+        self.messages.iter().map(|message| message.text.len() as u64).sum::<u64>() + schema
     }
 
     /// Returns about how many tokens a model takes the prompt for, neither too many nor too few: those of what is said,

@@ -61,6 +61,7 @@ pub(super) fn reply(text: &str) -> ChatReply {
         usage: Usage { input_tokens: 20, output_tokens: 10, is_estimated: false },
         model: "scripted".to_owned(),
         origin: ReplyOrigin::Server,
+        calls: 1,
         cost: None,
     }
 }

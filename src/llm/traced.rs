@@ -28,6 +28,10 @@ impl ChatModel for Traced {
         self.inner.name()
     }
 
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         let span = tracing::info_span!(
             telemetry::CHAT,
@@ -60,6 +64,10 @@ impl ChatModel for Traced {
             replied
         };
         Box::pin(called.instrument(span))
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
     }
 }
 

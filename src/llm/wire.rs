@@ -4,67 +4,103 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::endpoint::{Endpoint, FormSupport, TokensField};
+use super::endpoint::{Endpoint, FormSupport};
 use super::reply::{ChatReply, Finish, ReplyOrigin};
-use super::request::{ChatRequest, ReplyForm, Speaker};
+use super::request::{ChatRequest, Message, ReplyForm, Speaker};
 use crate::domain::{ChatError, Usage};
 use crate::text::model_tokens;
 
-/// A request as it is sent.
-#[derive(Debug, Serialize)]
-pub(super) struct WireRequest {
-    model: String,
-    messages: Vec<Value>,
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Value>,
+/// Tokens of a prompt that a server may add to it: templates, a schema in other words.
+const ADDED_TOKENS_MAX: u64 = 65_536;
+/// Tokens that a model may write beyond its limit and be believed: some servers do not count thinking in the limit.
+const BEYOND_TOKENS_MAX: u64 = 131_072;
+/// Words of a schema that bound numbers and lists.
+const BOUNDS: [&str; 4] = ["minItems", "maxItems", "minimum", "maximum"];
+
+/// Returns a request as it is sent.
+pub(super) fn request(request: &ChatRequest, endpoint: &Endpoint) -> Value {
+    let sampling = &endpoint.sampling;
+    let temperature = sampling.temperature.or(request.temperature.filter(|_| endpoint.takes_temperature));
+    let is_streamed = request.listener.is_some() && endpoint.streams;
+    let mut body = json!({
+        "model": endpoint.model,
+        "messages": messages(request, endpoint),
+        "stream": is_streamed,
+    });
+    let mut set = |name: &str, value: Option<Value>| {
+        if let (Some(body), Some(value)) = (body.as_object_mut(), value) {
+            body.insert(name.to_owned(), value);
+        }
+    };
+    set("stream_options", is_streamed.then(|| json!({ "include_usage": true })));
+    set("temperature", temperature.map(Value::from));
+    set(endpoint.tokens_field().name(), Some(request.output_tokens_max.into()));
+    set("reasoning_effort", sampling.reasoning_effort.clone().map(Value::from));
+    for (name, value) in form(&request.form, endpoint) {
+        set(name, Some(value));
+    }
+    for (name, value) in sampling.body.clone() {
+        set(&name, Some(value));
+    }
+    body
 }
 
-impl WireRequest {
-    pub(super) fn of(request: &ChatRequest, endpoint: &Endpoint) -> Self {
-        let speaker = |speaker| match speaker {
-            Speaker::System => "system",
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        };
-        let messages = request.messages.iter();
-        let is_streamed = request.listener.is_some() && endpoint.streams;
-        let limit = |field| (endpoint.tokens_field() == field).then_some(request.output_tokens_max);
-        Self {
-            model: endpoint.model.clone(),
-            messages: messages.map(|it| json!({ "role": speaker(it.speaker), "content": it.text })).collect(),
-            stream: is_streamed,
-            stream_options: is_streamed.then(|| json!({ "include_usage": true })),
-            temperature: request.temperature.filter(|_| endpoint.takes_temperature),
-            max_tokens: limit(TokensField::MaxTokens),
-            max_completion_tokens: limit(TokensField::MaxCompletionTokens),
-            response_format: response_format(&request.form, endpoint.form),
+/// Returns what is said; for a server that takes no messages of the system, all of it as the user says it.
+fn messages(request: &ChatRequest, endpoint: &Endpoint) -> Vec<Value> {
+    let speaker = |speaker| match speaker {
+        Speaker::System => "system",
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    let (mut said, mut above) = (Vec::new(), String::new());
+    for Message { speaker: who, text } in &request.messages {
+        if *who == Speaker::System && !endpoint.takes_system {
+            above = format!("{above}{text}\n\n");
+            continue;
         }
+        said.push(json!({ "role": speaker(*who), "content": format!("{}{text}", std::mem::take(&mut above)) }));
+    }
+    said
+}
+
+/// Returns the fields by which a server is told the form of a reply.
+fn form(form: &ReplyForm, endpoint: &Endpoint) -> Vec<(&'static str, Value)> {
+    let ReplyForm::Json { name, schema } = form else { return Vec::new() };
+    let schema = || sent_schema(schema.clone(), endpoint.takes_bounds);
+    match endpoint.form {
+        FormSupport::Schema => {
+            let schema = json!({ "name": name, "strict": true, "schema": schema() });
+            vec![("response_format", json!({ "type": "json_schema", "json_schema": schema }))]
+        }
+        FormSupport::Object => vec![("response_format", json!({ "type": "json_object" }))],
+        FormSupport::Tool => {
+            let function = json!({ "name": name, "description": "Gives the reply.", "parameters": schema() });
+            let choice = json!({ "type": "function", "function": { "name": name } });
+            vec![("tools", json!([{ "type": "function", "function": function }])), ("tool_choice", choice)]
+        }
+        FormSupport::Prompt => Vec::new(),
     }
 }
 
-fn response_format(form: &ReplyForm, support: FormSupport) -> Option<Value> {
-    let ReplyForm::Json { name, schema } = form else { return None };
-    match support {
-        FormSupport::Schema => {
-            let mut schema = schema.clone();
-            // Which dialect it is written in, is for people: some servers refuse words that they do not know.
-            if let Some(words) = schema.as_object_mut() {
-                words.retain(|word, _| !matches!(word.as_str(), "$schema" | "title"));
-            }
-            let schema = json!({ "name": name, "strict": true, "schema": schema });
-            Some(json!({ "type": "json_schema", "json_schema": schema }))
+/// Returns a schema without what some servers refuse: which dialect it is written in is for people.
+fn sent_schema(mut schema: Value, takes_bounds: bool) -> Value {
+    if let Some(words) = schema.as_object_mut() {
+        words.retain(|word, _| !matches!(word.as_str(), "$schema" | "title"));
+    }
+    if !takes_bounds {
+        strip_bounds(&mut schema);
+    }
+    schema
+}
+
+fn strip_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(words) => {
+            words.retain(|word, value| !(BOUNDS.contains(&word.as_str()) && value.is_number()));
+            words.values_mut().for_each(strip_bounds);
         }
-        FormSupport::Object => Some(json!({ "type": "json_object" })),
-        FormSupport::Prompt => None,
+        Value::Array(values) => values.iter_mut().for_each(strip_bounds),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -75,8 +111,9 @@ pub(super) struct WireReply {
     model: Option<String>,
     #[serde(default)]
     choices: Vec<WireChoice>,
+    /// Whatever it is: a reply that was paid for is not lost to a count that cannot be read.
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Value,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -85,6 +122,9 @@ struct WireChoice {
     message: WireMessage,
     #[serde(default)]
     finish_reason: Option<String>,
+    /// What a gateway says where the model behind it broke off.
+    #[serde(default)]
+    error: Option<Value>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -93,6 +133,31 @@ struct WireMessage {
     content: Option<Content>,
     #[serde(default)]
     refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+/// A function that a model calls: what it is called with is the reply.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ToolCall {
+    #[serde(default)]
+    function: Called,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Called {
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl Called {
+    fn text(&self) -> String {
+        match &self.arguments {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            arguments => arguments.to_string(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -111,9 +176,9 @@ struct ContentPart {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct WireUsage {
     #[serde(default)]
-    prompt_tokens: Option<u64>,
+    prompt_tokens: Value,
     #[serde(default)]
-    completion_tokens: Option<u64>,
+    completion_tokens: Value,
 }
 
 impl WireReply {
@@ -126,39 +191,60 @@ impl WireReply {
         let Some(choice) = self.choices.into_iter().next() else {
             return Err(ChatError::Malformed { reason: "it has no choice".to_owned() });
         };
-        let said = match choice.message.content {
+        if let Some(error) = choice.error.filter(|error| !error.is_null()) {
+            let said = error.get("message").and_then(Value::as_str).unwrap_or("it has a fault").to_owned();
+            return Err(ChatError::Interrupted { reason: format!("the server says: {said}") });
+        }
+        let WireMessage { content, refusal, tool_calls } = choice.message;
+        let said = match content {
             Some(Content::Text(text)) => text,
             Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
             None => String::new(),
         };
-        let refusal = choice.message.refusal.filter(|refusal| !refusal.trim().is_empty());
+        let called = tool_calls.unwrap_or_default().first().map(|call| call.function.text()).unwrap_or_default();
+        // A model that was told to call a function may talk beside it.
+        let said = if called.trim().is_empty() { said } else { called };
+        let refusal = refusal.filter(|refusal| !refusal.trim().is_empty());
         let finish = match (&refusal, choice.finish_reason.as_deref()) {
             (Some(_), _) | (None, Some("content_filter")) => Finish::Refusal,
             (None, Some("length" | "max_tokens")) => Finish::Length,
             _ => Finish::Stop,
         };
         let text = refusal.unwrap_or(said);
-        let usage = usage(self.usage.as_ref(), request, &text);
+        let usage = usage(&self.usage, request, &text);
         let model = self.model.filter(|name| !name.is_empty()).unwrap_or_else(|| model.to_owned());
-        Ok(ChatReply { text, finish, usage, model, origin: ReplyOrigin::Server, cost: None })
+        Ok(ChatReply { text, finish, usage, model, origin: ReplyOrigin::Server, calls: 1, cost: None })
     }
 }
 
-/// What the server does not say is estimated.
-fn usage(wire: Option<&WireUsage>, request: &ChatRequest, text: &str) -> Usage {
-    let input = wire.and_then(|it| it.prompt_tokens);
-    let output = wire.and_then(|it| it.completion_tokens);
+/// What the server does not say, or what cannot be true, is estimated.
+fn usage(wire: &Value, request: &ChatRequest, text: &str) -> Usage {
+    let wire: Option<WireUsage> = serde_json::from_value(wire.clone()).ok();
+    let count = |count: Option<&Value>, most: u64| {
+        let count = count.and_then(whole).filter(|count| (1..=most).contains(count));
+        count.ok_or(())
+    };
+    let input = count(wire.as_ref().map(|it| &it.prompt_tokens), request.prompt_bytes() + ADDED_TOKENS_MAX);
+    let output_max = u64::from(request.output_tokens_max).max(text.len() as u64) + BEYOND_TOKENS_MAX;
+    let output = count(wire.as_ref().map(|it| &it.completion_tokens), output_max);
     Usage {
-        input_tokens: input.unwrap_or_else(|| request.input_tokens(true)),
-        output_tokens: output.unwrap_or_else(|| model_tokens(text)),
-        is_estimated: input.is_none() || output.is_none(),
+        input_tokens: input.unwrap_or_else(|()| request.input_tokens(true)),
+        output_tokens: output.unwrap_or_else(|()| model_tokens(text)),
+        is_estimated: input.is_err() || output.is_err(),
     }
+}
+
+/// Returns a count, however it is written.
+#[expect(clippy::cast_sign_loss, reason = "negative numbers are left out")]
+pub(super) fn whole(value: &Value) -> Option<u64> {
+    let number = value.as_f64().filter(|it| it.fract() == 0.0 && (0.0..1e15).contains(it));
+    value.as_u64().or_else(|| number.map(|it| it as u64))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Preset;
     use super::super::scripted::request;
+    use super::super::{Preset, Sampling};
     use super::*;
 
     fn reply(wire: Value) -> Result<ChatReply, ChatError> {
@@ -206,7 +292,7 @@ mod tests {
     fn a_schema_is_asked_for_as_the_server_takes_it() {
         let schema = json!({ "$schema": "x", "type": "object" });
         let request = ChatRequest { form: ReplyForm::Json { name: "a", schema }, ..request("Who?") };
-        let sent = |form, preset| json!(WireRequest::of(&request, &Endpoint { form, ..Endpoint::of(preset, "m") }));
+        let sent = |form, preset| super::request(&request, &Endpoint { form, ..Endpoint::of(preset, "m") });
         let schema = sent(FormSupport::Schema, Preset::Vllm);
         assert_eq!(schema["response_format"]["json_schema"]["schema"], json!({ "type": "object" }));
         assert_eq!((&schema["max_tokens"], schema.get("max_completion_tokens")), (&json!(100), None));
@@ -215,6 +301,65 @@ mod tests {
         assert_eq!((object.get("max_tokens"), &object["max_completion_tokens"]), (None, &json!(100)));
         assert_eq!(sent(FormSupport::Prompt, Preset::Vllm).get("response_format"), None);
         let endpoint = Endpoint { takes_temperature: false, ..Endpoint::of(Preset::OpenAi, "m") };
-        assert_eq!(json!(WireRequest::of(&request, &endpoint)).get("temperature"), None);
+        assert_eq!(super::request(&request, &endpoint).get("temperature"), None);
+    }
+
+    #[test]
+    fn what_a_server_does_not_take_is_not_sent_and_what_is_set_goes_before_what_is_asked_for() {
+        let schema = json!({
+            "type": "object",
+            "properties": { "minimum": { "type": "array", "minItems": 1, "maxItems": 6, "items": { "minimum": 1 } } },
+        });
+        let messages = [(Speaker::System, "S"), (Speaker::User, "U")];
+        let request = ChatRequest {
+            messages: messages.map(|(speaker, text)| Message { speaker, text: text.to_owned() }).into(),
+            form: ReplyForm::Json { name: "a", schema },
+            ..request("Who?")
+        };
+        let sent = |endpoint: Endpoint| super::request(&request, &endpoint);
+        let azure = sent(Endpoint::of(Preset::Azure, "m"));
+        let bare = json!({ "type": "object", "properties": { "minimum": { "type": "array", "items": {} } } });
+        assert_eq!(azure["response_format"]["json_schema"]["schema"], bare);
+        assert_eq!(
+            azure["messages"],
+            json!([{ "role": "system", "content": "S" }, { "role": "user", "content": "U" }])
+        );
+        let tool = Endpoint { form: FormSupport::Tool, takes_system: false, ..Endpoint::of(Preset::Vllm, "m") };
+        let tool = sent(tool);
+        assert_eq!(tool["messages"], json!([{ "role": "user", "content": "S\n\nU" }]));
+        assert_eq!((&tool["tools"][0]["function"]["name"], tool.get("response_format")), (&json!("a"), None));
+        assert_eq!(sent(Endpoint::of(Preset::Anthropic, "m")).get("response_format"), None);
+        let body = json!({ "top_k": 5, "temperature": 1 }).as_object().cloned().unwrap();
+        let sampling = Sampling { temperature: Some(0.5), reasoning_effort: Some("low".to_owned()), body };
+        let drawn = sent(Endpoint { sampling, ..Endpoint::of(Preset::Vllm, "m") });
+        assert_eq!((&drawn["temperature"], &drawn["top_k"]), (&json!(1), &json!(5)));
+        assert_eq!((&drawn["reasoning_effort"], &drawn["max_tokens"]), (&json!("low"), &json!(100)));
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_true_is_estimated_and_loses_no_reply() {
+        let usage = |prompt: Value, completion: Value| {
+            let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion });
+            reply(json!({ "choices": [{ "message": { "content": "A." } }], "usage": usage })).unwrap().usage
+        };
+        assert_eq!(usage(json!(12.0), json!(3)), Usage { input_tokens: 12, output_tokens: 3, is_estimated: false });
+        for wrong in [json!(0), json!(-1), json!(u64::MAX), json!(1e18), json!("many"), json!(null), json!({})] {
+            let usage = usage(wrong.clone(), wrong.clone());
+            assert!(usage.is_estimated && (1..100).contains(&usage.tokens()), "{wrong}: {usage:?}");
+        }
+        let odd = json!({ "choices": [{ "message": { "content": "A." } }], "usage": [1] });
+        assert!(reply(odd).unwrap().usage.is_estimated);
+    }
+
+    #[test]
+    fn a_function_that_is_called_is_the_reply_and_a_fault_of_a_gateway_is_none() {
+        let call = |arguments: Value| {
+            let message = json!({ "content": "Calling.", "tool_calls": [{ "function": { "arguments": arguments } }] });
+            reply(json!({ "choices": [{ "message": message }] })).unwrap().text
+        };
+        assert_eq!((call(json!("{\"a\": 1}")), call(json!({ "a": 1 }))), ("{\"a\": 1}".into(), "{\"a\":1}".into()));
+        assert_eq!(call(json!(null)), "Calling.");
+        let broken = json!({ "choices": [{ "message": { "content": "A" }, "error": { "message": "gone" } }] });
+        assert!(matches!(reply(broken), Err(ChatError::Interrupted { reason }) if reason.contains("gone")));
     }
 }

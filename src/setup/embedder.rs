@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::calls::{CallLog, Calls};
 use super::options::ModelOptions;
 use super::{Setup, endpoint};
-use crate::embed::{EmbedderChoice, ModelPlace, OnnxEmbedder, ReplayedEmbedder, ServerEmbedder, ServerOptions};
+use crate::config::ModelRole;
+use crate::embed::{EmbedderChoice, Learnt, ModelPlace, OnnxEmbedder, ReplayedEmbedder, ServerEmbedder, ServerOptions};
 #[cfg(feature = "hub")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::llm::Endpoint;
+use crate::llm::{Endpoint, probe};
 use crate::skill::Performers;
 use crate::workspace::Workspace;
 
@@ -99,7 +100,7 @@ impl Setup {
             EmbedderChoice::Without => Ok(Performers::without_embedder()),
             EmbedderChoice::Onnx(folder) => local(&ModelPlace { folder: folder.clone(), runtime: runtime() }),
             EmbedderChoice::Server { preset, model } => {
-                let settings = &self.settings.model;
+                let settings = &self.settings.model.for_role(ModelRole::Embedder);
                 let endpoint = endpoint::of_embedder(*preset, model, settings)?;
                 let endpoint = opening.calls.log.with_key(endpoint, settings)?;
                 self.behind_server(endpoint, opening).await
@@ -117,6 +118,17 @@ impl Setup {
         }
     }
 
+    /// Returns what remembers how many texts a server takes in a call.
+    fn learnt(&self, endpoint: &Endpoint) -> Option<Learnt> {
+        let (path, endpoint) = (self.settings.servers()?, endpoint.clone());
+        let learnt = move |texts_max| {
+            if let Err(error) = probe::remember_with(&path, &endpoint, |known| known.texts_max = Some(texts_max)) {
+                tracing::warn!(%error, "how many texts a server takes is not remembered");
+            }
+        };
+        Some(Learnt(Arc::new(learnt)))
+    }
+
     /// Returns the performers with an embedder behind a server.
     pub(super) async fn behind_server(&self, endpoint: Endpoint, opening: &Opening<'_>) -> Result<Performers> {
         let Opening { values, calls: Calls { meter, log } } = opening;
@@ -130,7 +142,15 @@ impl Setup {
             return Ok(Performers::with_embedder(Arc::new(embedder)));
         }
         let (meter, recording) = (Arc::clone(meter), log.recording());
-        let options = ServerOptions { limits: self.limits(), meter, recording, ..ServerOptions::default() };
+        let known = self.settings.servers().and_then(|path| probe::remembered(&path, &endpoint));
+        let endpoint = known.map_or(endpoint.clone(), |known| known.applied(endpoint, true));
+        let options = ServerOptions {
+            limits: self.limits(ModelRole::Embedder),
+            meter,
+            recording,
+            learnt: self.learnt(&endpoint),
+            ..ServerOptions::default()
+        };
         let embedder = match values {
             Values::Known(dimension) => ServerEmbedder::pinned(endpoint, *dimension, options)?,
             Values::Estimated(dimension) => ServerEmbedder::unopened(endpoint, *dimension, options)?,

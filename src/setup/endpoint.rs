@@ -1,24 +1,26 @@
 //! Servers of models, as what was asked for and what is set name them: address and key.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::{LanguageModel, ModelRole};
+use super::key_command;
+use crate::config::LanguageModel;
 use crate::domain::Secret;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::llm::{Endpoint, Preset};
+use crate::llm::{Endpoint, Preset, Sampling, VectorSettings};
 
+/// Bytes of a file of certificates.
+const CERTIFICATES_BYTES_MAX: u64 = 4 << 20;
 /// What means the model that is set.
 pub(super) const DEFAULT: &str = "default";
 
-/// Returns the endpoint of the language model that a name means: `SERVER:MODEL`, or a model of the server that is set.
-/// It has no key yet.
-pub(super) fn of_model(asked: &str, role: ModelRole, settings: &LanguageModel) -> Result<Endpoint> {
+/// Returns the endpoint of the language model that a name means: `SERVER:MODEL`, or a model of the server that is set
+/// for its role. It has no key yet.
+pub(super) fn of_model(asked: &str, settings: &LanguageModel) -> Result<Endpoint> {
     let refused = |reason: &str| Error::Option { option: "model", value: asked.to_owned(), reason: reason.to_owned() };
     let unset = || refused("name one with `CAIRN_MODEL`, or as `model.name` in your own cairn.toml");
-    let name = if asked == DEFAULT { settings.name_for(role).ok_or_else(unset)? } else { asked };
+    let name = if asked == DEFAULT { settings.name.as_deref().ok_or_else(unset)? } else { asked };
     let named = name.split_once(':').and_then(|(server, model)| Some((server.parse::<Preset>().ok()?, model)));
     let (preset, model) = named.map_or((None, name), |(preset, model)| (Some(preset), model));
     if model.is_empty() {
@@ -54,7 +56,16 @@ fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &Lang
     // An address that is set is that of the server that is set, and of no other.
     let url = url.filter(|_| named.is_none() || preset == set);
     let endpoint = match (preset, url) {
-        (preset, Some(url)) => Endpoint { preset, ..Endpoint::at(url, model) },
+        (None, Some(url)) => Endpoint::at(url, model),
+        (Some(preset), Some(url)) => Endpoint::at(url, model).with_preset(preset),
+        (Some(preset), None) if preset.url().is_empty() => {
+            return Err(Error::Option {
+                option: "server of models",
+                value: preset.name().to_owned(),
+                reason: "it has no usual address: set `model.url` in your own cairn.toml, or `CAIRN_MODEL_URL`"
+                    .to_owned(),
+            });
+        }
         (Some(preset), None) => Endpoint::of(preset, model),
         (None, None) => return Ok(None),
     };
@@ -66,16 +77,38 @@ pub(super) fn with_settings(endpoint: Endpoint, settings: &LanguageModel) -> Res
     let is_set = is_set(&endpoint, settings)?;
     let headers = settings.headers.iter().filter(|_| is_set);
     let headers = headers.map(|(name, value)| (name.clone(), Secret::new(value.clone())));
+    let sampling = Sampling {
+        temperature: settings.temperature,
+        reasoning_effort: settings.reasoning_effort.clone(),
+        body: if is_set { settings.body.clone() } else { serde_json::Map::new() },
+    };
+    let vectors = VectorSettings {
+        dimensions: settings.dimensions,
+        query_prefix: settings.query_prefix.clone().unwrap_or_default(),
+        passage_prefix: settings.passage_prefix.clone().unwrap_or_default(),
+        texts_max: settings.texts_max,
+    };
     Ok(Endpoint {
+        api_version: settings.api_version.clone().filter(|_| is_set),
         organization: settings.organization.clone().filter(|_| is_set),
         headers: headers.collect(),
-        form: settings.form.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
+        form: settings.form.as_deref().map(str::parse).transpose()?.unwrap_or(endpoint.form),
         timeout: settings.timeout_s.map_or(endpoint.timeout, Duration::from_secs),
+        thinking_tokens: settings.thinking_tokens.unwrap_or_default(),
+        sampling,
+        vectors,
+        proxy: settings.proxy.clone().map(Secret::new),
+        certificates: settings.ca_file.as_deref().map(certificates).transpose()?,
         ..endpoint
     })
 }
 
-/// Returns an endpoint with its key: what is set for models, or for `OpenAI`'s own server what its programs read.
+fn certificates(path: &Path) -> Result<Vec<u8>> {
+    Ok(files::read_text_up_to(path, CERTIFICATES_BYTES_MAX)?.unwrap_or_default().into_bytes())
+}
+
+/// Returns an endpoint with its key: what is set for models, or for a server that is known by its name what programs of
+/// its maker read.
 pub(super) fn with_key(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
     Ok(Endpoint { key: key(&endpoint, settings)?, ..endpoint })
 }
@@ -85,12 +118,21 @@ fn key(endpoint: &Endpoint, settings: &LanguageModel) -> Result<Secret> {
         if let Some(path) = &settings.key_file {
             return first_line(path);
         }
+        if !settings.key_command.is_empty() {
+            return key_command::run(&settings.key_command);
+        }
         if let Some(key) = &settings.key {
             return Ok(Secret::new(key.clone()));
         }
     }
-    let is_openai = endpoint.url == Preset::OpenAi.url();
-    Ok(Secret::new(settings.openai_key.clone().filter(|_| is_openai).unwrap_or_default()))
+    let is_at_home = |preset: &Preset| match preset {
+        // Each customer has an address of its own, which has to be set.
+        Preset::Azure => endpoint.preset == Some(Preset::Azure),
+        preset => endpoint.url == preset.url(),
+    };
+    let preset = Preset::ALL.into_iter().find(is_at_home);
+    let key = preset.and_then(|preset| settings.own_keys.get(preset.name()));
+    Ok(Secret::new(key.cloned().unwrap_or_default()))
 }
 
 /// Returns whether an endpoint is that of a server that is set, and so is given what is secret; where none is set, any
@@ -109,7 +151,8 @@ pub(super) fn for_named_by_index(endpoint: &Endpoint, settings: &LanguageModel) 
     if is_any_set && is_set(endpoint, settings)? {
         return Ok(settings.clone());
     }
-    Ok(LanguageModel { key: None, key_file: None, organization: None, headers: BTreeMap::new(), ..settings.clone() })
+    // The body of requests may hold what is meant for the other alone.
+    Ok(LanguageModel { body: serde_json::Map::new(), ..settings.without_secrets() })
 }
 
 fn first_line(path: &Path) -> Result<Secret> {
@@ -122,8 +165,7 @@ mod tests {
     use super::*;
 
     fn at(asked: &str, settings: &LanguageModel) -> String {
-        of_model(asked, ModelRole::Answer, settings)
-            .map_or_else(|error| error.to_string(), |it| format!("{} {}", it.url, it.model))
+        of_model(asked, settings).map_or_else(|error| error.to_string(), |it| format!("{} {}", it.url, it.model))
     }
 
     fn set(server: Option<&str>, url: Option<&str>, name: Option<&str>) -> LanguageModel {
@@ -170,10 +212,27 @@ mod tests {
 
     #[test]
     fn the_key_of_openai_goes_to_openai_alone() {
-        let settings = LanguageModel { openai_key: Some("hush".to_owned()), ..LanguageModel::default() };
+        let own_keys = [("openai", "hush".to_owned())].into();
+        let settings = LanguageModel { own_keys, ..LanguageModel::default() };
         let key_at = |url: &str| key(&Endpoint::at(url, "m"), &settings).unwrap();
         assert_eq!(key_at("https://api.openai.com/v1"), Secret::new("hush"));
         assert_eq!(key_at("https://api.openai.com.evil.example/v1"), Secret::default());
         assert_eq!(key_at("http://localhost:11434/v1"), Secret::default());
+    }
+
+    #[test]
+    fn azure_has_the_address_of_its_customer_and_its_key_goes_nowhere_else() {
+        let own_keys = [("azure", "hush".to_owned())].into();
+        let none = LanguageModel { own_keys, server: Some("azure".to_owned()), ..LanguageModel::default() };
+        assert!(at("gpt", &none).contains("set `model.url`"));
+        let settings = LanguageModel {
+            url: Some("https://team.openai.azure.com".to_owned()),
+            api_version: Some("2024-10-21".to_owned()),
+            ..none
+        };
+        let endpoint = of_model("gpt", &settings).unwrap();
+        assert_eq!(endpoint.api_version.as_deref(), Some("2024-10-21"));
+        assert_eq!(key(&endpoint, &settings).unwrap(), Secret::new("hush"));
+        assert_eq!(key(&of_model("ollama:m", &settings).unwrap(), &settings).unwrap(), Secret::default());
     }
 }

@@ -10,12 +10,14 @@ mod database;
 mod embedder;
 mod endpoint;
 mod engine;
+mod key_command;
 mod model;
 mod notice;
 mod options;
 mod pinned;
 
 use std::path::Path;
+use std::time::Duration;
 
 pub use budget::parse_budget;
 pub use calls::{CallLog, Calls};
@@ -23,7 +25,7 @@ pub use model::Probed;
 pub use notice::{Notice, Notices};
 pub use options::{CallOptions, EngineOptions, FillOptions, ModelOptions, RecordingFiles, RerankOptions};
 
-use crate::config::Settings;
+use crate::config::{ModelRole, Settings};
 use crate::error::Result;
 use crate::llm::Limits;
 use crate::workspace::Workspace;
@@ -47,12 +49,18 @@ impl Setup {
         Ok(Workspace::open(path)?.with_file_access(self.settings.file_access()))
     }
 
-    /// Returns how fast servers may be asked.
+    /// Returns how fast the server of a role may be asked.
     #[must_use]
-    pub fn limits(&self) -> Limits {
-        let model = &self.settings.model;
+    pub fn limits(&self, role: ModelRole) -> Limits {
+        let model = self.settings.model.for_role(role);
+        let usual = Limits::default();
+        // Half of the time for a call is left for what takes longer than those before it.
+        let latency_max = model.timeout_s.map_or(usual.latency_max, |limit| Some(Duration::from_secs(limit) / 2));
         Limits {
-            concurrency: model.concurrency.unwrap_or(Limits::default().concurrency),
+            concurrency: model.concurrency.unwrap_or(usual.concurrency),
+            // Who says how many means them.
+            concurrency_first: model.concurrency.unwrap_or(usual.concurrency_first),
+            latency_max,
             requests_per_minute: model.requests_per_minute,
             tokens_per_minute: model.tokens_per_minute,
         }

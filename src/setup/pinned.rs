@@ -10,12 +10,12 @@ use super::calls::Calls;
 use super::embedder::{Opening, Values};
 use super::options::ModelOptions;
 use super::{Notice, Setup, endpoint};
-use crate::config::LanguageModel;
+use crate::config::{LanguageModel, ModelRole};
 use crate::embed::{
     Confirmed, EmbedderChoice, EmbedderPlace, ModelPlace, NoEmbedder, OnnxEmbedder, StaticTable, WithheldEmbedder,
 };
 use crate::error::{Error, Result};
-use crate::llm::Endpoint;
+use crate::llm::{Endpoint, WITH};
 use crate::skill::Performers;
 use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
@@ -119,7 +119,7 @@ impl Setup {
     /// without one, and others that are listed. A model needs no word, since its checksum is compared.
     #[must_use]
     pub fn confirmed(&self, options: &ModelOptions) -> Confirmed {
-        let settings = &self.settings.model;
+        let settings = &self.settings.model.for_role(ModelRole::Embedder);
         let set = endpoint::of_embedder(None, "", settings).ok().map(|endpoint| endpoint.url);
         let servers = settings.confirmed.iter().cloned().chain(set).collect();
         Confirmed { model_folder: true, runtime: self.runtime(options), servers }
@@ -132,21 +132,22 @@ impl Setup {
         remembered: &Remembered,
         options: &ModelOptions,
     ) -> Result<Option<Performers>> {
-        let settings = &self.settings.model;
+        let settings = &self.settings.model.for_role(ModelRole::Embedder);
         let Remembered { place, dimension, calls, purpose } = remembered;
         let values = dimension.map_or(Values::Asked, Values::Known);
         let ask = async |endpoint: Endpoint, settings: &LanguageModel| {
-            let endpoint = calls.log.with_key(endpoint, settings)?;
+            let endpoint = calls.log.with_key(endpoint.with_vectors_of(pinned), settings)?;
             self.behind_server(endpoint, &Opening { values, calls }).await.map(Some)
         };
+        let bare = pinned.split_once(WITH).map_or(pinned, |(bare, _)| bare);
         if let Some(Ok(endpoint)) = self.set_server()
-            && endpoint.name() == pinned
+            && endpoint.name() == bare
         {
             return ask(endpoint, settings).await;
         }
         let endpoint = match place {
-            Some(EmbedderPlace::Server(place)) if place.name() == pinned => place.unchecked(),
-            _ => match self.named_server(pinned) {
+            Some(EmbedderPlace::Server(place)) if place.name() == bare => place.unchecked(),
+            _ => match self.named_server(bare) {
                 Some(endpoint) => endpoint?,
                 None => return Ok(None),
             },
@@ -160,7 +161,7 @@ impl Setup {
             }
             Err(unconfirmed) if *purpose == Purpose::Fill => Err(unconfirmed),
             Err(_) => {
-                let embedder = WithheldEmbedder::new(&endpoint, dimension.unwrap_or(0));
+                let embedder = WithheldEmbedder::new(&endpoint.with_vectors_of(pinned), dimension.unwrap_or(0));
                 Ok(Some(Performers::with_embedder(Arc::new(embedder))))
             }
         }
@@ -198,7 +199,7 @@ impl Setup {
     fn named_server(&self, name: &str) -> Option<Result<Endpoint>> {
         match name.parse() {
             Ok(EmbedderChoice::Server { preset, model }) => {
-                Some(endpoint::of_embedder(preset, &model, &self.settings.model))
+                Some(endpoint::of_embedder(preset, &model, &self.settings.model.for_role(ModelRole::Embedder)))
             }
             _ => None,
         }

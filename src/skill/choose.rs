@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+use super::answer::place;
+use super::lenient;
 use super::model::Skill;
 use super::pick::FoundPassage;
 use crate::domain::PassageId;
@@ -39,10 +41,9 @@ pub struct StepShown {
 
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ChooseReply {
     // It has to be there: a reply without it says nothing.
-    #[serde(deserialize_with = "Option::deserialize")]
+    #[serde(deserialize_with = "lenient::number_or_none")]
     step: Option<i64>,
 }
 
@@ -88,8 +89,8 @@ impl Skill for ChooseSkill {
     fn check(task: &ChooseTask, reply: ChooseReply) -> Result<Option<usize>, String> {
         let count = task.steps.len();
         let Some(number) = reply.step else { return Ok(None) };
-        let place = usize::try_from(number).ok().filter(|number| (1..=count).contains(number));
-        place.map(|place| Some(place - 1)).ok_or_else(|| format!("it chooses step {number}; there are 1 to {count}"))
+        let place = place(number, count).map(Some);
+        place.ok_or_else(|| format!("it chooses step {number}; there are 1 to {count}"))
     }
 }
 

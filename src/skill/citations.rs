@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 
-use super::answer::{CitedSentence, ShownPassage};
+use super::answer::{CitedSentence, ShownPassage, place};
+use super::lenient;
 use super::model::Skill;
 use crate::llm::prompt::{self, CITATIONS};
 use crate::llm::{Message, Purpose};
@@ -22,24 +23,34 @@ pub struct CitationsTask {
 
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct CitationsReply {
-    borne_out: Vec<bool>,
+    verdicts: Vec<VerdictReply>,
 }
 
-/// The skill. It gives, for each sentence in order, whether what it cites bears it out.
+/// A verdict by the number of its sentence. The reason, which comes first so that the verdict can follow from it, is
+/// not read.
+#[derive(Debug, Deserialize)]
+struct VerdictReply {
+    #[serde(deserialize_with = "lenient::one_number")]
+    sentence: i64,
+    #[serde(default, deserialize_with = "lenient::flag")]
+    borne_out: Option<bool>,
+}
+
+/// The skill. It gives, for each sentence in order, whether what it cites bears it out; nothing where there is no
+/// verdict on it.
 #[derive(Debug, Clone, Copy)]
 pub struct CitationsSkill;
 
 impl Skill for CitationsSkill {
     type Input = CitationsTask;
     type Reply = CitationsReply;
-    type Output = Vec<bool>;
+    type Output = Vec<Option<bool>>;
 
     const NAME: &'static str = "citations";
     const SCHEMA: &'static str = include_str!("../../schemas/llm/citations.schema.json");
     const PURPOSE: Purpose = Purpose::Answer;
-    const OUTPUT_TOKENS_MAX: u32 = 128;
+    const OUTPUT_TOKENS_MAX: u32 = 768;
 
     fn messages(task: &CitationsTask) -> Vec<Message> {
         let is_cited = |place: &usize| task.sentences.iter().any(|sentence| sentence.passages.contains(place));
@@ -65,13 +76,19 @@ impl Skill for CitationsSkill {
         prompt::messages(CITATIONS, &places)
     }
 
-    fn check(task: &CitationsTask, reply: CitationsReply) -> Result<Vec<bool>, String> {
-        let (given, due) = (reply.borne_out.len(), task.sentences.len());
-        if given == due {
-            Ok(reply.borne_out)
-        } else {
-            Err(format!("`borne_out` has {given} values for {due} sentences"))
+    fn check(task: &CitationsTask, reply: CitationsReply) -> Result<Vec<Option<bool>>, String> {
+        let mut verdicts = vec![None; task.sentences.len()];
+        for VerdictReply { sentence, borne_out } in reply.verdicts {
+            let Some(verdict) = place(sentence, verdicts.len()).and_then(|place| verdicts.get_mut(place)) else {
+                continue;
+            };
+            // Of two verdicts the one that believes less counts.
+            *verdict = verdict.zip(borne_out).map_or(verdict.or(borne_out), |(one, other)| Some(one && other));
         }
+        if verdicts.iter().all(Option::is_none) {
+            return Err(format!("it has no verdict on any of the sentences 1 to {}", verdicts.len()));
+        }
+        Ok(verdicts)
     }
 }
 
@@ -96,16 +113,16 @@ mod tests {
         let [system, user] = &messages[..] else { panic!("two messages") };
         assert!(system.text.contains("2 in all"), "{system:?}");
         let lines: Vec<&str> = user.text.lines().collect();
+        let mark = lines[0];
         let expect = [
             "Question: Who built them?",
-            "",
+            mark,
             "[1] Harl Mill",
             "Harl Mill was built.",
             "",
             "[3] Orn Mill",
             "Orn Mill was built.",
-            "",
-            "Sentences:",
+            mark,
             "1. Ada built both. [1, 3]",
             "2. Both stand. Forged [3]",
         ];
@@ -114,9 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_verdict_for_each_sentence() {
-        let check = |borne_out: &[bool]| CitationsSkill::check(&task(), CitationsReply { borne_out: borne_out.into() });
-        assert_eq!(check(&[true, false]), Ok(vec![true, false]));
-        assert_eq!(check(&[true]), Err("`borne_out` has 1 values for 2 sentences".to_owned()));
+    fn verdicts_are_by_the_numbers_of_sentences_and_one_that_lacks_leaves_the_others() {
+        let check = |verdicts: serde_json::Value| {
+            let reply = serde_json::from_value(serde_json::json!({ "verdicts": verdicts })).unwrap();
+            CitationsSkill::check(&task(), reply)
+        };
+        let verdict = |sentence: i64, borne_out: bool| {
+            let reason = "r";
+            serde_json::json!({ "sentence": sentence, "reason": reason, "borne_out": borne_out })
+        };
+        assert_eq!(check(vec![verdict(2, false), verdict(1, true)].into()), Ok(vec![Some(true), Some(false)]));
+        assert_eq!(check(vec![verdict(2, true), verdict(3, true)].into()), Ok(vec![None, Some(true)]));
+        assert_eq!(check(vec![verdict(1, true), verdict(1, false)].into()), Ok(vec![Some(false), None]));
+        assert_eq!(check(serde_json::json!([{ "sentence": "1", "borne_out": "yes" }])), Ok(vec![Some(true), None]));
+        assert!(check(vec![verdict(0, true)].into()).unwrap_err().contains("1 to 2"));
+        assert!(check(serde_json::json!([])).is_err());
     }
 }

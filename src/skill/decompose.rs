@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::lenient;
 use super::model::Skill;
 use crate::llm::prompt::{self, DECOMPOSE};
 use crate::llm::{Message, Purpose};
@@ -25,8 +26,8 @@ pub struct DecomposeTask {
 
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DecomposeReply {
+    #[serde(deserialize_with = "lenient::texts")]
     parts: Vec<String>,
 }
 

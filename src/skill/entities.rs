@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use super::lenient;
 use super::model::Skill;
 use crate::llm::prompt::{self, ENTITIES};
 use crate::llm::{Message, Purpose};
@@ -20,8 +21,8 @@ pub struct EntitiesTask {
 
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct EntitiesReply {
+    #[serde(deserialize_with = "lenient::texts")]
     entities: Vec<String>,
 }
 

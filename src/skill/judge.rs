@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+use super::answer::place;
+use super::lenient;
 use super::model::Skill;
 use super::pick::FoundPassage;
 use crate::domain::{PassageId, Verdict};
@@ -67,9 +69,10 @@ impl JudgedItem {
 
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct JudgeReply {
+    #[serde(deserialize_with = "lenient::numbers")]
     necessary: Vec<i64>,
+    #[serde(default, deserialize_with = "lenient::numbers")]
     related: Vec<i64>,
 }
 
@@ -106,17 +109,24 @@ impl Skill for JudgeSkill {
 
     fn check(task: &JudgeTask, reply: JudgeReply) -> Result<Vec<Verdict>, String> {
         let count = task.items.len();
-        let mut verdicts = vec![None; count];
-        let said = [(reply.necessary, Verdict::Necessary), (reply.related, Verdict::Related)];
-        let said = said.into_iter().flat_map(|(numbers, verdict)| numbers.into_iter().map(move |it| (it, verdict)));
+        let mut verdicts = vec![Verdict::default(); count];
+        let said = [(&reply.necessary, Verdict::Necessary), (&reply.related, Verdict::Related)];
+        let said = said.into_iter().flat_map(|(numbers, verdict)| numbers.iter().map(move |it| (*it, verdict)));
+        let (mut is_any_shown, mut problem) = (false, None);
         for (number, verdict) in said {
-            let place = usize::try_from(number).ok().filter(|number| (1..=count).contains(number));
-            let place = place.ok_or_else(|| format!("it judges passage {number}; there are 1 to {count}"))? - 1;
-            if verdicts[place].replace(verdict).is_some() {
-                return Err(format!("it has two verdicts on passage {number}; one is allowed"));
+            match place(number, count).and_then(|place| verdicts.get_mut(place)) {
+                // Of two verdicts the lesser, which comes last, counts.
+                Some(kept) => {
+                    *kept = verdict;
+                    is_any_shown = true;
+                }
+                None => problem = Some(format!("it judges passage {number}; there are 1 to {count}")),
             }
         }
-        Ok(verdicts.into_iter().map(Option::unwrap_or_default).collect())
+        match problem {
+            Some(problem) if !is_any_shown => Err(problem),
+            _ => Ok(verdicts),
+        }
     }
 }
 
@@ -163,9 +173,9 @@ mod tests {
         };
         assert_eq!(check(&[2], &[3]), Ok(vec![Verdict::Irrelevant, Verdict::Necessary, Verdict::Related]));
         assert_eq!(check(&[], &[]), Ok(vec![Verdict::Irrelevant; 3]));
-        for twice in [check(&[2], &[2]), check(&[2, 2], &[]), check(&[], &[2, 2])] {
-            assert_eq!(twice, Err("it has two verdicts on passage 2; one is allowed".to_owned()));
-        }
+        let [only, lesser] =
+            [Verdict::Necessary, Verdict::Related].map(|it| Ok(vec![Verdict::Irrelevant, it, Verdict::Irrelevant]));
+        assert_eq!((check(&[2], &[2]), check(&[2, 2], &[]), check(&[2, 9], &[0])), (lesser, only.clone(), only));
         for wrong in [0, 4, -1, i64::MAX] {
             let why = Err(format!("it judges passage {wrong}; there are 1 to 3"));
             assert_eq!((check(&[wrong], &[]), check(&[], &[wrong])), (why.clone(), why));

@@ -8,10 +8,12 @@ mod decompose;
 mod entities;
 mod generate;
 mod judge;
+mod lenient;
 mod model;
 mod performers;
 mod pick;
 mod read;
+mod trial;
 
 pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
@@ -26,7 +28,11 @@ pub use generate::{
     QuestionsReply, RaisedSkill, RaisedTask, RuleQuestions, WrittenPassage, generate_by_rule,
 };
 pub use judge::{JUDGED_MAX, JudgeReply, JudgeSkill, JudgeTask, JudgedItem};
-pub use model::{Degradation, Performed, Skill, chat_request, perform, perform_streaming};
+pub use model::{Degradation, KeptUnusable, PerformOptions, Performed, Skill, chat_request, perform, perform_with};
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask, StepTaken};
 pub use read::{PART_ANSWERS_MAX, ReadReply, ReadSkill, ReadTask};
+pub use trial::{Trial, trials};
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,23 @@
 //! What a model does for a skill: one request, a check of what comes back, one chance to repair it, and otherwise a
 //! reason why there is nothing.
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::domain::{ChatError, PassageId, Spent};
 use crate::error::{Error, Result};
 use crate::llm::prompt::{self, REPAIR};
-use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin, Speaker};
+use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin};
+use crate::text::one_line;
 
 /// Bytes of a reply that a skill reads: what is longer than any skill asks for.
 const REPLY_BYTES_MAX: usize = 256 << 10;
 /// Characters of a reply that are shown to the model again when it is asked to repair it.
 const REPEATED_CHARS_MAX: usize = 8_000;
+/// Characters of a reply that are shown where it cannot be used.
+const BEGINNING_CHARS: usize = 80;
+/// Places in a reply that are tried as the beginning of a JSON object.
+const OBJECTS_MAX: usize = 256;
 
 /// One typed task that a model can do: a prompt file, a schema file, and a check of what comes back. Adding one is one
 /// file, one prompt, one schema.
@@ -90,6 +95,25 @@ pub enum Degradation {
     Invalid(String),
 }
 
+/// How a skill is performed.
+#[derive(Debug, Clone, Default)]
+pub struct PerformOptions {
+    /// Hears the first reply while it comes, before it is checked.
+    pub listener: Option<Listener>,
+    /// What becomes of a kept reply that cannot be used.
+    pub unusable: KeptUnusable,
+}
+
+/// What becomes of a kept reply that cannot be used: it was used once, by whoever paid for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeptUnusable {
+    /// The model is asked anew, and its new reply is kept in the place of the old one.
+    #[default]
+    AskedAnew,
+    /// It stays, and is of no use once more.
+    Stays,
+}
+
 /// Asks a model to perform a skill. A reply that cannot be used is asked for once more, with what is wrong with it.
 ///
 /// # Errors
@@ -101,10 +125,10 @@ pub enum Degradation {
 ///
 /// Dropping the future loses the call in flight, which may have been paid for; replies before it are kept.
 pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Performed<S::Output>> {
-    perform_streaming::<S>(model, input, None).await
+    perform_with::<S>(model, input, PerformOptions::default()).await
 }
 
-/// Does the same, with a listener that hears the first reply while it comes, before it is checked.
+/// Does the same, as `options` say.
 ///
 /// # Errors
 ///
@@ -113,41 +137,117 @@ pub async fn perform<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Resul
 /// # Cancel safety
 ///
 /// As [`perform`].
-pub async fn perform_streaming<S: Skill>(
+pub async fn perform_with<S: Skill>(
     model: &dyn ChatModel,
     input: &S::Input,
-    listener: Option<Listener>,
+    options: PerformOptions,
 ) -> Result<Performed<S::Output>> {
+    let PerformOptions { listener, unusable } = options;
     let mut request = ChatRequest { listener, ..chat_request::<S>(input)? };
-    let mut spent = Spent::default();
+    let mut attempt = Attempt { model, unusable, spent: Spent::default() };
     let mut problem = String::new();
     for is_repair in [false, true] {
-        let reply = match model.reply(&request).await {
-            Ok(reply) => reply,
+        let outcome = match attempt.make::<S>(input, &request).await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(Unusable::Form { why, said })) => {
+                problem = format!("{why} (it begins: `{}`)", beginning(&said));
+                tracing::info!(skill = S::NAME, is_repair, "a reply cannot be used");
+                if !is_repair {
+                    repair(&mut request, &said, &why);
+                    continue;
+                }
+                Err(Degradation::Invalid(problem))
+            }
             // What was wrong with the first reply says more than that there was no second.
             Err(error) if is_repair && (error.is_of_request() || !error.needs_correction()) => {
-                let outcome = Err(Degradation::Invalid(format!("{problem} ({error})")));
-                return Ok(Performed { outcome, spent });
+                Err(Degradation::Invalid(format!("{problem} ({error})")))
             }
             Err(source) if source.needs_correction() => {
                 return Err(Error::Chat { model: model.name().to_owned(), source });
             }
-            Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
+            // One that declined or was cut would decline, or be cut, again.
+            Ok(Err(Unusable::Whole(error))) | Err(error) => Err(Degradation::Chat(error)),
         };
-        spent.add(&spent_on(&reply));
-        let text = match reply.whole(S::OUTPUT_TOKENS_MAX) {
-            Ok(text) => text,
-            // Asked again it would decline, or be cut, again.
-            Err(error) => return Ok(Performed { outcome: Err(Degradation::Chat(error)), spent }),
-        };
-        match read::<S>(input, text) {
-            Ok(output) => return Ok(Performed { outcome: Ok(output), spent }),
-            Err(why) => problem = why,
-        }
-        tracing::info!(skill = S::NAME, is_repair, "a reply cannot be used");
-        repair(&mut request, text, &problem);
+        return Ok(Performed { outcome, spent: attempt.spent });
     }
-    Ok(Performed { outcome: Err(Degradation::Invalid(problem)), spent })
+    Ok(Performed { outcome: Err(Degradation::Invalid(problem)), spent: attempt.spent })
+}
+
+/// Why a reply cannot be used.
+enum Unusable {
+    /// It declines, is cut, or says nothing.
+    Whole(ChatError),
+    /// It does not have the form, or says what cannot be.
+    Form { why: String, said: String },
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(error) => error.fmt(f),
+            Self::Form { why, said } => write!(f, "{why} (it begins: `{}`)", beginning(said)),
+        }
+    }
+}
+
+/// Returns how a reply begins, on one line.
+fn beginning(said: &str) -> String {
+    let line = one_line(said);
+    match line.char_indices().nth(BEGINNING_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A model that is asked, and what that came to so far.
+struct Attempt<'a> {
+    model: &'a dyn ChatModel,
+    unusable: KeptUnusable,
+    spent: Spent,
+}
+
+impl Attempt<'_> {
+    /// Returns what a reply to a request says; one that is kept and cannot be used is asked for anew.
+    async fn make<S: Skill>(
+        &mut self,
+        input: &S::Input,
+        request: &ChatRequest,
+    ) -> Result<Result<S::Output, Unusable>, ChatError> {
+        let (used, origin) = self.ask::<S>(input, request).await?;
+        if used.is_ok() || origin == ReplyOrigin::Server || self.unusable == KeptUnusable::Stays {
+            return Ok(used);
+        }
+        let afresh = ChatRequest { is_afresh: true, ..request.clone() };
+        match self.ask::<S>(input, &afresh).await {
+            Ok((used, _)) => Ok(used),
+            // There is nothing to ask it with: what is kept is all there is.
+            Err(ChatError::Budget { .. } | ChatError::NotRecorded { .. }) => Ok(used),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn ask<S: Skill>(
+        &mut self,
+        input: &S::Input,
+        request: &ChatRequest,
+    ) -> Result<(Result<S::Output, Unusable>, ReplyOrigin), ChatError> {
+        let reply = match self.model.reply(request).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                self.spent.add(&Spent::on(&error));
+                return Err(error);
+            }
+        };
+        self.spent.add(&spent_on(&reply));
+        let used = match reply.whole(request.output_tokens_max) {
+            Err(error) => Err(Unusable::Whole(error)),
+            Ok(text) => read::<S>(input, text).map_err(|why| Unusable::Form { why, said: text.to_owned() }),
+        };
+        if reply.origin == ReplyOrigin::Server {
+            self.model.note_use(used.as_ref().err().map(ToString::to_string).as_deref());
+        }
+        Ok((used, reply.origin))
+    }
 }
 
 /// Returns what a model is asked first for a skill.
@@ -171,38 +271,56 @@ pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
     })
 }
 
-fn repair(request: &mut ChatRequest, reply: &str, problem: &str) {
+/// Asks for another reply: in the last message, since some servers take turns of user and model alone. The reply, and
+/// what is wrong with it, may repeat what a document says, and stand between marks.
+pub(super) fn repair(request: &mut ChatRequest, reply: &str, problem: &str) {
     request.listener = None;
-    let reply = reply.chars().take(REPEATED_CHARS_MAX).collect();
-    let text = prompt::filled(REPAIR.trim(), &[("problem", problem)]);
-    request.messages.push(Message { speaker: Speaker::Assistant, text: reply });
-    request.messages.push(Message { speaker: Speaker::User, text });
+    let reply: String = reply.chars().take(REPEATED_CHARS_MAX).collect();
+    let mark = prompt::mark(&[problem, &reply]);
+    let text = prompt::filled(REPAIR.trim(), &[("mark", &mark), ("problem", problem), ("reply", &reply)]);
+    if let Some(last) = request.messages.last_mut() {
+        last.text = format!("{}\n\n{text}", last.text);
+    }
 }
 
 fn read<S: Skill>(input: &S::Input, text: &str) -> Result<S::Output, String> {
     if text.len() > REPLY_BYTES_MAX {
         return Err(format!("it has {} bytes; {REPLY_BYTES_MAX} are allowed", text.len()));
     }
-    let object = only_object(text)?;
-    let reply = serde_json::from_str(object).map_err(|error| format!("it does not fit the schema: {error}"))?;
-    S::check(input, reply)
+    S::check(input, only_reply::<S::Reply>(text)?)
 }
 
-/// Returns the one JSON object in a text, whatever prose or fence stands around it.
-fn only_object(text: &str) -> Result<&str, String> {
-    let start = text.find('{').ok_or("it has no JSON object")?;
-    let rest = &text[start..];
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
-    match values.next() {
-        Some(Ok(_)) => {}
-        Some(Err(error)) => return Err(format!("its JSON is broken: {error}")),
-        None => return Err("it has no JSON object".to_owned()),
+/// Returns the one reply in a text, whatever prose, fence or other object stands around it.
+fn only_reply<R: DeserializeOwned>(text: &str) -> Result<R, String> {
+    let (mut only, mut problem) = (None, "it has no JSON object".to_owned());
+    let mut rest = text;
+    for _ in 0..OBJECTS_MAX {
+        let Some(start) = rest.find('{') else { break };
+        rest = &rest[start..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        match values.next() {
+            Some(Ok(_)) => {
+                let (object, after) = rest.split_at(values.byte_offset());
+                match serde_json::from_str::<R>(object) {
+                    Ok(_) if only.is_some() => return Err("it has more than one JSON object".to_owned()),
+                    Ok(reply) => only = Some(reply),
+                    Err(error) => problem = format!("it does not fit the schema: {error}"),
+                }
+                rest = after;
+            }
+            broken => {
+                if let Some(Err(error)) = broken {
+                    problem = format!("its JSON is broken: {error}");
+                }
+                rest = &rest[1..];
+                // What stands in a broken object is no reply; what is none may be prose.
+                if rest.trim_start().starts_with('"') {
+                    return Err(problem);
+                }
+            }
+        }
     }
-    let end = values.byte_offset();
-    if rest[end..].contains('{') {
-        return Err("it has more than one JSON object".to_owned());
-    }
-    Ok(&rest[..end])
+    only.ok_or(problem)
 }
 
 /// Returns what a reply came to; one that was kept came to nothing.
@@ -210,7 +328,7 @@ fn spent_on(reply: &ChatReply) -> Spent {
     if reply.origin == ReplyOrigin::Cache {
         return Spent { cached: 1, ..Spent::default() };
     }
-    Spent { calls: 1, cached: 0, usage: reply.usage, cost: reply.cost.clone() }
+    Spent { calls: reply.calls, usage: reply.usage, cost: reply.cost.clone(), ..Spent::default() }
 }
 
 #[cfg(test)]

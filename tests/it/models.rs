@@ -2,11 +2,14 @@
 //! makes of what a model says.
 
 mod asking;
+mod bounds;
 mod budgets;
 mod cache;
 mod citations;
+mod cuts;
 mod embedders;
 mod faults;
+mod gateways;
 pub(crate) mod generating;
 mod hostile;
 mod live;
@@ -19,14 +22,17 @@ mod secrets;
 mod separate;
 mod spending;
 mod streaming;
+mod table;
+mod thinking;
 mod triples;
+mod useless;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cairn::QueryEngine;
 use cairn::domain::ChatError;
-use cairn::llm::{ChatModel, Endpoint, Layers, OpenAiModel, Retries, layered};
+use cairn::llm::{ChatModel, CircuitBreakerOptions, Endpoint, Layers, OpenAiModel, Retries, layered};
 
 use crate::support::chat::{ChatServer, Play, said};
 
@@ -70,7 +76,9 @@ fn faults() -> Vec<Play> {
 fn served(engine: &QueryEngine, server: &ChatServer) -> QueryEngine {
     let (endpoint, retries) = played(&server.url);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAiModel::new(endpoint).unwrap());
-    engine.with_model(layered(model, Layers { retries, ..Layers::default() }))
+    // What is of no use is asked for again and again here.
+    let circuit = CircuitBreakerOptions { useless_max: u32::MAX, ..CircuitBreakerOptions::default() };
+    engine.with_model(layered(model, Layers { retries, circuit, ..Layers::default() }))
 }
 
 /// Plays each fault to `ask`, which returns the error that it meets: of the kind that is expected, after as many calls.

@@ -53,7 +53,7 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 24] = [
+const OPTIONAL: [(&str, &str); 25] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -61,6 +61,7 @@ const OPTIONAL: [(&str, &str); 24] = [
     ("answer-line", "rule"),
     ("check", "collection"),
     ("doctor", "checks.hint"),
+    ("estimate", "fits_budget"),
     ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
     ("eval-answers", "silence"),

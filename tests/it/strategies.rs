@@ -65,7 +65,15 @@ impl ChatModel for Pair {
                 _ => json!({}),
             };
             let (text, usage, model) = (text.to_string(), Usage::default(), self.name().to_owned());
-            Ok(ChatReply { text, finish: Finish::Stop, usage, model, origin: ReplyOrigin::Server, cost: None })
+            Ok(ChatReply {
+                text,
+                finish: Finish::Stop,
+                usage,
+                model,
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
         })
     }
 }

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
 use crate::skill::{
-    AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, Performed,
-    ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_streaming,
+    AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, PerformOptions,
+    Performed, ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_with,
 };
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
@@ -59,20 +59,21 @@ impl fmt::Debug for SentenceSink {
 
 /// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
 /// with the reason, where the model gives nothing that can be used.
-pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, options: &AskOptions) -> Result<Answer> {
+pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, asked: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }
-    let shown = answer.hits.iter().take(options.passages_max);
+    let shown = answer.hits.iter().take(asked.passages_max);
     let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
     let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
-    let listener = options.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
-    let performed = perform_streaming::<AnswerSkill>(model, &task, listener).await;
+    let listener = asked.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
+    let options = PerformOptions { listener, ..PerformOptions::default() };
+    let performed = perform_with::<AnswerSkill>(model, &task, options).await;
     // Too long for the server, most of all: what is quoted is there.
     let performed = Performed::tolerating(performed, ChatError::is_of_request)?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
     let answer = joined(answer, model.name(), performed);
-    if options.citation_check == CitationCheck::Rule || sentences.is_empty() {
+    if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
     let AnswerTask { question, passages } = task;
@@ -90,7 +91,8 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
         Ok(verdicts) => {
             writing.checked_by = CitationCheck::Model;
             for (sentence, verdict) in writing.sentences.iter_mut().zip(verdicts) {
-                sentence.is_supported = verdict;
+                // Where there is none, that of the rule holds.
+                sentence.is_supported = verdict.unwrap_or(sentence.is_supported);
             }
         }
         Err(why) => answer.ledger.notes.push(format!("{UNCHECKED}: {why}")),

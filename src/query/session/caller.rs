@@ -151,7 +151,10 @@ impl Caller {
     }
 
     async fn call(&self, request: &ChatRequest, kept: u32) -> Result<ChatReply, ChatError> {
-        self.begin(kept)?;
+        // What is asked for anew takes the place of a kept reply, which was counted.
+        if !request.is_afresh {
+            self.begin(kept)?;
+        }
         let replied = match self.until {
             Some(until) => timeout_at(until, self.reply(request)).await.unwrap_or_else(|_| Err(self.late(until))),
             None => self.reply(request).await,
@@ -160,7 +163,7 @@ impl Caller {
         match &replied {
             Ok(_) => state.failures = 0,
             Err(ChatError::Budget { kind, .. }) => {
-                state.begun -= 1;
+                state.begun = state.begun.saturating_sub(u32::from(!request.is_afresh));
                 state.work.stop = if *kind == BudgetKind::Calls { StopReason::Calls } else { StopReason::Budget };
             }
             Err(_) => {
@@ -223,6 +226,14 @@ struct Keeping<'a> {
 impl ChatModel for Keeping<'_> {
     fn name(&self) -> &str {
         self.caller.model.name()
+    }
+
+    fn kept_as(&self) -> &str {
+        self.caller.model.kept_as()
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.caller.model.note_use(problem);
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {

@@ -34,11 +34,14 @@ impl HeardSentences {
         self.text.push_str(piece);
         while let Some(sentence) = self.sentence() {
             match cited(&sentence, passages) {
-                Ok(sentence) if self.count < SENTENCES_MAX => whole.push(sentence),
-                // The reply will not do: nothing more of it is believed.
-                _ => self.is_over = true,
+                Ok(sentence) if self.count < SENTENCES_MAX => {
+                    whole.push(sentence);
+                    self.count += 1;
+                }
+                Ok(_) => self.is_over = true,
+                // It is left out of the answer too.
+                Err(_) => {}
             }
-            self.count += 1;
             if self.is_over {
                 break;
             }
@@ -109,10 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_not_heard_nor_is_anything_after_it() {
+    fn what_cannot_be_used_is_not_heard_nor_is_anything_after_what_is_no_sentence() {
+        for unsound in [r#"{"text": "A.", "passages": [3]}"#, r#"{"text": "A."}"#] {
+            let reply = format!(r#"{{"sentences": [{unsound}, {{"text": "B.", "passages": [1]}}]}}"#);
+            let texts: Vec<String> = heard(&reply, 5).into_iter().map(|(_, text)| text).collect();
+            assert_eq!(texts, ["B."], "{reply}");
+        }
         for reply in [
-            r#"{"sentences": [{"text": "A.", "passages": [3]}, {"text": "B.", "passages": [1]}]}"#,
-            r#"{"sentences": [{"text": "A."}, {"text": "B.", "passages": [1]}]}"#,
             r#"{"sentences": ["A.", {"text": "B.", "passages": [1]}]}"#,
             r#"{"answer": [{"text": "A.", "passages": [1]}]}"#,
             "no JSON",

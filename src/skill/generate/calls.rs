@@ -5,7 +5,7 @@ use crate::domain::{Cancellation, PseudoQuery, Spent};
 use crate::error::{Error, Result};
 use crate::llm::prompt::{ANSWERED, GENERATE, RAISED};
 use crate::llm::{ChatModel, ChatRequest};
-use crate::skill::{Degradation, Performed, Skill, chat_request, perform};
+use crate::skill::{Degradation, KeptUnusable, PerformOptions, Performed, Skill, chat_request, perform_with};
 
 /// How a model is asked for the two kinds of questions of a passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,36 +53,51 @@ impl QuestionCalls {
         }
     }
 
-    /// Asks a model for the questions of a passage. Where the first of two calls gives nothing, or the run is
-    /// cancelled meanwhile, there is no second.
+    /// Asks a model for the questions of a passage; `unusable` says what becomes of a kept reply of no use. Where the
+    /// first of two calls gives nothing, or the run is cancelled meanwhile, there is no second.
     ///
     /// # Cancel safety
     ///
-    /// As [`perform`].
-    pub async fn write(self, model: &dyn ChatModel, task: GenerateTask, cancellation: &Cancellation) -> WrittenPassage {
-        let mut spent = Spent::default();
+    /// As [`crate::skill::perform`].
+    pub async fn write(
+        self,
+        model: &dyn ChatModel,
+        task: GenerateTask,
+        unusable: KeptUnusable,
+        cancellation: &Cancellation,
+    ) -> WrittenPassage {
+        let mut writer = Writer { model, unusable, spent: Spent::default() };
         let outcome = match self {
-            Self::Together => step::<GenerateSkill>(model, &task, &mut spent).await,
-            Self::Separate => match step::<AnsweredSkill>(model, &task, &mut spent).await {
+            Self::Together => writer.step::<GenerateSkill>(&task).await,
+            Self::Separate => match writer.step::<AnsweredSkill>(&task).await {
                 Ok(Ok(_)) if cancellation.is_cancelled() => Err(Error::Cancelled),
                 Ok(Ok(answered)) => {
                     let task = RaisedTask { passage: task, answered };
-                    let raised = step::<RaisedSkill>(model, &task, &mut spent).await;
+                    let raised = writer.step::<RaisedSkill>(&task).await;
                     raised.map(|it| it.map(|raised| [task.answered, raised].concat()))
                 }
                 other => other,
             },
         };
-        WrittenPassage { outcome, spent }
+        WrittenPassage { outcome, spent: writer.spent }
     }
 }
 
-async fn step<S: Skill<Output = Vec<PseudoQuery>>>(
-    model: &dyn ChatModel,
-    input: &S::Input,
-    spent: &mut Spent,
-) -> Result<Result<Vec<PseudoQuery>, Degradation>> {
-    let Performed { outcome, spent: step } = perform::<S>(model, input).await?;
-    spent.add(&step);
-    Ok(outcome)
+/// A model that is asked, and what that came to so far.
+struct Writer<'a> {
+    model: &'a dyn ChatModel,
+    unusable: KeptUnusable,
+    spent: Spent,
+}
+
+impl Writer<'_> {
+    async fn step<S: Skill<Output = Vec<PseudoQuery>>>(
+        &mut self,
+        input: &S::Input,
+    ) -> Result<Result<Vec<PseudoQuery>, Degradation>> {
+        let options = PerformOptions { listener: None, unusable: self.unusable };
+        let Performed { outcome, spent } = perform_with::<S>(self.model, input, options).await?;
+        self.spent.add(&spent);
+        Ok(outcome)
+    }
 }

@@ -10,6 +10,7 @@ use crate::llm::prompt::{self, ANSWERED, GENERATE, RAISED};
 use crate::llm::{Message, Purpose};
 use crate::skill::Skill;
 use crate::skill::answer::best_sentence;
+use crate::skill::lenient;
 use crate::text::{Word, capitalized_runs, one_line, stem, terms, tokens, words};
 
 /// In-coming questions that a reply has to have (`HopRAG`, section 3.2).
@@ -42,7 +43,6 @@ pub struct RaisedTask {
 
 /// A reply with both kinds, as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GenerateReply {
     answered: Vec<QuestionReply>,
     raised: Vec<QuestionReply>,
@@ -50,15 +50,16 @@ pub struct GenerateReply {
 
 /// A reply with one kind, as the schema has it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct QuestionsReply {
     questions: Vec<QuestionReply>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct QuestionReply {
+    #[serde(default, deserialize_with = "lenient::text")]
     question: String,
+    /// Where there are none, those of a rule stand in.
+    #[serde(default, deserialize_with = "lenient::texts")]
     keywords: Vec<String>,
 }
 

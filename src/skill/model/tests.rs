@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde::Deserialize;
 
 use super::*;
-use crate::domain::{Cost, Usage};
+use crate::domain::{BudgetKind, Cost, Usage};
 use crate::llm::{Finish, Replying};
 
 /// Says a number from 1 to 9.
@@ -66,6 +66,7 @@ fn reply(text: &str) -> Result<ChatReply, ChatError> {
         usage: Usage { input_tokens: 10, output_tokens: 5, is_estimated: false },
         model: "said".to_owned(),
         origin: ReplyOrigin::Server,
+        calls: 1,
         cost: None,
     })
 }
@@ -100,14 +101,54 @@ async fn a_model_is_told_once_what_was_wrong() {
         let performed = performed.unwrap();
         assert_eq!((&performed.outcome, performed.spent.calls), (&Ok(4), 2), "{text}");
         assert_eq!(performed.spent.usage.tokens(), 30);
-        let [.., own, repair] = asked[1].messages.as_slice() else { panic!("{asked:?}") };
-        assert_eq!((own.speaker, own.text.as_str()), (Speaker::Assistant, text));
-        assert!(repair.text.contains(problem), "{}", repair.text);
+        // Both may repeat what a document says.
+        let [repair] = asked[1].messages.as_slice() else { panic!("{asked:?}") };
+        let mark = repair.text.lines().find(|line| line.starts_with("=== ")).unwrap();
+        let parts: Vec<&str> = repair.text.split(&format!("{mark}\n")).collect();
+        let [before, said, repeated, after] = parts[..] else { panic!("{}", repair.text) };
+        assert!(before.starts_with("Pick.\n\n") && said.contains(problem), "{}", repair.text);
+        assert!(repeated.trim() == text.trim() && !after.contains(problem), "{}", repair.text);
 
         let (performed, _) = pick([reply(text), reply(text)]).await;
         let Err(Degradation::Invalid(why)) = performed.unwrap().outcome else { panic!("{text}") };
         assert!(why.contains(problem), "{why}");
     }
+}
+
+#[tokio::test]
+async fn a_kept_reply_that_cannot_be_used_is_asked_for_anew_unless_it_is_to_stay() {
+    let kept = |text| reply(text).map(|reply| ChatReply { origin: ReplyOrigin::Cache, ..reply });
+    let (performed, asked) = pick([kept("three"), reply("{\"number\": 4}")]).await;
+    let performed = performed.unwrap();
+    assert_eq!((performed.outcome, performed.spent.calls, performed.spent.cached), (Ok(4), 1, 1));
+    assert_eq!(asked.iter().map(|it| it.is_afresh).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(asked[0].messages, asked[1].messages);
+    // One that was cut or declined too.
+    let cut = kept("{").map(|reply| ChatReply { finish: Finish::Length, ..reply });
+    assert_eq!(pick([cut, reply("{\"number\": 4}")]).await.0.unwrap().outcome, Ok(4));
+    // Where nobody may be asked, it is all there is.
+    let spent = ChatError::Budget { kind: BudgetKind::Calls, limit: "1".into(), spent: "1".into(), wanted: "1".into() };
+    let (performed, _) = pick([kept("three"), Err(spent.clone()), Err(spent)]).await;
+    assert!(matches!(performed.unwrap().outcome, Err(Degradation::Invalid(why)) if why.contains("no JSON object")));
+
+    let said = ScriptedModel { due: Mutex::new([kept("three"), kept("four")].into()), asked: Mutex::default() };
+    let stays = PerformOptions { unusable: KeptUnusable::Stays, ..PerformOptions::default() };
+    let performed = perform_with::<Pick>(&said, &(), stays).await.unwrap();
+    assert!(performed.outcome.is_err() && performed.spent.cached == 2, "{performed:?}");
+}
+
+#[tokio::test]
+async fn a_reply_is_one_whatever_object_is_beside_it_and_not_what_stands_in_a_broken_one() {
+    let read = |text: &str| only_reply::<Picked>(text).map(|it| it.number);
+    assert_eq!(read("I think {of nothing} and then {\"a\": 1}: {\"number\": 3}"), Ok(3));
+    assert!(read("{\"numbers\": [{\"number\": 3}").unwrap_err().contains("broken"));
+    assert!(read("{\"number\": 3} or {\"number\": 4}").unwrap_err().contains("more than one"));
+}
+
+#[tokio::test]
+async fn a_call_that_came_to_nothing_and_may_have_cost_something_is_counted() {
+    let (performed, _) = pick([Err(ChatError::Timeout { limit_ms: 5 })]).await;
+    assert_eq!(performed.unwrap().spent, Spent { lost: 1, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -140,12 +181,12 @@ async fn what_was_kept_costs_nothing_and_one_unknown_price_makes_the_sum_unknown
         let cost = Some(Cost { amount, currency: "EUR".to_owned() });
         reply("three").map(|reply| ChatReply { cost, ..reply })
     };
-    let spent = |due: [Result<ChatReply, ChatError>; 2]| async { pick(due).await.0.unwrap().spent };
+    let spent = |due: Vec<Result<ChatReply, ChatError>>| async { pick(due).await.0.unwrap().spent };
     let kept = reply("three").map(|reply| ChatReply { origin: ReplyOrigin::Cache, ..reply });
-    let half_kept = spent([kept, priced(2.0)]).await;
-    assert_eq!((half_kept.calls, half_kept.cached, half_kept.usage.tokens()), (1, 1, 15));
-    assert_eq!(half_kept.cost.map(|cost| cost.amount), Some(2.0));
-    assert_eq!(spent([priced(1.0), priced(2.0)]).await.cost.map(|cost| cost.amount), Some(3.0));
-    assert_eq!(spent([priced(1.0), reply("three")]).await.cost, None);
-    assert_eq!(spent([reply("three"), priced(1.0)]).await.cost, None);
+    let part_kept = spent(vec![kept, priced(2.0), priced(1.0)]).await;
+    assert_eq!((part_kept.calls, part_kept.cached, part_kept.usage.tokens()), (2, 1, 30));
+    assert_eq!(part_kept.cost.map(|cost| cost.amount), Some(3.0));
+    assert_eq!(spent(vec![priced(1.0), priced(2.0)]).await.cost.map(|cost| cost.amount), Some(3.0));
+    assert_eq!(spent(vec![priced(1.0), reply("three")]).await.cost, None);
+    assert_eq!(spent(vec![reply("three"), priced(1.0)]).await.cost, None);
 }

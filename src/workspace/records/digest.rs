@@ -116,7 +116,8 @@ pub(super) fn skip(skip: &Skip) -> Digest {
 
 /// Returns the digest of what was spent on a model.
 pub(super) fn spending(model: &str, spent: &Spent) -> Digest {
-    let Spent { calls, cached, usage, cost } = spent;
+    // Calls without a reply have a row of their own.
+    let Spent { calls, cached, lost: _, usage, cost } = spent;
     let mut parts = Parts::new("spending");
     parts.text(model).number(*calls).number(*cached).number(usage.input_tokens).number(usage.output_tokens);
     parts.number(u64::from(usage.is_estimated)).maybe(cost.as_ref().map(|cost| cost.currency.as_str()));

@@ -191,19 +191,23 @@ fn what_is_spent_adds_up_by_model_and_calls_of_unknown_price_make_the_sum_unknow
     let mut written = records(folder.path());
     let usage = Usage { input_tokens: 7, output_tokens: 2, is_estimated: false };
     let cost = Cost { amount: 0.5, currency: "EUR".to_owned() };
-    let call = Spent { calls: 1, cached: 0, usage, cost: Some(cost.clone()) };
+    let call = Spent { calls: 1, usage, cost: Some(cost.clone()), ..Spent::default() };
     let kept = Spent { cached: 3, ..Spent::default() };
     for (model, spent) in [("a", &call), ("a", &kept), ("a", &call), ("b", &call), ("c", &Spent::default())] {
         written.add_spending(model, spent).unwrap();
     }
     written.add_spending("b", &Spent { cost: None, ..call.clone() }).unwrap();
+    for (model, lost) in [("a", 1), ("d", 1), ("a", 2)] {
+        written.add_spending(model, &Spent { lost, ..Spent::default() }).unwrap();
+    }
     // As a process sees it that comes after one that was killed.
     let read = Records::open_to_read(&folder.path().join("cairn.db")).unwrap().spending().unwrap();
     let twice = Usage { input_tokens: 14, output_tokens: 4, is_estimated: false };
     let sum = Some(Cost { amount: 1.0, ..cost });
     let due = [
-        ("a".to_owned(), Spent { calls: 2, cached: 3, usage: twice, cost: sum }),
-        ("b".to_owned(), Spent { calls: 2, cached: 0, usage: twice, cost: None }),
+        ("a".to_owned(), Spent { calls: 2, cached: 3, lost: 3, usage: twice, cost: sum }),
+        ("b".to_owned(), Spent { calls: 2, usage: twice, ..Spent::default() }),
+        ("d".to_owned(), Spent { lost: 1, ..Spent::default() }),
     ];
     assert_eq!(read, due);
     // Everything else waits for the disk as before.

@@ -1,5 +1,7 @@
 //! Questions that a model wrote: units of their own, passage by passage, and what they came to.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::digest::Digest;
@@ -7,6 +9,9 @@ use super::unit::{FAILED, InsertMark, InsertQuestion, Mark, UNWRITTEN, WRITTEN, 
 use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
 use crate::error::{Error, Result};
+
+/// What follows the name of a model, in its row of calls that ended without a reply.
+const LOST: &str = " (no reply)";
 
 /// The questions of one passage after a model was asked for them.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,14 +154,12 @@ impl Records {
              input_tokens = input_tokens + excluded.input_tokens, \
              output_tokens = output_tokens + excluded.output_tokens, \
              is_estimated = max(is_estimated, excluded.is_estimated)";
-        let Spent { calls, cached, usage, cost } = spent;
-        if *calls + *cached == 0 {
+        let Spent { calls, cached, lost, .. } = spent;
+        if *calls + *cached + *lost == 0 {
             return Ok(());
         }
-        let signed = |count: u64| count.cast_signed();
-        let (amount, currency) = (cost.as_ref().map(|it| it.amount), cost.as_ref().map(|it| it.currency.as_str()));
-        let (input, output) = (signed(usage.input_tokens), signed(usage.output_tokens));
-        let row = params![model, signed(*calls), signed(*cached), input, output, usage.is_estimated, amount, currency];
+        let lost = (format!("{model}{LOST}"), Spent { calls: *lost, ..Spent::default() });
+        let rows = [(model, spent), (&lost.0, &lost.1)].into_iter().filter(|(_, it)| it.calls + it.cached > 0);
         let sync = |records: &Self, mode| {
             records.connection.pragma_update(None, "synchronous", mode).map_err(Error::records("write"))
         };
@@ -164,7 +167,15 @@ impl Records {
         self.spending()?;
         sync(self, "NORMAL")?;
         let added = self.write(|transaction| {
-            transaction.execute(SQL, row)?;
+            for (model, Spent { calls, cached, usage, cost, .. }) in rows {
+                let signed = |count: &u64| count.cast_signed();
+                let amount = cost.as_ref().map(|it| it.amount);
+                let currency = cost.as_ref().map(|it| it.currency.as_str());
+                let (input, output) = (signed(&usage.input_tokens), signed(&usage.output_tokens));
+                let counted = (signed(calls), signed(cached));
+                let row = params![model, counted.0, counted.1, input, output, usage.is_estimated, amount, currency];
+                transaction.execute(SQL, row)?;
+            }
             seal_spending(transaction)
         });
         sync(self, "FULL")?;
@@ -220,7 +231,15 @@ impl Records {
             }
             Err(self.corrupt(format!("what was spent on `{model}` is not what was written")))
         };
-        rows.into_iter().map(known).collect()
+        let mut by_model: BTreeMap<String, Spent> = BTreeMap::new();
+        for row in rows {
+            let (model, spent) = known(row)?;
+            match model.strip_suffix(LOST) {
+                Some(model) => by_model.entry(model.to_owned()).or_default().lost = spent.calls,
+                None => by_model.entry(model).or_default().add(&spent),
+            }
+        }
+        Ok(by_model.into_iter().collect())
     }
 }
 
@@ -238,5 +257,5 @@ fn read_spending(row: &Row<'_>) -> rusqlite::Result<(String, Spent, Option<Diges
     let (amount, currency): (Option<f64>, Option<String>) = (row.get(6)?, row.get(7)?);
     let usage = Usage { input_tokens: count(3)?, output_tokens: count(4)?, is_estimated: row.get(5)? };
     let cost = amount.zip(currency).map(|(amount, currency)| Cost { amount, currency });
-    Ok((row.get(0)?, Spent { calls: count(1)?, cached: count(2)?, usage, cost }, kept(row, 8)?))
+    Ok((row.get(0)?, Spent { calls: count(1)?, cached: count(2)?, lost: 0, usage, cost }, kept(row, 8)?))
 }

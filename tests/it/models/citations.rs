@@ -21,7 +21,8 @@ fn checked(plays: Vec<Play>) -> (Value, ChatServer) {
 
 #[test]
 fn the_verdict_of_a_model_goes_before_that_of_the_rule() {
-    let (answer, server) = checked(vec![good(), Play::Says(json!({ "borne_out": [false] }).to_string())]);
+    let (answer, server) =
+        checked(vec![good(), Play::Says(json!({ "verdicts": [{ "sentence": 1, "borne_out": false }] }).to_string())]);
     let writing = &answer["writing"];
     assert_eq!((&writing["checked_by"], &writing["sentences"][0]["is_supported"]), (&json!("model"), &json!(false)));
     assert_eq!(writing["spent"]["calls"], 2);
@@ -36,7 +37,7 @@ fn the_verdict_of_a_model_goes_before_that_of_the_rule() {
 
 #[test]
 fn where_a_model_gives_no_verdict_the_rules_holds_and_it_is_said_why() {
-    let verdicts = json!({ "borne_out": [true, true] }).to_string();
+    let verdicts = json!({ "verdicts": [{ "sentence": 2, "borne_out": true }] }).to_string();
     for play in [Play::Says("It is.".to_owned()), Play::Says(verdicts), Play::Closes] {
         let (answer, _server) = checked(vec![good(), play]);
         let writing = &answer["writing"];

@@ -50,7 +50,7 @@ fn dimension(cli: &Cli) -> usize {
 
 /// A fault that passes by no trying again.
 fn fault() -> Play {
-    Play::Responds(400, "", r#"{"error": "as played"}"#.to_owned())
+    Play::Responds(404, "", r#"{"error": "as played"}"#.to_owned())
 }
 
 /// Returns the texts that a server was sent.

@@ -261,10 +261,10 @@ fn at_a_budget_the_run_ends_with_what_is_done_and_the_next_goes_on() {
     cli.run(["search", "Who built Ivel Mill?"]).succeeded();
 
     // Calls at one time set aside what they may take; once they are over, the rest of it is spent.
-    let report = report_of(&cli, &server, &["--budget", "4500 tokens"]);
+    let report = report_of(&cli, &server, &["--budget", "5500 tokens"]);
     let (written, stopped) = (report["model"]["written"].as_u64().unwrap(), report["model"]["stopped"].to_string());
     let most: u64 = stopped.split("may take ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(written >= 3 && written * 600 <= 4500 && written * 600 + most > 4500, "{report}");
+    assert!(written >= 3 && written * 600 <= 5500 && written * 600 + most > 5500, "{report}");
 
     let said = index(&cli, &server, &[]).succeeded();
     assert!(said.stderr.contains("wrote the questions of"), "{said:#?}");
@@ -336,8 +336,8 @@ fn what_one_model_wrote_stays_where_another_writes_nothing() {
     let count = server.asked().len();
     let first = cli.canonical(".cairn");
     let other = ChatServer::start([Play::Says("no questions".to_owned())]);
-    let report = report_of(&cli, &other, &[]);
-    assert_eq!((report["model"]["failed"].as_array().unwrap().len(), cli.canonical(".cairn")), (count, first));
+    let said = index(&cli, &other, &[]);
+    assert_eq!((said.status, cli.canonical(".cairn")), (Some(10), first), "{said:#?}");
     assert_eq!(status_of(&cli)["questions"]["written"], count);
     // An edit elsewhere in a document leaves what the first model wrote.
     let before = origins(&cli)["notes/long.md"];

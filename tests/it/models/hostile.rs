@@ -111,7 +111,10 @@ fn hostile_documents_change_nothing_but_what_stands_in_them() {
     let said = index(&cli, &server, &[]).succeeded();
     let (own, expected) = (own_lines(&cli), own_lines(&clean));
     assert_eq!(own.symmetric_difference(&expected).collect::<Vec<_>>(), [""; 0]);
-    assert_eq!(files(cli.folder()), before);
+    // What a server counts is remembered in the folder for caches.
+    let mut after = files(cli.folder());
+    after.remove(".cache");
+    assert_eq!(after, before);
     assert!(!cli.folder().parent().unwrap().join("escaped").exists());
     assert_eq!(visits.load(Ordering::SeqCst), 0);
     assert!(!said.stderr.contains(['\u{202e}', '\u{1b}']), "{said:#?}");
@@ -119,7 +122,9 @@ fn hostile_documents_change_nothing_but_what_stands_in_them() {
     for asked in server.asked() {
         let user = asked.body["messages"][1]["content"].as_str().unwrap();
         let mark = user.lines().next().unwrap();
-        assert!(mark.starts_with("=== ") && user.ends_with(mark) && user.matches(mark).count() == 2, "{user}");
+        // A repair has marks of its own, below.
+        let own = user.split("\n\nYour reply to this request cannot be used.").next().unwrap();
+        assert!(mark.starts_with("=== ") && own.ends_with(mark) && own.matches(mark).count() == 2, "{user}");
         calls += 1;
         fenced += usize::from(user.contains(ORDER));
     }

@@ -68,7 +68,10 @@ fn each_part_is_looked_for_with_the_answer_that_it_needs() {
     let found = found(&cli, &server, &["--decompose"]);
     assert_eq!(skills(&server), ["decompose", "read"]);
     let said = server.asked()[1].body["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(said.starts_with("Question: Who was born in Eaststead?\n") && said.contains("[1] Ada Lorne\n"), "{said}");
+    assert!(
+        said.contains("===\nQuestion: Who was born in Eaststead?\n===") && said.contains("[1] Ada Lorne\n"),
+        "{said}"
+    );
     let ledger = &found["ledger"];
     let [first, second] = &ledger["parts"].as_array().unwrap()[..] else { panic!("{ledger}") };
     assert_eq!(first["asked"], json!(["Who was born in Eaststead?"]));

@@ -56,7 +56,8 @@ fn a_sentence_is_printed_before_the_next_has_come() {
 
 #[test]
 fn what_was_printed_of_a_reply_that_breaks_off_or_cannot_be_used_is_taken_back() {
-    let foul = pieces().concat().replace("[1]}]}", "[7]}]}");
+    let sentence = r#"{"text": "Ada Lorne built Harl Mill.", "passages": [1]}"#;
+    let foul = format!("{{\"can_answer\": true, \"sentences\": [{sentence}] and so on");
     let cases = [
         (vec![Play::Streams(pieces(), Ending::Broken)], "the connection broke"),
         (vec![Play::Streams(vec![foul], Ending::Whole), good()], ""),

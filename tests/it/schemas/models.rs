@@ -5,7 +5,7 @@ use cairn::domain::{
     SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{Facts, LiveFigures, LiveReport, WorkReport};
-use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate};
+use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate, StoppedBy};
 use serde_json::{Value, json};
 
 use super::{facts, passage_id};
@@ -53,7 +53,7 @@ pub(super) fn writing() -> Writing {
         sentences: vec![sentence],
         checked_by: CitationCheck::Model,
         degraded: Some("it was away".to_owned()),
-        spent: Spent { calls: 1, cached: 1, usage, cost },
+        spent: Spent { calls: 1, cached: 1, lost: 1, usage, cost },
     }
 }
 
@@ -93,7 +93,16 @@ pub(super) fn live_report() -> LiveReport {
 pub(super) fn model_report() -> ModelReport {
     let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
     let stopped = Some("the budget allows 1 calls".to_owned());
-    ModelReport { model: "openai:m".to_owned(), written: 1, failed, left: 2, stopped, spent: writing().spent }
+    ModelReport {
+        model: "openai:m".to_owned(),
+        written: 1,
+        failed,
+        left: 2,
+        stopped,
+        stopped_by: Some(StoppedBy::Budget),
+        useless: None,
+        spent: writing().spent,
+    }
 }
 
 /// What was spent on one model, as the status shows it.
@@ -115,5 +124,5 @@ pub(super) fn estimate() -> Estimate {
         cost,
     };
     let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
-    Estimate { documents: DocumentCounts::default(), stages: vec![stage], skips }
+    Estimate { documents: DocumentCounts::default(), stages: vec![stage], fits_budget: Some(true), skips }
 }

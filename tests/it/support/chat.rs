@@ -30,8 +30,14 @@ pub(crate) enum Play {
     Streams(Vec<String>, Ending),
     /// Vectors of this many values, which are alike where texts share words.
     Embeds(usize),
+    /// These bytes, head and all; then the connection stays open, or is gone.
+    Sends(String, Afterwards),
+    /// Vectors, of so many texts as the server takes.
+    EmbedsSome(Embedding),
     /// A model says what comes of what it was told.
     Thinks(Thought),
+    /// This body comes of what it was told.
+    Answers(Answers),
     /// The same, and where texts are sent, vectors of this many values, for so many tokens a text.
     Serves(Thought, usize, fn(&str) -> usize),
 }
@@ -39,6 +45,41 @@ pub(crate) enum Play {
 /// What a model says to the body of a request, and what that takes.
 #[derive(Clone)]
 pub(crate) struct Thought(Arc<dyn Fn(&Value) -> Reply + Send + Sync>);
+
+/// What says how many values the vectors of texts have, where a server takes so many texts; it is told how many values
+/// were asked for.
+#[derive(Clone)]
+pub(crate) struct Embedding(Arc<Dimension>);
+
+type Dimension = dyn Fn(&[Value], Option<usize>) -> Option<usize> + Send + Sync;
+
+impl Embedding {
+    pub(crate) fn new(of: impl Fn(&[Value], Option<usize>) -> Option<usize> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(of))
+    }
+}
+
+impl std::fmt::Debug for Embedding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Embedding")
+    }
+}
+
+/// What makes the body of a response out of that of a request.
+#[derive(Clone)]
+pub(crate) struct Answers(Arc<dyn Fn(&Value) -> String + Send + Sync>);
+
+impl Answers {
+    pub(crate) fn new(answer: impl Fn(&Value) -> String + Send + Sync + 'static) -> Self {
+        Self(Arc::new(answer))
+    }
+}
+
+impl std::fmt::Debug for Answers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Answers")
+    }
+}
 
 /// What a model says, with the tokens of what it read and wrote.
 pub(crate) struct Reply {
@@ -63,6 +104,15 @@ impl std::fmt::Debug for Thought {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Thought")
     }
+}
+
+/// What becomes of a connection after all was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Afterwards {
+    /// It stays open, and nothing more comes.
+    Open,
+    /// It is reset.
+    Reset,
 }
 
 /// How a reply in pieces ends.
@@ -130,6 +180,17 @@ pub(crate) fn said(text: &str) -> String {
     .to_string()
 }
 
+/// Returns a reply in pieces as a server sends it, head and all, without its end.
+pub(crate) fn streamed(pieces: &[&str], end: &[&str]) -> String {
+    let piece = |piece: &&str| {
+        let choice = json!({ "index": 0, "delta": { "content": piece }, "finish_reason": null });
+        format!("data: {}\n\n", json!({ "model": "played-1", "choices": [choice] }))
+    };
+    let end = end.iter().map(|it| format!("data: {it}\n\n"));
+    let events = pieces.iter().map(piece).chain(end).collect::<Vec<String>>().concat();
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 100000\r\n\r\n{events}")
+}
+
 fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Vec<Asked>>) -> Option<()> {
     let request = request(stream)?;
     let play = {
@@ -154,6 +215,14 @@ fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Ve
                 thread::sleep(Duration::from_millis(20));
             }
         }
+        Play::Sends(bytes, afterwards) => {
+            stream.write_all(bytes.as_bytes()).ok()?;
+            match afterwards {
+                Afterwards::Open => stream.read_to_end(&mut Vec::new()).ok().map(drop),
+                // The head promises more than there is.
+                Afterwards::Reset => None,
+            }
+        }
         Play::Silent => stream.read_to_end(&mut Vec::new()).ok().map(drop),
         Play::Closes => None,
         Play::Streams(pieces, ending) => stream_pieces(stream, &pieces, ending),
@@ -162,6 +231,14 @@ fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Ve
             let tokens = texts.iter().map(|text| count(text.as_str().unwrap())).sum();
             respond(stream, 200, "", &embedded(texts, dimension, tokens))
         }
+        Play::EmbedsSome(Embedding(dimension)) => {
+            let texts = request.body["input"].as_array().unwrap();
+            match dimension(texts, request.body["dimensions"].as_u64().map(|it| it as usize)) {
+                Some(dimension) => respond(stream, 200, "", &embedded(texts, dimension, 9)),
+                None => respond(stream, 413, "", r#"{"error": "batch size is too large"}"#),
+            }
+        }
+        Play::Answers(Answers(answer)) => respond(stream, 200, "", &answer(&request.body)),
         Play::Thinks(thought) | Play::Serves(thought, ..) => respond(stream, 200, "", &thought.said(&request.body)),
         Play::Embeds(dimension) => {
             let texts = request.body["input"].as_array().unwrap();

@@ -78,7 +78,15 @@ impl ChatModel for Thinker {
             tokio::time::sleep(Duration::from_millis((length + self.shift) % 7)).await;
             let (text, usage) = (self.reply(request).to_string(), Usage::default());
             let model = self.name().to_owned();
-            Ok(ChatReply { text, finish: Finish::Stop, usage, model, origin: ReplyOrigin::Server, cost: None })
+            Ok(ChatReply {
+                text,
+                finish: Finish::Stop,
+                usage,
+                model,
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
         })
     }
 }

@@ -1,13 +1,10 @@
-//! A model that is asked again where that costs nothing.
+//! Trying again where that costs nothing.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::request::ChatRequest;
-use super::{ChatModel, Replying};
 use crate::domain::{Backoff, ChatError};
 
 /// How often, and for how long, a call is tried.
@@ -73,35 +70,17 @@ impl Retries {
     }
 }
 
-/// A model that is asked again where the server says that it did nothing. What may have been paid for is not asked
-/// again.
-pub struct Retrying {
-    inner: Arc<dyn ChatModel>,
-    retries: Retries,
-}
-
-impl Retrying {
-    /// Tries a model's calls again.
-    #[must_use]
-    pub fn new(inner: Arc<dyn ChatModel>, retries: Retries) -> Self {
-        Self { inner, retries }
-    }
-}
-
-impl ChatModel for Retrying {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(self.retries.again(|| self.inner.reply(request)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::scripted::{Scripted, overloaded, reply, request};
+    use super::super::{ChatModel as _, CircuitBreakerOptions, Guard, Guarded, Limits};
     use super::*;
+
+    fn retrying(inner: Arc<Scripted>) -> Guarded {
+        Guarded::new(inner, Guard::new(Limits::default(), Retries::default(), CircuitBreakerOptions::default()))
+    }
 
     #[test]
     fn waits_are_at_least_what_the_server_asks_for() {
@@ -114,7 +93,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_is_tried_again_no_sooner_than_the_server_asks() {
         let inner = Arc::new(Scripted::new([Err(overloaded(Some(7000))), Err(overloaded(None)), Ok(reply("A."))]));
-        let model = Retrying::new(inner.clone(), Retries::default());
+        let model = retrying(inner.clone());
         assert_eq!(model.reply(&request("a")).await, Ok(reply("A.")));
         let calls = inner.calls.lock().unwrap();
         assert_eq!(calls.len(), 3);
@@ -125,15 +104,12 @@ mod tests {
     async fn trying_again_ends_by_number_and_by_time() {
         let faults = |wait| (0..100).map(move |_| Err(overloaded(wait)));
         let inner = Arc::new(Scripted::new(faults(None)));
-        assert!(Retrying::new(inner.clone(), Retries::default()).reply(&request("a")).await.is_err());
+        assert!(retrying(inner.clone()).reply(&request("a")).await.is_err());
         assert_eq!(inner.call_count(), 5);
 
         let began = Instant::now();
         let inner = Arc::new(Scripted::new(faults(Some(25_000))));
-        assert_eq!(
-            Retrying::new(inner.clone(), Retries::default()).reply(&request("a")).await,
-            Err(overloaded(Some(25_000)))
-        );
+        assert_eq!(retrying(inner.clone()).reply(&request("a")).await, Err(overloaded(Some(25_000))));
         assert!(began.elapsed() <= Retries::default().patience);
         assert!(inner.call_count() <= 3);
     }
@@ -142,7 +118,7 @@ mod tests {
     async fn what_may_have_been_paid_for_is_not_tried_again() {
         for fault in [ChatError::Timeout { limit_ms: 1 }, ChatError::Key { status: 401, said: "no".to_owned() }] {
             let inner = Arc::new(Scripted::new([Err(fault.clone())]));
-            let model = Retrying::new(inner.clone(), Retries::default());
+            let model = retrying(inner.clone());
             assert_eq!(model.reply(&request("a")).await, Err(fault));
             assert_eq!(inner.call_count(), 1);
         }

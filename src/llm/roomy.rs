@@ -1,0 +1,162 @@
+//! A model that gets room to think: a reply that is cut at its limit is asked for once more with a higher one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::reply::{ChatReply, Finish};
+use super::request::ChatRequest;
+use super::{ChatModel, Replying};
+use crate::domain::{ChatError, Cost};
+
+/// Tokens that a model gets beside those of the reply once one was cut.
+pub const THINKING_TOKENS: u32 = 4_096;
+
+/// How much room a model has to think before it replies.
+#[derive(Clone, Default)]
+pub struct Room {
+    /// Tokens beside those of the reply: as they are set or were found out.
+    pub tokens: u32,
+    /// Hears once that a model needs more, to remember how much.
+    pub learnt: Option<Arc<dyn Fn(u32) + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Room {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Room").field("tokens", &self.tokens).finish_non_exhaustive()
+    }
+}
+
+/// A model whose replies have room to think. The limit of a request is that of what is said; what is allowed beside it
+/// is raised once, where a reply is cut, and stays so for the requests after it.
+pub struct Roomy {
+    inner: Arc<dyn ChatModel>,
+    room: Room,
+    tokens: AtomicU32,
+}
+
+impl Roomy {
+    /// Gives a model room.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ChatModel>, room: Room) -> Self {
+        let tokens = AtomicU32::new(room.tokens);
+        Self { inner, room, tokens }
+    }
+
+    async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let given = self.tokens.load(Ordering::Relaxed);
+        let reply = self.inner.reply(&with_room(request, given)).await?;
+        let more = given.max(THINKING_TOKENS);
+        // Another call may have found out meanwhile; one that had the room needs none.
+        if reply.finish != Finish::Length || given == more {
+            return Ok(reply);
+        }
+        if self.tokens.fetch_max(more, Ordering::Relaxed) < more {
+            tracing::info!(tokens = more, "replies are cut, so that the model gets more room");
+            if let Some(learnt) = &self.room.learnt {
+                learnt(more);
+            }
+        }
+        match self.inner.reply(&with_room(request, more)).await {
+            Ok(whole) => Ok(both(&reply, whole)),
+            // What is cut is all there is, and was paid for.
+            Err(_) => Ok(reply),
+        }
+    }
+}
+
+fn with_room(request: &ChatRequest, tokens: u32) -> ChatRequest {
+    ChatRequest { output_tokens_max: request.output_tokens_max.saturating_add(tokens), ..request.clone() }
+}
+
+/// Returns a reply with what the call before it came to as well.
+fn both(first: &ChatReply, second: ChatReply) -> ChatReply {
+    let (one, other) = (first.usage, second.usage);
+    let cost = match (&first.cost, second.cost) {
+        (Some(first), Some(Cost { amount, currency })) => Some(Cost { amount: first.amount + amount, currency }),
+        _ => None,
+    };
+    let usage = crate::domain::Usage {
+        input_tokens: one.input_tokens.saturating_add(other.input_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        is_estimated: one.is_estimated || other.is_estimated,
+    };
+    ChatReply { usage, calls: first.calls + second.calls, cost, ..second }
+}
+
+impl ChatModel for Roomy {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn kept_as(&self) -> &str {
+        self.inner.kept_as()
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        Box::pin(self.call(request))
+    }
+
+    fn note_use(&self, problem: Option<&str>) {
+        self.inner.note_use(problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::super::scripted::{reply, request};
+    use super::*;
+    use crate::domain::Usage;
+
+    /// Thinks for so many tokens before it replies.
+    struct Thinker {
+        tokens: u32,
+        limits: Mutex<Vec<u32>>,
+    }
+
+    impl ChatModel for Thinker {
+        fn name(&self) -> &'static str {
+            "thinker"
+        }
+
+        fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+            self.limits.lock().unwrap().push(request.output_tokens_max);
+            let is_cut = request.output_tokens_max < self.tokens;
+            let finish = if is_cut { Finish::Length } else { Finish::Stop };
+            Box::pin(async move { Ok(ChatReply { finish, ..reply("A.") }) })
+        }
+    }
+
+    fn roomy(tokens: u32) -> (Arc<Thinker>, Roomy, Arc<Mutex<Vec<u32>>>) {
+        let inner = Arc::new(Thinker { tokens, limits: Mutex::default() });
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let writer = Arc::clone(&heard);
+        let learnt: Arc<dyn Fn(u32) + Send + Sync> = Arc::new(move |tokens| writer.lock().unwrap().push(tokens));
+        let model = Roomy::new(inner.clone(), Room { tokens: 0, learnt: Some(learnt) });
+        (inner, model, heard)
+    }
+
+    #[tokio::test]
+    async fn a_model_that_thinks_gets_room_once_and_keeps_it() {
+        let (inner, model, heard) = roomy(800);
+        let first = model.reply(&request("a")).await.unwrap();
+        assert_eq!((first.finish, first.calls), (Finish::Stop, 2));
+        assert_eq!(first.usage, Usage { input_tokens: 40, output_tokens: 20, is_estimated: false });
+        assert_eq!(model.reply(&request("b")).await.unwrap().calls, 1);
+        let more = 100 + THINKING_TOKENS;
+        assert_eq!(
+            (inner.limits.lock().unwrap().as_slice(), heard.lock().unwrap().as_slice()),
+            ([100, more, more].as_slice(), [THINKING_TOKENS].as_slice())
+        );
+    }
+
+    #[tokio::test]
+    async fn one_that_never_comes_to_an_end_is_not_asked_a_third_time() {
+        let (inner, model, _) = roomy(u32::MAX);
+        for calls in [2, 3, 4] {
+            assert_eq!(model.reply(&request("a")).await.unwrap().finish, Finish::Length);
+            assert_eq!(inner.limits.lock().unwrap().len(), calls);
+        }
+    }
+}

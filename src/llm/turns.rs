@@ -1,0 +1,111 @@
+//! Which calls to a server are under way, in the order in which they went out.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// The calls under way.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    state: Mutex<State>,
+    answered: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    under_way: BTreeSet<u64>,
+    /// How many of those that are over were answered.
+    answered: u64,
+}
+
+/// One of them; it is over when it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    turns: &'a Turns,
+    number: u64,
+}
+
+impl Turns {
+    /// Begins a call.
+    pub(super) fn begin(&self) -> Turn<'_> {
+        let mut state = self.state();
+        let number = state.next;
+        state.next += 1;
+        state.under_way.insert(number);
+        Turn { turns: self, number }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Says that the call was answered.
+    pub(super) fn answered(&self) {
+        let mut state = self.turns.state();
+        state.under_way.remove(&self.number);
+        state.answered += 1;
+        self.turns.answered.notify_waiters();
+    }
+
+    /// Waits until a call that went out before this one is answered; for ever, if there is none.
+    pub(super) async fn moved_on(&self) {
+        loop {
+            let answered = self.turns.answered.notified();
+            let (ahead, count) = self.ahead();
+            if ahead == 0 {
+                std::future::pending::<()>().await;
+            }
+            answered.await;
+            let (left, now) = self.ahead();
+            if left < ahead && now > count {
+                return;
+            }
+        }
+    }
+
+    /// Returns how many calls are under way that went out before, and how many were answered in all.
+    fn ahead(&self) -> (usize, u64) {
+        let state = self.turns.state();
+        (state.under_way.range(..self.number).count(), state.answered)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.turns.state().under_way.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// Returns whether a call before this one is answered soon.
+    async fn moves_on(turn: &Turn<'_>, what: impl FnOnce()) -> bool {
+        let waiting = timeout(Duration::from_millis(20), turn.moved_on());
+        tokio::pin!(waiting);
+        assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx))).await.is_pending());
+        what();
+        waiting.await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_call_moves_on_where_one_before_it_is_answered_and_by_nothing_else() {
+        let turns = Turns::default();
+        let [first, second, third] = [turns.begin(), turns.begin(), turns.begin()];
+        assert!(!moves_on(&second, || third.answered()).await);
+        assert!(moves_on(&second, || first.answered()).await);
+        assert!(!moves_on(&second, || ()).await);
+        // One that fails says nothing.
+        let fourth = turns.begin();
+        assert!(!moves_on(&fourth, || drop(second)).await);
+    }
+}

@@ -1,0 +1,91 @@
+//! A trial of every skill, on a few sentences: whether a model can do what commands will ask of it.
+
+use super::answer::{AnswerSkill, AnswerTask, CitedSentence, ShownPassage};
+use super::choose::{ChooseSkill, ChooseTask, StepShown};
+use super::citations::{CitationsSkill, CitationsTask};
+use super::decompose::{DecomposeSkill, DecomposeTask};
+use super::entities::{EntitiesSkill, EntitiesTask};
+use super::generate::{GenerateSkill, GenerateTask};
+use super::judge::{JudgeSkill, JudgeTask, JudgedItem};
+use super::model::{Performed, Skill, perform};
+use super::pick::{FoundPassage, PickSkill, PickTask};
+use super::read::{ReadSkill, ReadTask};
+use crate::domain::{DocumentId, Passage, PassageId, Span, Spent};
+use crate::error::Result;
+use crate::llm::ChatModel;
+
+/// What came of trying a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Its name.
+    pub skill: &'static str,
+    /// Why the model gave nothing that can be used, if so.
+    pub problem: Option<String>,
+    /// What it came to.
+    pub spent: Spent,
+}
+
+const QUESTION: &str = "Who taught the builder of Heron Bridge?";
+const BRIDGE: &str = "Heron Bridge was built by Ada Lorne in 1841. It has three arches, and carries the road to Vell.";
+const BUILDER: &str = "Ada Lorne, an engineer, was born in Vell in 1801. She was taught by Tom Reed.";
+
+/// Tries every skill once, one after the other: one call each, and a second where a reply has to be repaired or is cut.
+///
+/// # Errors
+///
+/// [`crate::Error::Chat`] for what somebody has to correct.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses the call in flight, which may have been paid for, and nothing else.
+pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
+    let question = || QUESTION.to_owned();
+    let [bridge, builder] = [("Heron Bridge", BRIDGE), ("Ada Lorne", BUILDER)];
+    let shown = [bridge, builder].map(|(name, text)| ShownPassage { name: name.to_owned(), text: text.to_owned() });
+    let found = [bridge, builder].map(|(name, text)| found(name, text));
+    let text = "Tom Reed taught the builder of Heron Bridge.".to_owned();
+    let sentences = vec![CitedSentence { text, passages: vec![0, 1] }];
+    let step = |name: &str, asks: &str| StepShown {
+        to: PassageId::of(&[name.as_bytes()]),
+        name: name.to_owned(),
+        question: asks.to_owned(),
+    };
+    let steps = vec![step("Ada Lorne", "Who is Ada Lorne?"), step("Vell", "Where is Vell?")];
+    let here = found[0].clone();
+    let items = found.iter().cloned().map(JudgedItem::Passage).collect();
+    let citations = CitationsTask { question: question(), passages: shown.to_vec(), sentences };
+    Ok(vec![
+        tried::<GenerateSkill>(model, &generated()).await?,
+        tried::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown.to_vec() }).await?,
+        tried::<CitationsSkill>(model, &citations).await?,
+        tried::<PickSkill>(model, &PickTask { question: question(), passages: found.to_vec() }).await?,
+        tried::<JudgeSkill>(model, &JudgeTask { question: question(), round: 0, items }).await?,
+        tried::<ChooseSkill>(model, &ChooseTask { question: question(), round: 0, here, steps }).await?,
+        tried::<DecomposeSkill>(model, &DecomposeTask { question: question() }).await?,
+        tried::<ReadSkill>(model, &ReadTask { question: question(), part: 0, passages: found.to_vec() }).await?,
+        tried::<EntitiesSkill>(model, &EntitiesTask { question: question() }).await?,
+    ])
+}
+
+async fn tried<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Trial> {
+    let Performed { outcome, spent } = perform::<S>(model, input).await?;
+    Ok(Trial { skill: S::NAME, problem: outcome.err().map(|why| why.to_string()), spent })
+}
+
+fn found(name: &str, text: &str) -> FoundPassage {
+    let passage = PassageId::of(&[name.as_bytes()]);
+    FoundPassage { passage, name: name.to_owned(), text: text.to_owned(), reached_by: None }
+}
+
+fn generated() -> GenerateTask {
+    let passage = Passage {
+        id: PassageId::of(&[b"Heron Bridge"]),
+        document: DocumentId::of(&[b"Heron Bridge"]),
+        ordinal: 0,
+        span: Span { start: 0, end: BRIDGE.len() as u32 },
+        section: None,
+        text: BRIDGE.to_owned(),
+        sentences: Vec::new(),
+    };
+    GenerateTask { name: "Heron Bridge".to_owned(), passage }
+}

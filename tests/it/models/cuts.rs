@@ -1,0 +1,156 @@
+//! Replies whose connection fails them at the end, and calls that end without one: what was paid for is kept or said.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::asking::{QUESTION, ask, indexed};
+use super::generating::{index, report_of, status_of, two_mills, written};
+use super::{faults, served};
+use crate::support::chat::{Afterwards, Answers, ChatServer, Play, said, streamed};
+use crate::support::{CommandOutput, block_on, engine};
+
+fn answer() -> String {
+    json!({ "can_answer": true, "short": "", "sentences": [{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }] })
+        .to_string()
+}
+
+/// A whole body in a response that promises more.
+fn whole_body(afterwards: Afterwards) -> Play {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n";
+    Play::Sends(format!("{head}{}", said(&answer())), afterwards)
+}
+
+#[test]
+fn a_reply_that_came_whole_is_kept_though_its_connection_stays_open_or_breaks() {
+    let finish = r#"{"choices": [{"delta": {}, "finish_reason": "stop"}]}"#;
+    let answer = answer();
+    let (one, other) = answer.split_at(40);
+    let stream = |end: &[&str], afterwards| Play::Sends(streamed(&[one, other], end), afterwards);
+    for (play, flags) in [
+        (stream(&[finish, "[DONE]"], Afterwards::Open), ["--stream"]),
+        (stream(&[finish], Afterwards::Open), ["--stream"]),
+        (stream(&[finish], Afterwards::Reset), ["--stream"]),
+        (whole_body(Afterwards::Open), ["--no-stream"]),
+        (whole_body(Afterwards::Reset), ["--no-stream"]),
+    ] {
+        let shown = format!("{play:?}").replace('\\', "");
+        let (cli, server) = (indexed(), ChatServer::start([play]));
+        let began = Instant::now();
+        let said = ask(&cli, &server, &flags).succeeded();
+        assert!(said.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{shown}: {said:#?}");
+        assert!(began.elapsed() < Duration::from_secs(30), "{shown}");
+        ask(&cli, &server, &flags).succeeded();
+        assert_eq!(server.asked().len(), 1, "{shown}");
+    }
+}
+
+#[test]
+fn what_a_gateway_may_have_done_is_charged_and_not_sent_again() {
+    for status in [502, 504, 524] {
+        let cli = two_mills();
+        let server = ChatServer::start([Play::Responds(status, "", String::new())]);
+        let report = report_of(&cli, &server, &["--budget", "1calls"]);
+        assert_eq!(server.asked().len(), 1, "{status}");
+        assert_eq!((&report["model"]["spent"]["lost"], &report["model"]["left"]), (&json!(1), &json!(1)), "{report}");
+    }
+}
+
+#[test]
+fn calls_without_a_reply_are_said_to_have_cost_an_unknown_amount() {
+    let cli = two_mills();
+    let server = ChatServer::start([Play::Closes]);
+    let said = index(&cli, &server, &[]).succeeded();
+    assert!(said.stderr.contains("0 calls, 2 calls without a reply that may have cost something"), "{said:#?}");
+    assert_eq!(status_of(&cli)["spent"][0]["lost"], 2);
+    let shown = cli.run(["status"]).succeeded().stdout;
+    assert!(shown.contains("2 calls without a reply"), "{shown}");
+
+    let (cli, server) = (indexed(), ChatServer::start([Play::BreaksOff]));
+    let said = ask(&cli, &server, &[]).succeeded();
+    assert!(said.stderr.contains("1 call without a reply that may have cost something"), "{said:#?}");
+    // One that a deadline cuts off too.
+    let (cli, server) = (indexed(), ChatServer::start([Play::Silent]));
+    let said = ask(&cli, &server, &["--deadline", "3"]).succeeded();
+    assert!(said.stderr.contains("1 call without a reply"), "{said:#?}");
+}
+
+#[test]
+fn what_a_server_says_of_a_fault_is_said_wherever_it_says_it() {
+    let error = r#"{"error": {"message": "as played", "code": 400}}"#;
+    let streamed = streamed(&["{"], &[r#"{"error": {"message": "as played"}}"#]);
+    for (play, flag) in [
+        (Play::Responds(200, "", error.to_owned()), "--no-stream"),
+        (Play::Responds(200, "", r#"{"error": "as played"}"#.to_owned()), "--no-stream"),
+        (Play::Sends(streamed, Afterwards::Open), "--stream"),
+    ] {
+        let (cli, server) = (indexed(), ChatServer::start([play]));
+        let said = ask(&cli, &server, &[flag]).succeeded();
+        assert!(said.stderr.contains("as played"), "{said:#?}");
+        assert_eq!(server.asked().len(), 1);
+    }
+    // A gateway that has too much to do says so in the body alone.
+    let busy = Play::Responds(200, "", r#"{"error": {"message": "later", "code": 429}}"#.to_owned());
+    let (cli, server) = (indexed(), ChatServer::start([busy, Play::Says(answer())]));
+    let said = ask(&cli, &server, &[]).succeeded();
+    assert!(said.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{said:#?}");
+}
+
+/// A server that takes one call at a time, each for a while.
+fn serial(milliseconds: u64) -> Play {
+    let turn = std::sync::Mutex::new(());
+    Play::Answers(Answers::new(move |body: &Value| {
+        let _turn = turn.lock().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        said(&written(&super::generating::name_of(body)))
+    }))
+}
+
+#[test]
+fn a_server_that_takes_one_call_at_a_time_is_not_asked_for_more_than_it_can_do_in_time() {
+    let cli = super::generating::mills();
+    // As the default is: nobody said how many.
+    cli.configure("[model]\ntimeout_s = 6");
+    let server = ChatServer::start([serial(600)]);
+    let report = report_of(&cli, &server, &[]);
+    assert_eq!((&report["model"]["written"], &report["model"]["failed"]), (&json!(12), &json!([])), "{report}");
+    assert_eq!(server.asked().len(), 12);
+    // Where somebody said so, time counts from when those before are answered.
+    let cli = super::generating::mills();
+    cli.configure("[model]\ntimeout_s = 6\nconcurrency = 12");
+    let server = ChatServer::start([serial(600)]);
+    let report = report_of(&cli, &server, &[]);
+    assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(12), 12), "{report}");
+}
+
+#[test]
+fn a_question_that_a_fault_interrupts_is_answered_by_quotation_and_counts_the_call() {
+    let cli = indexed();
+    let engine = engine(&cli.folder().join(".cairn"));
+    for play in faults() {
+        let server = ChatServer::start([play]);
+        let answer = block_on(served(&engine, &server).ask(QUESTION, &cairn::AskOptions::default())).unwrap();
+        let spent = &answer.writing.unwrap().spent;
+        assert!(spent.calls + spent.lost > 0 || !server.asked().is_empty());
+    }
+}
+
+#[test]
+fn a_recording_is_not_written_over_and_says_what_to_do() {
+    let (cli, server) = (indexed(), ChatServer::start([Play::Says(answer())]));
+    cli.write("calls.jsonl", "kept");
+    let args = ["ask", QUESTION, "--model", "played", "--record", "calls.jsonl"];
+    let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
+    assert_eq!((said.status, server.asked().len()), (Some(3), 0), "{said:#?}");
+    assert!(said.stderr.contains("calls.jsonl") && said.stderr.contains("another"), "{said:#?}");
+    assert_eq!(std::fs::read_to_string(cli.folder().join("calls.jsonl")).unwrap(), "kept");
+}
+
+#[test]
+fn a_run_says_beforehand_whether_it_fits_into_a_budget() {
+    let (cli, server) = (two_mills(), ChatServer::start([Play::Silent]));
+    let fits = |budget: &str| index(&cli, &server, &["--dry-run", "--budget", budget]).succeeded().stdout;
+    assert!(fits("1e6tok").contains("fits into the budget"), "{}", fits("1e6tok"));
+    assert!(fits("1calls").contains("does not fit into the budget"), "{}", fits("1calls"));
+    assert_eq!(server.asked().len(), 0);
+}

@@ -1,0 +1,117 @@
+//! The table of faults in `docs/models.md`: every fault of a server at every kind of call, played, and written down.
+//! `CAIRN_TEST_WRITE_DOCS=1` writes what comes of it into the page.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use serde_json::Value;
+
+use super::generating::two_mills;
+use crate::support::chat::{ChatServer, Play, said};
+use crate::support::{Cli, CommandOutput};
+
+/// What stands before and behind the table in the page.
+const MARKS: [&str; 2] = ["<!-- faults: written by tests/it/models/table.rs -->\n", "<!-- end of faults -->"];
+
+/// The kinds of calls: what they are called, and the command that makes one.
+const SITES: [(&str, &[&str]); 4] = [
+    ("`index`, questions", &["index", "notes", "--model", "played", "--json"]),
+    ("`index`, vectors", &["index", "notes", "--embedder", "server:vectors", "--index", "v", "--json"]),
+    ("`ask`, an answer", &["ask", "Who built Harl Mill?", "--model", "played", "--json"]),
+    ("`search --pick`", &["search", "Who built Harl Mill?", "--model", "played", "--pick", "--json"]),
+];
+
+/// Every fault, as a reader would say it.
+fn faults() -> Vec<(&'static str, Play)> {
+    let responds = |status, headers, body: &str| Play::Responds(status, headers, body.to_owned());
+    let whole = said("{}");
+    vec![
+        ("400, 413, 422: the request", responds(400, "", "{\"error\": \"too long\"}")),
+        ("401, 403: the key", responds(401, "", "{}")),
+        ("404, 501: no such thing", responds(404, "", "{}")),
+        ("429, with or without `Retry-After`", responds(429, "Retry-After: 0\r\n", "{}")),
+        ("500, 503", responds(503, "Retry-After: 0\r\n", "")),
+        ("502, 504, 524: a gateway gave up", responds(502, "", "")),
+        ("an error with status 200", responds(200, "", "{\"error\": {\"message\": \"full\"}}")),
+        ("no JSON, or half of it", responds(200, "", &whole[..whole.len() / 2])),
+        ("a connection that breaks", Play::BreaksOff),
+        ("a connection that is closed", Play::Closes),
+        ("nothing, until time is over", Play::Silent),
+        ("more than 4 MiB (vectors: 32 MiB)", Play::Bytes(33 << 20)),
+        ("a reply that is cut at its limit", responds(200, "", &whole.replace("\"stop\"", "\"length\""))),
+        ("a refusal", responds(200, "", &whole.replace("\"stop\"", "\"content_filter\""))),
+        ("a reply of no use", Play::Says("As a model, I think so.".to_owned())),
+    ]
+}
+
+/// Returns what comes of a fault at a kind of call, for a table.
+fn outcome(play: &Play, args: &[&str]) -> String {
+    let cli = two_mills();
+    fs::remove_file(cli.folder().join("notes/Pale Mill.txt")).unwrap();
+    let is_question = args[0] != "index";
+    if is_question {
+        cli.run(["index", "notes"]).succeeded();
+    }
+    let server = ChatServer::start([play.clone()]);
+    let mut command = cli.command(args);
+    let command = command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_EMBEDDER_URL", &server.url);
+    let said = CommandOutput::of(command.output().unwrap());
+    let report: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
+    let spent = ["/model/spent", "/vectors/spent", "/writing/spent", "/ledger/work/spent"];
+    let spent = spent.iter().find_map(|place| report.pointer(place)).cloned().unwrap_or_default();
+    let [calls, lost] = ["calls", "lost"].map(|name| spent[name].as_u64().unwrap_or(0));
+    let mut text = match said.status {
+        Some(0) if is_question => "goes on without".to_owned(),
+        Some(0) => "the rest is indexed".to_owned(),
+        Some(status) => format!("error, status {status}"),
+        None => "killed".to_owned(),
+    };
+    write!(text, "; {} sent", server.asked().len()).unwrap();
+    for (count, what) in [(calls, "paid"), (lost, "unknown")] {
+        if count > 0 {
+            write!(text, ", {count} {what}").unwrap();
+        }
+    }
+    let kept = kept(&cli);
+    if kept > 0 {
+        write!(text, ", {kept} kept").unwrap();
+    }
+    text
+}
+
+/// Returns how many replies are kept.
+fn kept(cli: &Cli) -> u64 {
+    let stats = cli.run(["cache", "stats", "--json"]);
+    let stats: Value = serde_json::from_str(&stats.stdout).unwrap_or_default();
+    stats["replies"].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn the_table_of_faults_in_the_docs_is_what_comes_of_them() {
+    let rows: Vec<(&str, Vec<String>)> = thread::scope(|scope| {
+        let cells: Vec<_> = faults()
+            .into_iter()
+            .map(|(name, play)| {
+                let play = &*Box::leak(Box::new(play));
+                let sites = SITES.map(|(_, args)| scope.spawn(move || outcome(play, args)));
+                (name, sites)
+            })
+            .collect();
+        cells.into_iter().map(|(name, sites)| (name, sites.map(|it| it.join().unwrap()).into())).collect()
+    });
+    let mut table = format!("| | {} |\n|---|{}\n", SITES.map(|(name, _)| name).join(" | "), "---|".repeat(SITES.len()));
+    for (name, cells) in rows {
+        writeln!(table, "| {name} | {} |", cells.join(" | ")).unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/models.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(MARKS[0]).unwrap();
+    let (in_page, after) = rest.split_once(MARKS[1]).unwrap();
+    if std::env::var_os("CAIRN_TEST_WRITE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1])).unwrap();
+    } else {
+        assert_eq!(in_page, table, "CAIRN_TEST_WRITE_DOCS=1 writes the page");
+    }
+}

@@ -1,0 +1,80 @@
+//! Models of whose replies nothing can be used: what they cost ends soon, is said, and is not the end.
+
+use serde_json::{Value, json};
+
+use super::asking::{ask, good as answers, indexed};
+use super::generating::{good, index, mills, origins, report_of, status_of};
+use crate::support::assert_valid;
+use crate::support::chat::{ChatServer, Play, said};
+
+/// Calls, at most, that are paid for without a reply of use: eight replies, those under way, and one more for each that
+/// is cut.
+const PAID_MAX: usize = 2 * (8 + 8);
+
+/// Documents enough for many calls.
+fn many_mills() -> crate::support::Cli {
+    let cli = mills();
+    for number in 0..60 {
+        cli.write(&format!("notes/more-{number}.txt"), format!("New Mill {number} was built by Ann Orr in 1801."));
+    }
+    cli
+}
+
+#[test]
+fn a_run_stops_after_some_replies_in_a_row_of_no_use_and_goes_on_where_it_was() {
+    let call = json!({ "function": { "name": "f", "arguments": "{}" } });
+    let tool = json!({ "choices": [{ "message": { "content": null, "tool_calls": [call] } }] });
+    let useless = [
+        (Play::Says("no questions".to_owned()), "no JSON object"),
+        (Play::Responds(200, "", said("{\"answered\": [").replace("\"stop\"", "\"length\"")), "was cut"),
+        (Play::Responds(200, "", said("").replace("\"stop\"", "\"content_filter\"")), "declines"),
+        (Play::Responds(200, "", tool.to_string()), "does not fit"),
+    ];
+    for (play, why) in useless {
+        let (cli, server) = (many_mills(), ChatServer::start([play]));
+        let stopped = index(&cli, &server, &["--json"]);
+        assert_eq!(stopped.status, Some(10), "{stopped:#?}");
+        assert!(
+            stopped.stderr.contains("could be used, so it is asked no more") && stopped.stderr.contains(why),
+            "{stopped:#?}"
+        );
+        assert!(server.asked().len() <= PAID_MAX, "{why}: {}", server.asked().len());
+        let report: Value = serde_json::from_str(&stopped.stdout).unwrap();
+        assert_valid("index", &report);
+        assert_eq!((&report["model"]["stopped_by"], &report["model"]["written"]), (&json!("useless"), &json!(0)));
+        // All is indexed as without a model.
+        assert!(origins(&cli).values().all(|it| it[0] > 0 && it[1] == 0));
+        let (asked, failed) = (server.asked().len(), report["model"]["failed"].as_array().unwrap().len());
+
+        server.play([good()]);
+        let report = report_of(&cli, &server, &[]);
+        assert_eq!(report["model"]["left"], 0, "{report}");
+        // Those that were asked about twice keep what they had.
+        let still = report["model"]["failed"].as_array().unwrap().len();
+        assert!((1..=failed).contains(&still), "{why}: {still} of {failed}");
+        assert!(server.asked().len() <= asked + 72, "{why}");
+        let report = report_of(&cli, &server, &["--retry-failed"]);
+        assert_eq!(report["model"]["failed"], json!([]), "{why}");
+        assert_eq!(status_of(&cli)["questions"]["failed"], 0);
+    }
+}
+
+#[test]
+fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
+    for play in [
+        Play::Says("I will not say.".to_owned()),
+        Play::Responds(200, "", said("{\"can").replace("\"stop\"", "\"length\"")),
+    ] {
+        let (cli, server) = (indexed(), ChatServer::start([play]));
+        let first = ask(&cli, &server, &[]).succeeded();
+        assert!(!first.stdout.contains("Ada Lorne built Harl Mill. [1]"), "{first:#?}");
+        let asked = server.asked().len();
+        server.play([answers()]);
+        // Also where it may be asked only once: the kept reply counts as that.
+        let second = ask(&cli, &server, &["--max-calls", "1"]).succeeded();
+        assert!(second.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{second:#?}");
+        assert_eq!(server.asked().len(), asked + 1);
+        ask(&cli, &server, &[]).succeeded();
+        assert_eq!(server.asked().len(), asked + 1, "what is of use is kept in its place");
+    }
+}
