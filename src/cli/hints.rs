@@ -47,7 +47,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::MissingPath { .. } => Some("check the path; nothing was changed"),
         Error::NoDocuments { .. } => {
-            Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
+            Some("give a folder or file of text, Markdown, HTML, tables or JSON; the index was left as it was")
         }
         Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
         Error::FoundSettings { .. } => Some(NEEDS_TRUST),

@@ -83,6 +83,8 @@ fn generated() -> GenerateTask {
         document: DocumentId::of(&[b"Heron Bridge"]),
         ordinal: 0,
         span: Span { start: 0, end: BRIDGE.len() as u32 },
+        page: None,
+        line: None,
         section: None,
         text: BRIDGE.to_owned(),
         sentences: Vec::new(),
