@@ -32,11 +32,15 @@ pub const ENTRIES: [(&str, Entry); 6] = [
     ("records", records),
 ];
 
+/// Names of files, one for each kind.
+const NAMES: [&str; 11] =
+    ["a.txt", "a.md", "a.json", "a.jsonl", "a.html", "a.rst", "a.adoc", "a.org", "a.tex", "a.ipynb", "a.csv"];
+
 /// Documents of each kind, the kind by the first byte: read, cut into passages, and asked questions of by rule.
 #[must_use]
 pub fn documents(folder: &Path, input: &[u8]) -> bool {
     let Some((kind, bytes)) = input.split_first() else { return false };
-    let name = ["a.txt", "a.md", "a.json", "a.jsonl"][usize::from(*kind) % 4];
+    let name = NAMES[usize::from(*kind) % NAMES.len()];
     let path = folder.join(name);
     write(&path, bytes);
     let mut documents = Vec::new();

@@ -91,12 +91,19 @@ pub(super) struct PlaceArgs {
 /// `cairn index`.
 #[derive(Debug, Args)]
 pub(super) struct IndexArgs {
-    /// Files and folders: .txt, .md, .json, .jsonl. Documents of these that are gone are removed from the index.
+    /// Files and folders: text, Markdown, HTML, tables, notebooks, JSON and more (docs/formats.md). Documents of these
+    /// that are gone are removed from the index. `-` reads one file from standard input, and removes nothing.
     #[arg(required_unless_present = "re_embed", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// What the file from standard input is called: the id of its document, and what tells its format.
+    #[arg(long, value_name = "NAME", default_value = "stdin", help_heading = DOCUMENTS)]
+    pub(super) stdin_name: String,
+    /// Make each row of a table a document.
+    #[arg(long, help_heading = DOCUMENTS)]
+    pub(super) rows: bool,
     /// Field of a JSON record that identifies it.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = DOCUMENTS)]
     pub(super) id_field: String,

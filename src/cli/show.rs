@@ -93,7 +93,7 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<(
     for hit in hits {
         let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
         let name = screen.strong(format!("{}{section}", hit.name));
-        let place = screen.faint(place(&hit.uri, hit.span));
+        let place = screen.faint(place(hit.location(), &hit.uri, hit.span));
         screen.line(Styled::from(format!("{:>2}. ", hit.rank)).and(name).and("  ").and(place))?;
         screen.wrapped(&snippet(&hit.text), INDENT)?;
         way(screen, names, &hit.path)?;
@@ -137,7 +137,8 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
     }
     screen.line("")?;
     for (citation, number) in answer.citations.iter().zip(1..) {
-        let (name, place) = (screen.strong(&citation.document), screen.faint(place(&citation.uri, citation.span)));
+        let (name, place) =
+            (screen.strong(&citation.document), screen.faint(place(citation.location(), &citation.uri, citation.span)));
         screen.line(Styled::from(format!("[{number}] ")).and(name).and("  ").and(place))?;
         if answer.kind == AnswerKind::Written {
             screen.wrapped(&format!("“{}”", one_line(&citation.quote)), INDENT)?;
@@ -205,8 +206,9 @@ fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {
     if path.is_empty() { Ok(()) } else { screen.wrapped(&names.way(path), INDENT) }
 }
 
-fn place(uri: &str, span: Span) -> String {
-    format!("{uri} {}–{}", span.start, span.end)
+/// Returns where to turn to, or the bytes where a file has neither pages nor lines.
+fn place(location: String, uri: &str, span: Span) -> String {
+    if location == uri { format!("{uri} {}–{}", span.start, span.end) } else { location }
 }
 
 fn one_line(text: &str) -> String {
@@ -237,6 +239,8 @@ mod tests {
             name: document.to_owned(),
             uri: document.to_owned(),
             section: Some(section.to_owned()),
+            page: None,
+            line: None,
             span: Span { start: 0, end: 1 },
             text: String::new(),
             score: 1.0,

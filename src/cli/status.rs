@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::args::PlaceArgs;
 use super::{Done, Surroundings};
-use crate::domain::Spent;
+use crate::domain::{LeftOut, Spent, left_out};
 use crate::text::counted;
 use crate::workspace::{Status, WrittenCounts};
 
@@ -30,6 +30,8 @@ pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
                 "failures": status.unwritten,
             },
             "spent": spending(&status),
+            "media_types": status.media_types,
+            "left_out": left_out(&status.skips),
             "skips": status.skips,
             "bytes": status.bytes,
         }));
@@ -63,6 +65,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("version", version),
         ("embedder", status.embedder.clone()),
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
+        ("kinds", kinds(status)),
         ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
         ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
@@ -88,10 +91,20 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for skip in &status.unwritten {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
-    for skip in &status.skips {
-        screen.line(format!("skipped    {}: {}", skip.source, skip.reason))?;
+    for group in left_out(&status.skips) {
+        let LeftOut { reason, count, examples } = group;
+        let more = if status.skips.len() > examples.len() && count > examples.len() as u64 { ", …" } else { "" };
+        screen.line(format!("left out   {count}: {reason} ({}{more})", examples.join(", ")))?;
     }
     Ok(())
+}
+
+/// Says how many documents there are of each media type, the most first.
+fn kinds(status: &Status) -> String {
+    let mut types: Vec<(&String, &u64)> = status.media_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let shown = types.into_iter().map(|(name, count)| format!("{count} {name}"));
+    shown.collect::<Vec<String>>().join(", ")
 }
 
 /// Says how many documents are in the version, and how many are still to come into one.

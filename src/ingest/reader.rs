@@ -7,14 +7,27 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
+use super::encoding::{self, Decoded};
+use super::extracted::{Extracted, Part};
+use super::formats::{self, Format, HEAD_BYTES, Input, ParseText, Parser};
 use super::place::Place;
-use super::walk::{Found, Kind, OTHER_KIND, Root};
+use super::walk::{Found, Root, extensions};
 use super::{
-    IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, markdown, plain, record,
-    text_file,
+    IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, record, text_file,
 };
 use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
+
+/// Says that a file is not of a kind that is read.
+const OTHER_KIND: &str = "not a kind that is read";
+
+/// Where the bytes of a file are.
+enum Content<'a> {
+    /// On disk.
+    File(&'a Path),
+    /// At hand.
+    Bytes(Vec<u8>),
+}
 
 /// One run over the sources.
 pub(super) struct Reader<'a> {
@@ -51,14 +64,10 @@ impl<'a> Reader<'a> {
         for found in root.walk() {
             match found {
                 Found::Refused { name, reason } => self.unread(name.clone(), name, reason)?,
-                Found::Other { extension } => *self.others.entry(extension).or_default() += 1,
                 // The files of an outer root that was read before are not read again.
                 Found::File { path, .. } if self.paths.contains(&path) => {}
-                Found::File { .. } if self.files.len() as u64 >= self.options.files_max => self.beyond += 1,
-                Found::File { path, name, kind } => {
-                    self.paths.insert(path.clone());
-                    self.files.push(name);
-                    self.read_file(&root_name, &path, kind)?;
+                Found::File { path, name, extensions, is_root } => {
+                    self.found(&root_name, path, name, extensions, is_root)?;
                 }
             }
         }
@@ -82,28 +91,96 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the file that was noted last.
-    fn read_file(&mut self, root: &str, path: &Path, kind: Kind) -> Result<()> {
-        let bytes_max = self.options.document_bytes_max;
-        match kind {
-            Kind::Text | Kind::Markdown => match text_file::read(path, bytes_max) {
-                Ok(text) => self.text(root, text, kind),
-                Err(reason) => self.unread_at(Place::File, reason),
+    fn found(&mut self, root: &str, path: PathBuf, name: String, extensions: Vec<String>, is_root: bool) -> Result<()> {
+        let format = match text_file::head(&path, HEAD_BYTES) {
+            Ok(head) => formats::find(&head, &extensions),
+            // What is named as a format is missed; of the rest nobody knows.
+            Err(reason) => match formats::find(b"", &extensions) {
+                Some(_) => return self.unread(name.clone(), name, reason),
+                None => None,
             },
-            Kind::Json => json::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
-            Kind::JsonLines => lines::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
+        };
+        match format {
+            // Alone it is named, among others it is counted.
+            None if is_root => self.unread(name.clone(), name, OTHER_KIND.to_owned()),
+            None => {
+                let extension = extensions.into_iter().next();
+                *self.others.entry(extension.unwrap_or_default()).or_default() += 1;
+                Ok(())
+            }
+            Some(_) if self.files.len() as u64 >= self.options.files_max => {
+                self.beyond += 1;
+                Ok(())
+            }
+            Some(format) => {
+                self.paths.insert(path.clone());
+                self.files.push(name);
+                self.read_file(root, Content::File(&path), format)
+            }
         }
     }
 
-    fn text(&mut self, root: &str, text: String, kind: Kind) -> Result<()> {
-        let mut document = if kind == Kind::Markdown {
-            let markdown::Markdown { title, metadata, text } = markdown::parse(text);
-            let media_type = "text/markdown".to_owned();
-            Document { media_type, metadata, ..Document::new(self.name(), title, text) }
-        } else {
-            Document::new(self.name(), plain::title(&text).map(str::to_owned), text)
+    /// Reads what is at hand of the file `name`, as if it lay there.
+    pub(super) fn read_bytes(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
+        let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
+        self.files.push(name.to_owned());
+        match formats::find(head, &extensions(Path::new(name))) {
+            Some(format) => self.read_file(root, Content::Bytes(bytes), format),
+            None => self.unread_at(Place::File, OTHER_KIND.to_owned()),
+        }
+    }
+
+    /// Reads the file that was noted last.
+    fn read_file(&mut self, root: &str, content: Content<'_>, format: &'static Format) -> Result<()> {
+        let bytes_max = self.options.document_bytes_max;
+        let mut record = |place: Place, it| self.record(root, place, it);
+        match (format.parser, &content) {
+            (Parser::Json, Content::File(path)) => return json::read(path, bytes_max, &mut record),
+            (Parser::Json, Content::Bytes(bytes)) => return json::read_bytes(bytes, bytes_max, &mut record),
+            (Parser::JsonLines, Content::File(path)) => return lines::read(path, bytes_max, &mut record),
+            (Parser::JsonLines, Content::Bytes(bytes)) => {
+                return lines::read_from(&mut bytes.as_slice(), bytes_max, &mut record);
+            }
+            (Parser::Text(_) | Parser::Bytes(_), _) => {}
+        }
+        let bytes = match content {
+            Content::File(path) => text_file::bytes(path, bytes_max),
+            Content::Bytes(bytes) if bytes.len() as u64 > bytes_max => {
+                Err(text_file::too_large(bytes.len() as u64, bytes_max))
+            }
+            Content::Bytes(bytes) => Ok(bytes),
         };
-        document.title = document.title.filter(|title| !title.trim().is_empty());
+        let parts = bytes.and_then(|bytes| self.parse(bytes, format));
+        let whole = |content| vec![Part { address: String::new(), content }];
+        parts.unwrap_or_else(|reason| whole(Err(reason))).into_iter().try_for_each(|part| self.part(root, part, format))
+    }
+
+    fn parse(&self, bytes: Vec<u8>, format: &Format) -> Result<Vec<Part>, String> {
+        match format.parser {
+            Parser::Text(parse) => {
+                parse_text(bytes, parse).map(|it| vec![Part { address: String::new(), content: Ok(it) }])
+            }
+            Parser::Bytes(parse) => parse(Input { name: &self.name(), bytes, options: self.options }),
+            // These are read piece by piece.
+            Parser::Json | Parser::JsonLines => Ok(Vec::new()),
+        }
+    }
+
+    /// Passes on what a file holds.
+    fn part(&mut self, root: &str, part: Part, format: &Format) -> Result<()> {
+        let Part { address, content } = part;
+        let Extracted { title, text, media_type, metadata, positions } = match content {
+            Ok(extracted) => extracted,
+            Err(reason) => {
+                let file = self.name();
+                let shown = format!("{file}{address}");
+                return self.unread(file, shown, reason);
+            }
+        };
+        let title = title.filter(|title| !title.trim().is_empty());
+        let media_type = if media_type.is_empty() { format.media_type.to_owned() } else { media_type };
+        let source_id = format!("{}{address}", self.name());
+        let document = Document { media_type, metadata, positions, ..Document::new(source_id, title, text) };
         self.document(root, Place::File, document)
     }
 
@@ -115,6 +192,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes on a document that stands at a place of the file that is read.
     fn document(&mut self, root: &str, place: Place, mut document: Document) -> Result<()> {
         if self.options.title_field.is_none() {
             document.title = None;
@@ -156,4 +234,14 @@ impl<'a> Reader<'a> {
     fn name(&self) -> String {
         self.files.last().cloned().unwrap_or_default()
     }
+}
+
+/// Decodes a text and parses it. An encoding that is not UTF-8 is part of what is known of the document.
+fn parse_text(bytes: Vec<u8>, parse: ParseText) -> Result<Extracted, String> {
+    let Decoded { text, encoding } = encoding::decode(bytes)?;
+    let mut extracted = parse(text)?;
+    if let Some(encoding) = encoding {
+        extracted.metadata.insert("encoding".to_owned(), encoding.to_owned());
+    }
+    Ok(extracted)
 }

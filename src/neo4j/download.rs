@@ -10,7 +10,9 @@ use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::cypher;
-use crate::domain::{CollectionId, Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
+use crate::domain::{
+    CollectionId, Counts, DatabaseError, Document, DocumentId, PassageId, Positions, PseudoQuery, QuestionKind,
+};
 use crate::error::Result;
 use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
 
@@ -59,6 +61,7 @@ struct Marker {
     root: String,
     content: [u8; 32],
     fingerprint: String,
+    positions: Positions,
     text: String,
     vectors: Vec<u8>,
     /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
@@ -117,6 +120,7 @@ impl Parts {
             uri: shown.uri,
             media_type: shown.media_type,
             text: String::new(),
+            positions: Positions::None,
             metadata: shown.metadata,
         };
         self.documents.insert((document.source_id.clone(), document.id), document);
@@ -131,6 +135,10 @@ impl Parts {
             root: text("root")?,
             content: *blake3::Hash::from_hex(text("content")?).ok()?.as_bytes(),
             fingerprint: text("fingerprint")?,
+            positions: match text("positions") {
+                Some(positions) => serde_json::from_str(&positions).ok()?,
+                None => Positions::None,
+            },
             text: text("text")?,
             vectors,
             writers: match properties.value.get("writers") {
@@ -171,7 +179,7 @@ impl Parts {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {
             let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
-            let Marker { root, content, fingerprint, text, vectors, writers } = marker;
+            let Marker { root, content, fingerprint, positions, text, vectors, writers } = marker;
             let (mut own, mut of_sentences) = (Vec::new(), Vec::new());
             let mut passages = self.passages.remove(&id).unwrap_or_default();
             passages.sort_by_key(|it| it.passage.ordinal);
@@ -184,7 +192,8 @@ impl Parts {
                 of_sentences.extend_from_slice(sentences);
                 unit.questions = self.questions.remove(&unit.passage.id).unwrap_or_default().into_values().collect();
             }
-            units.push(DocumentUnit { root, content, fingerprint, document: Document { text, ..document }, passages });
+            let document = Document { text, positions, ..document };
+            units.push(DocumentUnit { root, content, fingerprint, document, passages });
             all_vectors.push([own, of_sentences, vectors].concat());
         }
         Ok((units, all_vectors))

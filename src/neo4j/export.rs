@@ -101,6 +101,7 @@ pub(super) fn read_document(row: &Row, id: &str) -> Option<DocumentText> {
         uri: text(&properties, "uri")?,
         media_type: text(&properties, "mediaType")?,
         metadata,
+        duplicate_of: text(&properties, "duplicateOf").as_deref().and_then(unhex).map(DocumentId::from_bytes),
     })
 }
 
@@ -114,6 +115,8 @@ pub(super) fn read_passage(row: &Row) -> Option<Passage> {
         ordinal: number(&properties, "ordinal")?,
         span: Span { start: number(&properties, "start")?, end: number(&properties, "end")? },
         section: text(&properties, "section"),
+        page: number(&properties, "page"),
+        line: number(&properties, "line"),
         text: text(&properties, "text")?,
         sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
     })

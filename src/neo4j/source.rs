@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::element::{Element, Key, Properties, Value};
 use super::kinds::{Kind, LexiconPart, lexicon_parts};
-use crate::domain::{EdgeId, EntityId};
+use crate::domain::{DocumentId, EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::ordinal::{
-    Column, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals, PassageOrdinal, Position, Rows,
+    Column, DocumentOrdinal, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals, PassageOrdinal,
+    Position, Rows,
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{GraphReader as _, VectorField, Vectors};
@@ -20,6 +21,8 @@ pub(super) struct Source<'a> {
     pub(super) graph: PassageGraph<'a>,
     /// Passages that another of the same document follows.
     pub(super) followed: Vec<PassageOrdinal>,
+    /// Documents that are nearly equal to one before, and which that is.
+    pub(super) duplicates: Vec<(DocumentId, DocumentId)>,
     /// Passages and their mentions of one entity.
     pub(super) mentions: Vec<(PassageOrdinal, Ordinals<MentionOrdinal>)>,
     /// The passage that each question edge leaves.
@@ -74,8 +77,13 @@ impl<'a> Source<'a> {
             names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
         }
         names.sort_unstable();
+        let mut duplicates = Vec::new();
+        for document in DocumentOrdinal::first(graph.document_count()) {
+            let shown = snapshot.document(document)?;
+            duplicates.extend(shown.duplicate_of.map(|original| (shown.document, original)));
+        }
         let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
-        Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon, vectors })
+        Ok(Self { snapshot, records, graph, followed, duplicates, mentions, edge_from, names, lexicon, vectors })
     }
 
     pub(super) fn passage_key(&self, passage: PassageOrdinal) -> Key {

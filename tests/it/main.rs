@@ -24,6 +24,7 @@ mod paths;
 mod printed;
 mod processes;
 mod ranking;
+mod reading;
 mod report;
 mod schemas;
 mod settings;

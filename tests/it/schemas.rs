@@ -107,6 +107,8 @@ fn hit() -> Hit {
         name: "A".to_owned(),
         uri: "a.md".to_owned(),
         section: Some("A › B".to_owned()),
+        page: Some(3),
+        line: Some(12),
         span: span(),
         text: "A.".to_owned(),
         score: -0.5,
@@ -141,6 +143,9 @@ fn answer() -> Answer {
         source_id: "a".to_owned(),
         uri: "a.md".to_owned(),
         passage: passage_id(),
+        section: Some("A › B".to_owned()),
+        page: Some(3),
+        line: Some(12),
         span: span(),
         quote: "A.".to_owned(),
         score: 1.0,
@@ -198,6 +203,8 @@ fn export_lines() -> Vec<Value> {
         ordinal: 0,
         span: span(),
         section: Some("A".to_owned()),
+        page: Some(3),
+        line: Some(12),
         text: "A.".to_owned(),
         sentences: vec![span()],
     };
@@ -373,9 +380,10 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 4, "collection": "00112233445566778899aabbccddeeff",
+        "index": ".cairn", "version": 1, "format": 5, "collection": "00112233445566778899aabbccddeeff",
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
+        "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
     BTreeMap::from([

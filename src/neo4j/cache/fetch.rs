@@ -116,6 +116,8 @@ impl Raw {
             passage: PassageId::from_bytes(key),
             span: Span { start: place("start")?, end: place("end")? },
             section: row.get::<Option<String>>("section").ok()?,
+            page: place("page"),
+            line: place("line"),
             text: row.get("text").ok()?,
             sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
         };
@@ -192,6 +194,8 @@ mod tests {
             passage: PassageId::of(&[text.as_bytes()]),
             span: whole,
             section: None,
+            page: None,
+            line: None,
             text: text.to_owned(),
             sentences: vec![whole],
         };

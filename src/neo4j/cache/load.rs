@@ -447,6 +447,7 @@ fn beyond() -> DocumentText {
         uri: String::new(),
         media_type: String::new(),
         metadata: Metadata::new(),
+        duplicate_of: None,
     }
 }
 

@@ -83,6 +83,7 @@ kinds! {
     LeadsTo = 11: questions::LEADS_TO,
     MentionedIn = 12: entities::MENTIONED_IN,
     Names = 13: entities::NAMES,
+    DuplicateOf = 14: documents::DUPLICATE_OF,
 }
 
 impl Kind {

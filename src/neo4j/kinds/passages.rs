@@ -15,8 +15,8 @@ pub(super) const PASSAGE: Declaration = Declaration {
     labels: &["Passage"],
     ends: None,
     properties: properties! {
-        name: Text, title: Text, section: Text, ordinal: Integer, start: Integer, end: Integer,
-        sentences: Integers, text: Text, keywords: Texts, length: Integer,
+        name: Text, title: Text, section: Text, page: Integer, line: Integer, ordinal: Integer, start: Integer,
+        end: Integer, sentences: Integers, text: Text, keywords: Texts, length: Integer,
         sentenceLengths: Integers, embedding: Floats, vectors: Bytes,
     },
     count: |source| source.graph.passage_count(),
@@ -33,6 +33,11 @@ fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
     properties.put_text("title", source.snapshot.document(document)?.caption());
     if let Some(section) = passage.section {
         properties.put_text("section", section);
+    }
+    for (name, number) in [("page", passage.page), ("line", passage.line)] {
+        if let Some(number) = number {
+            properties.put(name, integer(number));
+        }
     }
     properties.put("ordinal", integer(ordinal as u32));
     properties.put("start", integer(passage.span.start));

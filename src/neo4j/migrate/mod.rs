@@ -25,10 +25,11 @@ struct Migration {
 }
 
 /// Those before them are of the format before this one, which [`earlier`] takes over.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration { number: 4, id: "0004-keys", text: cypher!("migrate/0004-keys") },
     Migration { number: 5, id: "0005-full-text", text: cypher!("migrate/0005-full-text") },
     Migration { number: VECTORS, id: "0006-vectors", text: cypher!("migrate/0006-vectors") },
+    Migration { number: 7, id: "0007-duplicates", text: cypher!("migrate/0007-duplicates") },
 ];
 /// The migration that depends on the embedder.
 const VECTORS: i64 = 6;
