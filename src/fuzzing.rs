@@ -23,8 +23,10 @@ use crate::workspace::{Workspace, open_file};
 pub type Entry = fn(&Path, &[u8]) -> bool;
 
 /// The entries, by the names of their targets.
-pub const ENTRIES: [(&str, Entry); 6] = [
+pub const ENTRIES: [(&str, Entry); 8] = [
     ("documents", documents),
+    ("frames", frames),
+    ("packed", packed),
     ("settings", settings),
     ("recordings", recordings),
     ("replies", replies),
@@ -65,6 +67,19 @@ pub fn documents(folder: &Path, input: &[u8]) -> bool {
 
 fn passages_of(document: &Document) -> Vec<crate::domain::Passage> {
     passages(document, &ChunkOptions::default(), &|text| StaticTable.piece_count(text))
+}
+
+/// What a worker says that a document has taken over.
+#[must_use]
+pub fn frames(_folder: &Path, input: &[u8]) -> bool {
+    crate::ingest::hears(input)
+}
+
+/// Documents and archives that our own parsers take apart, which one by the first byte.
+#[must_use]
+pub fn packed(_folder: &Path, input: &[u8]) -> bool {
+    let Some((kind, bytes)) = input.split_first() else { return false };
+    crate::ingest::reads(*kind, bytes)
 }
 
 /// A `cairn.toml`.

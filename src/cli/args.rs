@@ -1,5 +1,6 @@
 //! What may be typed: commands, flags, their help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
@@ -75,6 +76,20 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     /// Index a small collection about an invented island and ask it three questions.
     Demo,
+    /// Read documents for another process, which says on standard input what to do.
+    #[command(hide = true)]
+    Worker(WorkerArgs),
+}
+
+/// What `cairn index` starts to read documents.
+#[derive(Debug, Args)]
+pub(super) struct WorkerArgs {
+    /// Set limits, then become the program that follows.
+    #[arg(long, requires = "command")]
+    pub(super) converter: bool,
+    /// The program and its arguments.
+    #[arg(last = true, requires = "converter")]
+    pub(super) command: Vec<OsString>,
 }
 
 /// Where the index is and how to print.

@@ -8,6 +8,7 @@ use super::publish::{self, publish_from};
 use super::{Done, Surroundings, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
+use crate::config::{self, Settings};
 use crate::error::{Error, Result};
 use crate::graph::matching::EDGES_MAX;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
@@ -33,7 +34,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
         progress: Some(sink),
         cancellation,
         calls_at_once: surroundings.setup.limits().concurrency,
-        ..options(&args)?
+        ..options(&args, &surroundings.setup.settings)?
     };
     let sources = sources(&args, &options)?;
     let names_none = matches!(&sources, Sources::Paths(paths) if paths.is_empty());
@@ -97,7 +98,7 @@ const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     }
 }
 
-fn options(args: &IndexArgs) -> Result<IndexOptions> {
+fn options(args: &IndexArgs, settings: &Settings) -> Result<IndexOptions> {
     if args.passage_tokens < PASSAGE_TOKENS_MIN {
         return Err(Error::Option {
             option: "limit of word pieces",
@@ -112,6 +113,8 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             title_field: (args.title_field != "none").then(|| args.title_field.clone()),
             text_field: args.text_field.clone(),
             rows: if args.rows { Rows::Each } else { Rows::Together },
+            worker: config::own_program(),
+            converters: settings.converters.clone(),
             ..IngestOptions::default()
         },
         chunk: ChunkOptions {

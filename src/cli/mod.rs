@@ -27,6 +27,7 @@ mod screen;
 mod show;
 mod status;
 mod streamed;
+mod worker;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,9 @@ pub fn main() -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
+    if let Command::Worker(args) = &cli.command {
+        return worker::run(args);
+    }
     let (mut settings, refused) = match Settings::read(cli.config.as_deref()) {
         Ok(settings) => (settings, None),
         Err(error) => (Settings::default(), Some(error)),
@@ -186,6 +190,8 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Eval(command) => Box::pin(eval::run(command, surroundings)).await,
         Command::Doctor(args) => doctor::run(&args, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
+        // It ran before there were surroundings.
+        Command::Worker(_) => Ok(()),
     }
 }
 
@@ -202,7 +208,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Eval(command) => command.json(),
         Command::Cache(command) => command.json(),
         Command::Doctor(args) => args.place.json,
-        Command::Clone(_) | Command::Export(_) | Command::Demo => false,
+        Command::Clone(_) | Command::Export(_) | Command::Demo | Command::Worker(_) => false,
     }
 }
 

@@ -137,6 +137,23 @@ impl Stream {
     }
 }
 
+/// Takes the output of this process for what calls itself a frame; what libraries print goes to the errors from now on.
+///
+/// # Errors
+///
+/// If the system refuses, or has no such streams.
+#[cfg(unix)]
+pub(super) fn take_output() -> io::Result<std::fs::File> {
+    let output = rustix::io::dup(io::stdout())?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(output.into())
+}
+
+#[cfg(not(unix))]
+pub(super) fn take_output() -> io::Result<std::fs::File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Where a command writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {

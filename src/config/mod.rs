@@ -10,6 +10,7 @@ mod found;
 mod model;
 mod own;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,22 @@ pub struct Settings {
     pub no_mmap: bool,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
+    /// `ingest.convert`: programs that turn files into text, by extension.
+    pub converters: BTreeMap<String, Vec<String>>,
+}
+
+/// Returns this program, so that it can start itself again; nothing where the system does not say.
+#[must_use]
+pub fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
+/// Returns what a converter of the user's own gets to see of the environment: where programs are, and the language; no
+/// keys and passwords.
+#[must_use]
+pub fn converter_environment() -> Vec<(OsString, OsString)> {
+    let kept = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE"];
+    kept.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?))).collect()
 }
 
 /// Which files with settings were read.
@@ -178,6 +195,7 @@ impl Settings {
             model: LanguageModel::of(variable, own.model),
             no_color: set(variable, NO_COLOR).is_some(),
             no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || found.no_mmap || own.no_mmap,
+            converters: own.converters,
         }
     }
 

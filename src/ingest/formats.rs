@@ -3,7 +3,8 @@
 //! What a file is, is told by its first bytes, and only where they say nothing by the extension of its name.
 
 use super::extracted::{Extracted, Part};
-use super::{IngestOptions, markdown, markup, notebook, plain};
+use super::worker::Format as GuardedFormat;
+use super::{IngestOptions, guarded_formats, markdown, markup, notebook, plain};
 
 /// Bytes at the beginning of a file that tell what it is.
 pub(super) const HEAD_BYTES: usize = 4_096;
@@ -34,6 +35,10 @@ pub(super) enum Parser {
     /// As bytes, whole: one document or several, in this process.
     #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone are read so"))]
     Bytes(ParseBytes),
+    /// In a process of its own, which may be taken over or die: one document or several, and files inside.
+    Guarded(GuardedFormat),
+    /// By a program of the user's own.
+    Converted,
     /// As a record or an array of records, piece by piece.
     Json,
     /// As a record a line, piece by piece.
@@ -61,6 +66,10 @@ const PLAIN: Format = text("text/plain", &["txt", "text"], plain::parse);
 const fn text(media_type: &'static str, extensions: &'static [&'static str], parse: ParseText) -> Format {
     Format { media_type, extensions, is_told_by: |_| false, parser: Parser::Text(parse) }
 }
+
+/// What a program of the user's own turns into text.
+pub(super) static CONVERTED: Format =
+    Format { media_type: "text/plain", extensions: &[], is_told_by: |_| false, parser: Parser::Converted };
 
 /// All formats. The first that is told by the first bytes of a file counts.
 const FORMATS: &[Format] = &[
@@ -105,8 +114,9 @@ const FORMATS: &[Format] = &[
 pub(super) fn find(head: &[u8], extensions: &[String]) -> Option<&'static Format> {
     let extension = |at: usize| extensions.get(at).map_or("", String::as_str);
     let start = head.strip_prefix(super::text_file::BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
-    let by_content = FORMATS.iter().find(|it| (it.is_told_by)(start));
-    let named = |name: &str| FORMATS.iter().find(|it| it.extensions.contains(&name));
+    let all = || FORMATS.iter().chain(guarded_formats::FORMATS);
+    let by_content = all().find(|it| (it.is_told_by)(start));
+    let named = |name: &str| all().find(|it| it.extensions.contains(&name));
     // What was given a name that every program opens: `os.rst.txt`.
     let inner = || named(extension(1)).filter(|_| extension(0) == "txt");
     let by_name = || inner().or_else(|| named(extension(0)));
@@ -161,7 +171,8 @@ mod tests {
 
     #[test]
     fn no_two_formats_have_one_extension() {
-        let mut all: Vec<&str> = FORMATS.iter().flat_map(|it| it.extensions).copied().collect();
+        let mut all: Vec<&str> =
+            FORMATS.iter().chain(guarded_formats::FORMATS).flat_map(|it| it.extensions).copied().collect();
         all.sort_unstable();
         assert!(all.windows(2).all(|two| two[0] != two[1]));
     }

@@ -4,29 +4,48 @@
 //! What a file is, is told by its content first and by its name second (`formats`). A parser makes [`Extracted`]
 //! documents of it.
 
+#[cfg(feature = "archives")]
+mod archive;
+mod blocks;
 mod bounds;
 mod encoding;
+#[cfg(feature = "epub")]
+mod epub;
 mod extracted;
 mod formats;
+mod guarded;
+mod guarded_formats;
 mod hash;
 #[cfg(feature = "html")]
 mod html;
 mod json;
 mod lines;
+#[cfg(feature = "mail")]
+mod mail;
 mod markdown;
 mod markup;
 mod notebook;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod place;
 mod plain;
 mod reader;
 mod record;
+#[cfg(feature = "sheets")]
+mod sheets;
 #[cfg(feature = "tables")]
 mod table;
 mod text_file;
 mod values;
 mod walk;
+mod worker;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 pub use bounds::{
     ID_BYTES_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, METADATA_MAX, TITLE_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX,
@@ -34,12 +53,17 @@ pub use bounds::{
 };
 pub use extracted::{Extracted, Part};
 pub use hash::content_hash;
+pub(crate) use worker::PLACEHOLDER;
+pub use worker::{become_converter, serve as serve_worker};
+#[cfg(any(test, fuzzing))]
+pub(crate) use worker::{hears, reads};
 
 use crate::domain::{Document, Skip};
 use crate::error::Result;
 
 /// What becomes of the rows of a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Rows {
     /// All of them are one document.
     #[default]
@@ -63,6 +87,12 @@ pub struct IngestOptions {
     pub document_bytes_max: u64,
     /// The most files of one run. More are skipped.
     pub files_max: u64,
+    /// The program that reads documents whose parsers could do harm, such as PDF, in processes of its own: the program
+    /// `cairn`, or one that calls [`serve_worker`] when its argument is `worker`. Without one they are skipped.
+    pub worker: Option<PathBuf>,
+    /// Programs that turn files of other kinds into text, by extension in lower case: a command and its arguments, of
+    /// which `{}` stands for the file. They run under the limits of a worker, and need one.
+    pub converters: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for IngestOptions {
@@ -74,6 +104,8 @@ impl Default for IngestOptions {
             rows: Rows::Together,
             document_bytes_max: 64 << 20,
             files_max: 1_000_000,
+            worker: None,
+            converters: BTreeMap::new(),
         }
     }
 }

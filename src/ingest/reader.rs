@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use super::extracted::{Extracted, Part};
 use super::formats::{self, Format, HEAD_BYTES, Input, ParseText, Parser};
 use super::place::Place;
 use super::walk::{Found, Root, extensions};
+use super::worker::Workers;
 use super::{
     IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, record, text_file,
 };
@@ -22,7 +24,7 @@ use crate::error::Result;
 const OTHER_KIND: &str = "not a kind that is read";
 
 /// Where the bytes of a file are.
-enum Content<'a> {
+pub(super) enum Content<'a> {
     /// On disk.
     File(&'a Path),
     /// At hand.
@@ -31,18 +33,23 @@ enum Content<'a> {
 
 /// One run over the sources.
 pub(super) struct Reader<'a> {
-    options: &'a IngestOptions,
-    visit: &'a mut dyn FnMut(SourceItem) -> Result<()>,
+    pub(super) options: &'a IngestOptions,
+    pub(super) visit: &'a mut dyn FnMut(SourceItem) -> Result<()>,
+    /// The processes that read what could do harm.
+    pub(super) workers: Arc<Workers>,
     /// Names of the files that were read, in order.
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
+    /// Which of them is read, and in how many others it lies.
+    pub(super) current: usize,
+    pub(super) depth: usize,
     /// Their paths: roots may lie in one another.
     paths: FxHashSet<PathBuf>,
     /// Where each id was used first: the file, as an index into `files`, and the place in it.
     used: FxHashMap<DocumentId, (u32, Place)>,
     /// Files of kinds that are not read, by extension.
-    others: BTreeMap<String, u64>,
+    pub(super) others: BTreeMap<String, u64>,
     /// Files beyond the limit.
-    beyond: u64,
+    pub(super) beyond: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -50,7 +57,10 @@ impl<'a> Reader<'a> {
         Self {
             options,
             visit,
+            workers: Arc::new(Workers::new(options.worker.as_deref(), options.document_bytes_max)),
             files: Vec::new(),
+            current: 0,
+            depth: 0,
             paths: FxHashSet::default(),
             used: FxHashMap::default(),
             others: BTreeMap::new(),
@@ -93,6 +103,7 @@ impl<'a> Reader<'a> {
 
     fn found(&mut self, root: &str, path: PathBuf, name: String, extensions: Vec<String>, is_root: bool) -> Result<()> {
         let format = match text_file::head(&path, HEAD_BYTES) {
+            Ok(_) if self.has_converter(&extensions) => Some(&formats::CONVERTED),
             Ok(head) => formats::find(&head, &extensions),
             // What is named as a format is missed; of the rest nobody knows.
             Err(reason) => match formats::find(b"", &extensions) {
@@ -114,7 +125,7 @@ impl<'a> Reader<'a> {
             }
             Some(format) => {
                 self.paths.insert(path.clone());
-                self.files.push(name);
+                self.enter(name);
                 self.read_file(root, Content::File(&path), format)
             }
         }
@@ -123,15 +134,21 @@ impl<'a> Reader<'a> {
     /// Reads what is at hand of the file `name`, as if it lay there.
     pub(super) fn read_bytes(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
         let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
-        self.files.push(name.to_owned());
+        self.enter(name.to_owned());
         match formats::find(head, &extensions(Path::new(name))) {
             Some(format) => self.read_file(root, Content::Bytes(bytes), format),
             None => self.unread_at(Place::File, OTHER_KIND.to_owned()),
         }
     }
 
+    /// Notes a file, which is read next.
+    pub(super) fn enter(&mut self, name: String) {
+        self.current = self.files.len();
+        self.files.push(name);
+    }
+
     /// Reads the file that was noted last.
-    fn read_file(&mut self, root: &str, content: Content<'_>, format: &'static Format) -> Result<()> {
+    pub(super) fn read_file(&mut self, root: &str, content: Content<'_>, format: &'static Format) -> Result<()> {
         let bytes_max = self.options.document_bytes_max;
         let mut record = |place: Place, it| self.record(root, place, it);
         match (format.parser, &content) {
@@ -141,7 +158,8 @@ impl<'a> Reader<'a> {
             (Parser::JsonLines, Content::Bytes(bytes)) => {
                 return lines::read_from(&mut bytes.as_slice(), bytes_max, &mut record);
             }
-            (Parser::Text(_) | Parser::Bytes(_), _) => {}
+            (Parser::Converted, Content::File(path)) => return self.converted(root, path, format),
+            (Parser::Text(_) | Parser::Bytes(_) | Parser::Guarded(_) | Parser::Converted, _) => {}
         }
         let bytes = match content {
             Content::File(path) => text_file::bytes(path, bytes_max),
@@ -150,6 +168,12 @@ impl<'a> Reader<'a> {
             }
             Content::Bytes(bytes) => Ok(bytes),
         };
+        if let Parser::Guarded(guarded) = format.parser {
+            return match bytes {
+                Ok(bytes) => self.guarded(root, bytes, format, guarded),
+                Err(reason) => self.unread_at(Place::File, reason),
+            };
+        }
         let parts = bytes.and_then(|bytes| self.parse(bytes, format));
         let whole = |content| vec![Part { address: String::new(), content }];
         parts.unwrap_or_else(|reason| whole(Err(reason))).into_iter().try_for_each(|part| self.part(root, part, format))
@@ -161,13 +185,14 @@ impl<'a> Reader<'a> {
                 parse_text(bytes, parse).map(|it| vec![Part { address: String::new(), content: Ok(it) }])
             }
             Parser::Bytes(parse) => parse(Input { name: &self.name(), bytes, options: self.options }),
+            Parser::Converted => Err("converters read files on disk alone".to_owned()),
             // These are read piece by piece.
-            Parser::Json | Parser::JsonLines => Ok(Vec::new()),
+            Parser::Json | Parser::JsonLines | Parser::Guarded(_) => Ok(Vec::new()),
         }
     }
 
     /// Passes on what a file holds.
-    fn part(&mut self, root: &str, part: Part, format: &Format) -> Result<()> {
+    pub(super) fn part(&mut self, root: &str, part: Part, format: &Format) -> Result<()> {
         let Part { address, content } = part;
         let Extracted { title, text, media_type, metadata, positions } = match content {
             Ok(extracted) => extracted,
@@ -214,30 +239,30 @@ impl<'a> Reader<'a> {
                 (self.visit)(SourceItem::Shortened(Skip { source, reason }))?;
             }
         }
-        self.used.insert(document.id, (self.files.len() as u32 - 1, place));
+        self.used.insert(document.id, (self.current as u32, place));
         let content = content_hash(&document);
         (self.visit)(SourceItem::Document(SourceDocument { root: root.to_owned(), content, document }))
     }
 
     /// Reports what could not be read at a place of the file that is read.
-    fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
+    pub(super) fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
         let file = self.name();
         let shown = format!("{file}{place}");
         self.unread(file, shown, reason)
     }
 
-    fn unread(&mut self, source: String, shown: String, reason: String) -> Result<()> {
+    pub(super) fn unread(&mut self, source: String, shown: String, reason: String) -> Result<()> {
         (self.visit)(SourceItem::Unread { source, skip: Skip { source: shown, reason } })
     }
 
     /// Returns the name of the file that is read.
-    fn name(&self) -> String {
-        self.files.last().cloned().unwrap_or_default()
+    pub(super) fn name(&self) -> String {
+        self.files.get(self.current).cloned().unwrap_or_default()
     }
 }
 
 /// Decodes a text and parses it. An encoding that is not UTF-8 is part of what is known of the document.
-fn parse_text(bytes: Vec<u8>, parse: ParseText) -> Result<Extracted, String> {
+pub(super) fn parse_text(bytes: Vec<u8>, parse: ParseText) -> Result<Extracted, String> {
     let Decoded { text, encoding } = encoding::decode(bytes)?;
     let mut extracted = parse(text)?;
     if let Some(encoding) = encoding {

@@ -33,3 +33,4 @@ mod support;
 mod tidy;
 mod transcripts;
 mod trust;
+mod workers;
