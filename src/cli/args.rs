@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 
 use super::cache::CacheCommand;
-use super::database_args::{CloneArgs, DatabaseArgs, GraphArgs, PublishArgs};
+use super::database_args::{CloneArgs, DatabaseArgs, GraphArgs, PublishArgs, StatusArgs, UnpublishArgs};
 use super::eval_args::EvalCommand;
 
 /// The group of flags that say who answers as a language model; what needs one requires it.
@@ -53,10 +53,12 @@ pub(super) enum Command {
     Ask(Box<AskArgs>),
     /// Show the shortest paths between two passages, entities or documents.
     Path(PathArgs),
-    /// Say what an index holds and whether anything is missing.
-    Status(PlaceArgs),
+    /// Say what an index holds and whether anything is missing, or with `--neo4j` what is published there.
+    Status(StatusArgs),
     /// Publish an index to Neo4j: the graph there becomes that of the index.
     Publish(PublishArgs),
+    /// Take an index out of Neo4j again: all that Cairn wrote there is deleted, and nothing else. Asks first.
+    Unpublish(UnpublishArgs),
     /// Make an index of what Neo4j holds, to go on from there.
     Clone(CloneArgs),
     /// Check that an index is what was written, or with `--neo4j` what was published, and with `--repair` make it so.
@@ -380,9 +382,9 @@ pub(super) struct AskArgs {
     /// Print the Cypher that shows the path of the answer in Neo4j Browser, and a link that opens it there.
     #[arg(long, conflicts_with = "json", help_heading = NEO4J)]
     pub(super) cypher: bool,
-    /// Neo4j Browser, for the link.
-    #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher", help_heading = NEO4J)]
-    pub(super) browser: String,
+    /// Neo4j Browser, for the link [default: `CAIRN_NEO4J_BROWSER`, or port 7474 of the server].
+    #[arg(long, value_name = "URL", requires = "cypher", help_heading = NEO4J)]
+    pub(super) browser: Option<String>,
 }
 
 /// Whether the sentences of a language model are printed as they come.

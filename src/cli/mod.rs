@@ -177,7 +177,8 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
-        Command::Status(args) => status::run(&args, surroundings),
+        Command::Status(args) => status::run(&args, surroundings).await,
+        Command::Unpublish(args) => publish::unpublish(&args, surroundings).await,
         Command::Cache(command) => cache::run(&command, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
@@ -196,14 +197,14 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Path(args) => args.place.json,
-        Command::Status(args) => args.json,
+        Command::Status(args) => args.place.json,
         Command::Publish(args) => args.place.json,
         Command::Check(args) => args.place.json,
         Command::Report(args) => args.place.json,
         Command::Eval(command) => command.json(),
         Command::Cache(command) => command.json(),
         Command::Doctor(args) => args.place.json,
-        Command::Clone(_) | Command::Export(_) | Command::Demo => false,
+        Command::Clone(_) | Command::Unpublish(_) | Command::Export(_) | Command::Demo => false,
     }
 }
 

@@ -7,6 +7,7 @@ use super::args::PathArgs;
 use super::{Done, Surroundings, show};
 use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
 use crate::error::Result;
+use crate::neo4j::Questions;
 use crate::query::{self, Source};
 use crate::text::counted;
 
@@ -54,7 +55,7 @@ async fn find(
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
     let source = if let Some(database) = args.graph.named() {
-        Source::Asked(Arc::new(surroundings.setup.graph(&database).await?))
+        Source::Asked(Arc::new(surroundings.setup.graph(&database, Questions::One).await?))
     } else {
         let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         Source::Whole(Arc::new(workspace.snapshot()?))

@@ -155,6 +155,17 @@ impl Screen {
         Self { output: Stream::new(Standard::Output, no_color), errors: Stream::new(Standard::Error, no_color) }
     }
 
+    /// Asks a person at the terminal, and returns whether the answer is yes; nobody else is asked.
+    #[must_use]
+    pub(super) fn confirmed(&self, question: &str) -> bool {
+        if !io::stdin().is_terminal() {
+            return false;
+        }
+        self.note(question);
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
+    }
+
     /// Returns whether a person watches stdout.
     pub(super) const fn is_terminal(&self) -> bool {
         self.output.is_terminal

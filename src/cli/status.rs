@@ -5,13 +5,53 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::PlaceArgs;
+use super::database_args::StatusArgs;
 use super::{Done, Surroundings};
-use crate::domain::Spent;
+use crate::domain::{Counts, Spent};
+use crate::neo4j::{self, GraphStatus, Session};
 use crate::text::counted;
 use crate::workspace::{Status, WrittenCounts};
 
 /// Runs `cairn status`.
-pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
+pub(super) async fn run(args: &StatusArgs, surroundings: &Surroundings) -> Done {
+    if args.database.neo4j.is_some() {
+        let session = Session::connect(&surroundings.setup.target(&args.database.options())?).await?;
+        let status = neo4j::status(&session).await?;
+        return if args.place.json { surroundings.print_json(&status) } else { show_graph(&status, surroundings) };
+    }
+    run_on_index(&args.place, surroundings)
+}
+
+fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
+    let GraphStatus { counts, version, format, .. } = status;
+    let unknown = || "unknown".to_owned();
+    let published = status.published.clone().unwrap_or_else(unknown);
+    let by = status.program.as_ref().map(|program| format!(" by {program}")).unwrap_or_default();
+    let rest = if status.is_whole { "" } else { ", with what the version before left: publish again" };
+    let rows = [
+        ("server", format!("Neo4j {}", status.server)),
+        ("collection", status.collection.map_or_else(unknown, |it| it.to_string())),
+        ("version", format!("{version} of the graph (format {format}), published {published}{by}{rest}")),
+        ("embedder", status.embedder.clone()),
+    ];
+    for (name, value) in rows.into_iter().chain(contents(counts)) {
+        surroundings.screen.line(format!("{name:10} {value}"))?;
+    }
+    Ok(())
+}
+
+/// Returns how much a version holds.
+fn contents(counts: &Counts) -> [(&'static str, String); 5] {
+    [
+        ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
+        ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
+        ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
+        ("edges", counts.edges.to_string()),
+        ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
+    ]
+}
+
+fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.index.clone());
     let status = surroundings.workspace(&path)?.status()?;
     if args.json {
@@ -63,14 +103,9 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("collection", status.collection.to_string()),
         ("version", version),
         ("embedder", status.embedder.clone()),
-        ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
-        ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
-        ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
-        ("edges", counts.edges.to_string()),
-        ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
-        ("progress", progress(path, status, surroundings)),
     ];
-    for (name, value) in rows {
+    let progress = ("progress", progress(path, status, surroundings));
+    for (name, value) in rows.into_iter().chain(contents(counts)).chain([progress]) {
         screen.line(format!("{name:10} {value}"))?;
     }
     if counts.without_vectors > 0 {

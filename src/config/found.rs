@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn whatever_is_loaded_called_or_sent_is_refused_with_its_line() {
         let top = ["onnx_runtime = \"x\"", "models = \"x\"", "embedder = \"onnx:x\"", "embedder = \"openai:m\""];
-        let neo4j = ["uri", "database", "user", "password", "password_file", "traversal", "memory", "cache"];
+        let neo4j = ["uri", "database", "user", "password", "password_file", "traversal", "memory", "cache", "browser"];
         let model = [
             "server",
             "url",

@@ -83,6 +83,8 @@ pub struct Database {
     pub memory: Option<String>,
     /// `CAIRN_NEO4J_CACHE`, `neo4j.cache`: the folder for copies of its structure.
     pub cache: Option<PathBuf>,
+    /// `CAIRN_NEO4J_BROWSER`, `neo4j.browser`: where its Browser is, for links.
+    pub browser: Option<String>,
 }
 
 impl Database {
@@ -101,6 +103,7 @@ impl Database {
             traversal: self.traversal.clone().or_else(|| usual.traversal.clone()),
             memory: self.memory.clone().or_else(|| usual.memory.clone()),
             cache: self.cache.clone().or_else(|| usual.cache.clone()),
+            browser: self.browser.clone().or_else(|| usual.browser.clone()),
         }
     }
 }
@@ -108,7 +111,7 @@ impl Database {
 impl std::fmt::Debug for Database {
     /// Leaves the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { uri, name, user, password: _, password_file, traversal, memory, cache } = self;
+        let Self { uri, name, user, password: _, password_file, traversal, memory, cache, browser } = self;
         f.debug_struct("Database")
             .field("uri", uri)
             .field("name", name)
@@ -117,6 +120,7 @@ impl std::fmt::Debug for Database {
             .field("traversal", traversal)
             .field("memory", memory)
             .field("cache", cache)
+            .field("browser", browser)
             .finish_non_exhaustive()
     }
 }
@@ -174,6 +178,7 @@ impl Settings {
                 traversal: text("CAIRN_NEO4J_TRAVERSAL").or(own.neo4j.traversal),
                 memory: text("CAIRN_NEO4J_MEMORY").or(own.neo4j.memory),
                 cache: path("CAIRN_NEO4J_CACHE").or(own.neo4j.cache),
+                browser: text("CAIRN_NEO4J_BROWSER").or(own.neo4j.browser),
             },
             model: LanguageModel::of(variable, own.model),
             no_color: set(variable, NO_COLOR).is_some(),

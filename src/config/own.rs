@@ -47,6 +47,7 @@ struct Neo4j {
     traversal: Option<String>,
     memory: Option<u64>,
     cache: Option<PathBuf>,
+    browser: Option<String>,
     /// Only to be refused with a reason.
     password: Option<serde::de::IgnoredAny>,
 }
@@ -100,6 +101,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             traversal: file.neo4j.traversal,
             memory: file.neo4j.memory.map(|megabytes| megabytes.to_string()),
             cache: file.neo4j.cache.map(from_folder),
+            browser: file.neo4j.browser,
         },
         model: file.model.settings(folder),
         no_mmap: file.no_mmap,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use neo4rs::{BoltMap, BoltType, Row};
 
-use super::element::unhex;
+use super::element::{VECTORS, unhex};
 use super::export::{read_document, read_passage, read_question};
 use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::cypher;
-use crate::domain::{CollectionId, Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
+use crate::domain::{CollectionId, Counts, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
 use crate::error::Result;
 use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
 
@@ -43,7 +43,7 @@ pub struct Download {
 /// Safe: nothing is changed.
 pub async fn download(session: &Session) -> Result<Download> {
     let (_, download) = read_whole(session, async |reading| {
-        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let state = IndexState::read_current(session).await?;
         let mut parts = Parts::default();
         parts.read(session, reading).await?;
         let (units, vectors) = parts.assemble(state.dimension).map_err(|reason| session.damaged(reason))?;
@@ -126,7 +126,7 @@ impl Parts {
     fn add_marker(&mut self, row: &Row) -> Option<()> {
         let properties: BoltMap = row.get("properties").ok()?;
         let text = |name: &str| properties.get::<String>(name).ok();
-        let vectors = bytes(properties.value.get("vectors"))?;
+        let vectors = bytes(properties.value.get(VECTORS))?;
         let marker = Marker {
             root: text("root")?,
             content: *blake3::Hash::from_hex(text("content")?).ok()?.as_bytes(),
@@ -161,8 +161,8 @@ impl Parts {
 
     fn add_question(&mut self, row: &Row, kind: QuestionKind) -> Option<()> {
         let question = read_question(row, kind)?;
-        let place = row.get::<BoltMap>("properties").ok()?.get("place").ok()?;
-        self.questions.entry(question.passage).or_default().insert((kind, place), question);
+        let [place, _]: [u32; 2] = row.get::<BoltMap>("properties").ok()?.get("cairnPlace").ok()?;
+        self.questions.entry(question.passage).or_default().insert((kind, place.into()), question);
         Some(())
     }
 

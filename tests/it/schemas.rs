@@ -19,7 +19,7 @@ use cairn::eval::{
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::VectorReport;
-use cairn::neo4j::{CheckReport, Finding, PublishReport};
+use cairn::neo4j::{CheckReport, Finding, GraphStatus, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::support::{assert_valid, complaints, schema};
 use models::{estimate, live_report, model_report, part, pick, reasoning, spent_on_model, work, work_report, writing};
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "answer",
     "answer-line",
     "cache",
@@ -42,6 +42,7 @@ const NAMES: [&str; 22] = [
     "eval-retrieval",
     "eval-sweep",
     "export",
+    "graph-status",
     "index",
     "path",
     "publish",
@@ -53,7 +54,7 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 25] = [
+const OPTIONAL: [(&str, &str); 28] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -74,6 +75,9 @@ const OPTIONAL: [(&str, &str); 25] = [
     ("eval-retrieval", "notes"),
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
+    ("graph-status", "collection"),
+    ("graph-status", "program"),
+    ("graph-status", "published"),
     ("index", "model"),
     ("index", "vectors"),
     ("publish", "index_seconds"),
@@ -337,6 +341,20 @@ fn publish_report() -> Value {
     json!(report)
 }
 
+fn graph_status() -> Value {
+    json!(GraphStatus {
+        collection: Some(CollectionId::of(&[b"a"])),
+        version: 1,
+        format: 3,
+        published: Some("2026-01-31T12:00:00Z".to_owned()),
+        program: Some("cairn 0.1.0".to_owned()),
+        embedder: "none".to_owned(),
+        is_whole: true,
+        counts: counts(),
+        server: "5.26.29 community".to_owned(),
+    })
+}
+
 /// A report in figures; its graph is around a query and a document, which no real one is.
 fn report_summary() -> Value {
     let shown = Shown { shown: 1, total: 2 };
@@ -419,6 +437,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
         ("export", export_lines()),
+        ("graph-status", vec![graph_status()]),
         ("index", vec![index]),
         ("path", vec![json!(paths_found())]),
         ("publish", vec![publish_report()]),

@@ -2,7 +2,8 @@
 
 use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors};
-use super::Declaration;
+use super::{Declaration, HIDDEN};
+use crate::embed::StaticTable;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
@@ -43,11 +44,11 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
 }
 
 pub(super) const UNIT: Declaration = Declaration {
-    labels: &["Unit"],
+    labels: &[HIDDEN, "Unit"],
     ends: None,
     properties: properties! {
         name: Text, stage: Text, content: Text, writers: Texts, root: Text, fingerprint: Text,
-        text: Text, vectors: Bytes,
+        text: Text, cairnVectors: Bytes,
     },
     count: |source| source.graph.document_count(),
     element: unit,
@@ -71,7 +72,10 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     properties.put_text("root", root);
     properties.put_text("fingerprint", fingerprint);
     properties.put_text("text", whole.text);
-    properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    // Those of the built-in embedder cost a clone less to make than to read.
+    if source.embedder != StaticTable::NAME {
+        properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    }
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
 }
 
