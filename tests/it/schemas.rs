@@ -181,6 +181,7 @@ fn question() -> Question {
         id: "1".to_owned(),
         question: "Who?".to_owned(),
         supporting: vec!["a".to_owned()],
+        passages: Vec::new(),
         kind: Some("bridge".to_owned()),
         hops: Some(2),
         answers: Vec::new(),
