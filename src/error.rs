@@ -382,10 +382,7 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
         | DatabaseError::InTheWay { .. } => ErrorKind::Input,
         DatabaseError::Unreachable { .. } | DatabaseError::Encryption { .. } => ErrorKind::Unavailable,
         DatabaseError::NoIndex => ErrorKind::NoIndex,
-        DatabaseError::Publishing { .. }
-        | DatabaseError::Overtaken
-        | DatabaseError::Changing { .. }
-        | DatabaseError::Converting => ErrorKind::Busy,
+        DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,
         DatabaseError::TooOld { .. }
         | DatabaseError::Format { .. }
         | DatabaseError::Earlier { .. }

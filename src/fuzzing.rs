@@ -23,8 +23,10 @@ use crate::workspace::{Workspace, open_file};
 pub type Entry = fn(&Path, &[u8]) -> bool;
 
 /// The entries, by the names of their targets.
-pub const ENTRIES: [(&str, Entry); 6] = [
+pub const ENTRIES: [(&str, Entry); 8] = [
     ("documents", documents),
+    ("frames", frames),
+    ("packed", packed),
     ("settings", settings),
     ("recordings", recordings),
     ("replies", replies),
@@ -32,11 +34,15 @@ pub const ENTRIES: [(&str, Entry); 6] = [
     ("records", records),
 ];
 
+/// Names of files, one for each kind.
+const NAMES: [&str; 11] =
+    ["a.txt", "a.md", "a.json", "a.jsonl", "a.html", "a.rst", "a.adoc", "a.org", "a.tex", "a.ipynb", "a.csv"];
+
 /// Documents of each kind, the kind by the first byte: read, cut into passages, and asked questions of by rule.
 #[must_use]
 pub fn documents(folder: &Path, input: &[u8]) -> bool {
     let Some((kind, bytes)) = input.split_first() else { return false };
-    let name = ["a.txt", "a.md", "a.json", "a.jsonl"][usize::from(*kind) % 4];
+    let name = NAMES[usize::from(*kind) % NAMES.len()];
     let path = folder.join(name);
     write(&path, bytes);
     let mut documents = Vec::new();
@@ -61,6 +67,19 @@ pub fn documents(folder: &Path, input: &[u8]) -> bool {
 
 fn passages_of(document: &Document) -> Vec<crate::domain::Passage> {
     passages(document, &ChunkOptions::default(), &|text| StaticTable.piece_count(text))
+}
+
+/// What a worker says that a document has taken over.
+#[must_use]
+pub fn frames(_folder: &Path, input: &[u8]) -> bool {
+    crate::ingest::hears(input)
+}
+
+/// Documents and archives that our own parsers take apart, which one by the first byte.
+#[must_use]
+pub fn packed(_folder: &Path, input: &[u8]) -> bool {
+    let Some((kind, bytes)) = input.split_first() else { return false };
+    crate::ingest::reads(*kind, bytes)
 }
 
 /// A `cairn.toml`.

@@ -6,9 +6,15 @@
 #   tests/setup_neo4j.sh admin LIB HOME ARGUMENT…     neo4j-admin on that data; the server must be stopped
 #   tests/setup_neo4j.sh shell LIB ARGUMENT…          cypher-shell
 #
-# The server listens on this machine alone and asks for no password, unless NEO4J_PASSWORD_FILE names a file with one.
-# NEO4J_HEAP, NEO4J_PAGECACHE and NEO4J_SETTINGS (further lines of neo4j.conf) change what it gets. The jars are
-# Neo4j's own, under the GPL; they are fetched for whoever runs this, and are no part of Cairn.
+# The server listens on this machine alone: for programs at port BOLT (7687), for its Browser at port HTTP (7474).
+#
+#   NEO4J_PASSWORD_FILE   file with the password of the user neo4j, set at the first start [default: none is asked for]
+#   NEO4J_HEAP            its heap [default: 1g]
+#   NEO4J_PAGECACHE       its page cache [default: 512m]
+#   NEO4J_SETTINGS        further lines of neo4j.conf
+#   NEO4J_JAVA            the Java to run it [default: java]
+#
+# The jars are Neo4j's own, under the GPL; they are fetched for whoever runs this, and are no part of Cairn.
 set -euo pipefail
 
 readonly NEO4J_VERSION=5.26.29 BROWSER_VERSION=5.24.0
@@ -111,10 +117,16 @@ shell() {
     exec "$JAVA" -cp "$lib/lib/*" org.neo4j.shell.Main "$@"
 }
 
+# What stands above, without the signs of a comment.
+help() {
+    sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"
+}
+
 case "${1:-}" in
     fetch | run | admin | shell) "$@" ;;
+    --help | -h | help) help ;;
     *)
-        sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+        help >&2
         exit 2
         ;;
 esac

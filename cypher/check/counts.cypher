@@ -5,7 +5,7 @@ WITH i, COUNT { MATCH (n:Document) WHERE n.cairnSince <= $version AND (n.cairnUn
   COUNT { MATCH (n:Incoming) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS incoming, 
   COUNT { MATCH (n:Outgoing) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS outgoing, 
   COUNT { MATCH (n:Entity) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS entities, 
-  COUNT { MATCH ()-[r:LEADS_TO]->() WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) } AS edges
+  COUNT { MATCH ()-[r:LEADS_TO|MAY_LEAD_TO]->() WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) } AS edges
 WITH [
   CASE WHEN documents <> i.documents THEN 'documents' END, CASE WHEN passages <> i.passages THEN 'passages' END,
   CASE WHEN incoming <> i.incoming THEN 'in-coming questions' END,

@@ -1,3 +1,5 @@
 UNWIND $rows AS row
-MATCH ()-[r:<label> {id: row.id, cairnSince: row.since}]->()
+MATCH (a:<from> {id: row.from, cairnSince: row.fromSince})
+MATCH (b:<to> {id: row.to, cairnSince: row.toSince})
+MATCH (a)-[r:<label> {cairnSince: row.since}]->(b)
 DELETE r

@@ -1,3 +1,4 @@
-MATCH ()-[r:<label>]->()
+MATCH (a:<from>)-[r:<label>]->(b:<to>)
 WHERE r.cairnSince IS NOT NULL
-RETURN r.id AS id, r.cairnSince AS since, r.cairnUntil AS until, r.cairnDigest AS digest
+RETURN a.id AS from, a.cairnSince AS fromSince, b.id AS to, b.cairnSince AS toSince, r.cairnSince AS since,
+  r.cairnUntil AS until, r.cairnDigest AS digest

@@ -1,4 +1,4 @@
 UNWIND $rows AS row
 MERGE (n:<key> {id: row.id, cairnSince: row.since})
-SET n:<label>
+SET n:<labels>
 SET n += row.properties

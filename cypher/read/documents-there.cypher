@@ -1,5 +1,4 @@
-// The documents of the version that is there, in this format or in the one before it.
+// The documents of the version that is there, in whichever format.
 MATCH (d:Document)
-WHERE (d.cairnSince <= $version AND (d.cairnUntil IS NULL OR d.cairnUntil > $version))
-  OR (d.cairnSince IS NULL AND d.digest IS NOT NULL AND d.since <= $version AND (d.until IS NULL OR d.until > $version))
+WHERE d.cairnSince <= $version AND (d.cairnUntil IS NULL OR d.cairnUntil > $version)
 RETURN d.id AS id

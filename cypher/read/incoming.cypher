@@ -1,3 +1,3 @@
 MATCH (q:Incoming)-[r:ANSWERED_BY]->(p:Passage)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-RETURN q.id AS id, p.id AS passage, q {.origin, .text, .keywords, .sentence, .place} AS properties
+RETURN q.id AS id, p.id AS passage, q {.origin, .name, .keywords, .cairnPlace} AS properties

@@ -1,2 +1,2 @@
 MATCH (l:_Cairn:Publisher {id: 'publisher'})
-RETURN l.owner AS owner, l.shown AS shown
+RETURN l.shown AS shown, l.expires - timestamp() AS left_ms

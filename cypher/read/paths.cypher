@@ -7,10 +7,10 @@ MATCH (b:Passage|Entity|Document {id: $to})
 WHERE b.cairnSince <= $version AND (b.cairnUntil IS NULL OR b.cairnUntil > $version)
 CALL (a, b) {
   MATCH path = SHORTEST $paths (
-    (a) ((x)-[r:LEADS_TO|MENTIONED_IN|PART_OF]-(y)
+    (a) ((x)-[r:LEADS_TO|MAY_LEAD_TO|MENTIONED_IN|PART_OF]-(y)
       WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) AND type(r) IN $kinds
         AND (type(r) <> 'PART_OF' OR endNode(r).id IN $ends)
-        AND (y.df IS NULL OR y.df <= $documentsMax OR y.id IN $ends)
+        AND (y.documents IS NULL OR y.documents <= $documentsMax OR y.id IN $ends)
     ){1,$length_max} (b)
     WHERE NOT b IN x AND all(i IN range(1, size(x) - 1) WHERE NOT x[i] IN x[..i])
   )
@@ -19,6 +19,6 @@ CALL (a, b) {
 RETURN
   [n IN nodes(path) | {
     kind: CASE WHEN n:Passage THEN 'passage' WHEN n:Entity THEN 'entity' ELSE 'document' END,
-    id: n.id, name: CASE WHEN n:Passage THEN n.title ELSE n.name END, section: n.section
+    id: n.id, name: CASE WHEN n:Passage THEN n.title WHEN n:Entity THEN n.folded ELSE n.name END, section: n.section
   }] AS nodes,
   [r IN relationships(path) | {kind: type(r), from: startNode(r).id, question: r.question}] AS steps

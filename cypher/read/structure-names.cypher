@@ -1,4 +1,3 @@
 MATCH (e:Entity)-[r:NAMES]->(p:Passage)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-  AND (r.cairnSince > $after OR r.cairnChanged > $after)
 RETURN e.id AS entity, p.id AS passage, r.kind AS kind

@@ -1,6 +1,6 @@
 // The text of passages and all that a query compares of them.
 UNWIND $passages AS id
-MATCH (p:Passage) USING INDEX SEEK p:Passage(id, cairnSince)
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version AND (p.cairnUntil IS NULL OR p.cairnUntil > $version)
-RETURN p.id AS id, p.start AS start, p.end AS end, p.section AS section, p.text AS text, p.sentences AS sentences,
-  p.vectors AS vectors
+RETURN p.id AS id, p.section AS section, p.page AS page, p.line AS line, p.text AS text, p.cairnSpans AS spans,
+  p.cairnVectors AS vectors

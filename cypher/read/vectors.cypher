@@ -1,3 +1,3 @@
 MATCH (p:Passage)-[r:PART_OF]->(:Document)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-RETURN p.id AS id, p.vectors AS vectors
+RETURN p.id AS id, p.cairnVectors AS vectors

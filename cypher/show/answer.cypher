@@ -1,7 +1,7 @@
 // The way of an answer: the passages that it quotes, and the steps that led to them
 UNWIND $steps AS step
 MATCH (a:Passage {id: step[0]}), (b:Passage {id: step[1]})
-OPTIONAL MATCH question = (a)-[:LEADS_TO]->(b)
+OPTIONAL MATCH question = (a)-[:LEADS_TO|MAY_LEAD_TO]->(b)
 OPTIONAL MATCH (e:Entity {id: step[2]})
 OPTIONAL MATCH leaves = (e)-[:MENTIONED_IN]->(a)
 OPTIONAL MATCH arrives = (e)-[:MENTIONED_IN]->(b)

@@ -4,13 +4,13 @@ UNWIND $from AS row
 MATCH (p:Passage {id: row.id, cairnSince: row.since})-[part:PART_OF]->(own:Document)
 WHERE part.cairnSince <= $version AND (part.cairnUntil IS NULL OR part.cairnUntil > $version)
 CALL (p, own) {
-  MATCH (p)-[r:LEADS_TO]->(n:Passage)
+  MATCH (p)-[r:LEADS_TO|MAY_LEAD_TO]->(n:Passage)
   WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
   RETURN n
 UNION
   MATCH (p)<-[r:MENTIONED_IN]-(e:Entity)
   WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-    AND e.df <= $sharedDocumentsMax AND e.mentions <= $sharedMentionsMax
+    AND e.documents <= $sharedDocumentsMax AND e.mentions <= $sharedMentionsMax
   MATCH (e)-[s:MENTIONED_IN]->(n:Passage)
   WHERE s.cairnSince <= $version AND (s.cairnUntil IS NULL OR s.cairnUntil > $version)
   RETURN n
@@ -19,7 +19,7 @@ UNION
   WHERE o.cairnSince <= $version AND (o.cairnUntil IS NULL OR o.cairnUntil > $version)
     AND r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
     AND NOT r.kind IN $partialNames AND e.bearers <= $bearersMax
-    AND e.df <= $sharedDocumentsMax AND e.mentions <= $sharedMentionsMax
+    AND e.documents <= $sharedDocumentsMax AND e.mentions <= $sharedMentionsMax
   MATCH (e)-[s:MENTIONED_IN]->(n:Passage)
   WHERE s.cairnSince <= $version AND (s.cairnUntil IS NULL OR s.cairnUntil > $version)
   RETURN n
@@ -39,5 +39,5 @@ WITH n, row.score AS score
 WITH n, max(score) AS score
 MATCH (n)-[o:PART_OF]->(d:Document)
 WHERE o.cairnSince <= $version AND (o.cairnUntil IS NULL OR o.cairnUntil > $version)
-RETURN n.id AS id, n.cairnSince AS since, d.id AS document, d.sourceId AS source, n.ordinal AS ordinal, score,
+RETURN n.id AS id, n.cairnSince AS since, d.id AS document, d.sourceId AS source, n.position AS position, score,
   size([keyword IN coalesce(n.keywords, []) WHERE keyword IN $keywords]) AS shared

@@ -1,6 +1,6 @@
 UNWIND $ids AS id
-MATCH (q:Incoming&Question) USING INDEX SEEK q:Question(id, cairnSince)
+MATCH (q:Incoming) USING INDEX SEEK q:Incoming(id)
 WHERE q.id STARTS WITH id AND q.cairnSince <= $version
 MATCH (q)-[r:ANSWERED_BY]->(p:Passage)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-RETURN p.id AS passage, collect([q.id, q.place, q.sentence, q.text, q.keywords]) AS questions
+RETURN p.id AS passage, collect([q.id, q.cairnPlace, q.name, q.keywords]) AS questions

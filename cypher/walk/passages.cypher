@@ -1,7 +1,6 @@
 UNWIND $passages AS id
-MATCH (p:Passage) USING INDEX SEEK p:Passage(id, cairnSince)
+MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version
 MATCH (p)-[r:PART_OF]->(d:Document)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)
-RETURN p.id AS id, p.cairnSince AS since, d.id AS document, p.ordinal AS ordinal, p.length AS length,
-  p.sentenceLengths AS sentences, p.keywords AS keywords, properties(d) AS properties
+RETURN p.id AS id, p.cairnSince AS since, d.id AS document, p.position AS position, p.cairnSpans AS spans, p.keywords AS keywords, properties(d) AS properties

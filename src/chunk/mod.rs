@@ -12,12 +12,12 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::domain::{Cancellation, Document, Passage, PassageId, Span};
+use crate::domain::{Cancellation, Document, Lines, Passage, PassageId, Span};
 use crate::error::Result;
 use crate::text;
 use pack::pack;
 pub use sections::HEADING_CHARS_MAX;
-use sections::{Section, Sections};
+use sections::{Headings, Section, Sections};
 use units::Units;
 
 /// What becomes a passage.
@@ -107,7 +107,8 @@ pub fn divide(
 ) -> Result<Division> {
     let limit = pieces_left(document, options, count);
     let units = Units { text: document.text.as_str(), limit, unit: options.unit, count, cancellation };
-    let mut spans = Spans { units, found: Vec::new(), coarse_from: None, shortened: 0 };
+    let headings = headings(document);
+    let mut spans = Spans { units, headings, found: Vec::new(), coarse_from: None, shortened: 0 };
     spans.find()?;
     let Spans { found, coarse_from, shortened, .. } = spans;
     let coarse = coarse_from.map_or(0, |from| found.len() - from) as u64;
@@ -116,6 +117,7 @@ pub fn divide(
     let sentences_max = (SENTENCES_MAX / found.len().max(1)).max(1);
     let mut equal_texts: FxHashMap<&str, u32> = FxHashMap::default();
     let mut passages = Vec::with_capacity(found.len());
+    let mut lines = Lines::of(&document.positions, &document.text);
     for (ordinal, (span, path)) in (0..).zip(found) {
         if passages.len().is_multiple_of(LOOK_EVERY) {
             cancellation.check()?;
@@ -129,12 +131,21 @@ pub fn divide(
             ordinal,
             span,
             section: (!path.is_empty()).then(|| path.to_string()),
+            page: document.positions.page_at(span.start),
+            line: lines.at(span.start),
             text: text.to_owned(),
             sentences: sentences(text, sentences_max, &mut cuts),
         });
         *nth += 1;
     }
     Ok(Division { passages, cuts })
+}
+
+/// Returns what counts as a heading: a file of plain text has number signs for other ends too, a record is Markdown as
+/// often as not.
+fn headings(document: &Document) -> Headings {
+    let is_plain_file = document.media_type == "text/plain" && !document.positions.is_none();
+    if is_plain_file { Headings::Apart } else { Headings::All }
 }
 
 /// Returns the first `most` sentences of a passage; the last of them goes on to its end.
@@ -161,6 +172,7 @@ fn pieces_left(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str)
 /// Where the passages of a document lie, each with its section.
 struct Spans<'a> {
     units: Units<'a>,
+    headings: Headings,
     found: Vec<(Range<usize>, Rc<str>)>,
     /// The first passage that was divided by size alone.
     coarse_from: Option<usize>,
@@ -172,7 +184,7 @@ impl Spans<'_> {
     fn find(&mut self) -> Result<()> {
         let text = self.units.text;
         if self.units.may_be_whole() {
-            let mut all = Sections::of(text);
+            let mut all = Sections::of(text, self.headings);
             let sections: Vec<Section> = Iterator::by_ref(&mut all).collect();
             if let Some(whole) = self.units.whole(&sections) {
                 self.shortened += all.cut;
@@ -181,7 +193,7 @@ impl Spans<'_> {
                 return Ok(());
             }
         }
-        let mut sections = Sections::of(text);
+        let mut sections = Sections::of(text, self.headings);
         while let Some(section) = sections.next() {
             self.divide(&section)?;
             if self.coarse_from.is_some() {

@@ -35,12 +35,23 @@ pub(super) struct Sections<'a> {
     paragraphs: Vec<Range<usize>>,
     /// The lines of the paragraph that is being read.
     open: Option<Range<usize>>,
+    /// What counts as a heading.
+    headings_are: Headings,
     /// Inside a fenced block, neither blank lines nor number signs say anything.
     is_fenced: bool,
 }
 
+/// What counts as a heading of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Headings {
+    /// Each line of the form.
+    All,
+    /// Those that stand alone between blank lines: in plain text, others are comments.
+    Apart,
+}
+
 impl<'a> Sections<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn of(text: &'a str, headings_are: Headings) -> Self {
         Self {
             text,
             at: 0,
@@ -51,6 +62,7 @@ impl<'a> Sections<'a> {
             paragraphs: Vec::new(),
             open: None,
             is_fenced: false,
+            headings_are,
         }
     }
 
@@ -68,12 +80,21 @@ impl<'a> Sections<'a> {
         } else if !self.is_fenced && line.trim().is_empty() {
             self.end_paragraph();
             return (self.paragraphs.len() >= PARAGRAPHS_MAX).then(|| self.end_section()).flatten();
-        } else if let Some((level, heading)) = heading(line).filter(|_| !self.is_fenced) {
+        } else if let Some((level, heading)) = heading(line).filter(|_| !self.is_fenced && self.may_be_heading()) {
             return self.read_heading(level, heading, span);
         }
         let first = self.open.as_ref().map_or(start, |open| open.start);
         self.open = Some(first..span.end);
         None
+    }
+
+    /// Returns whether the line that is read may be a heading, by where it stands.
+    fn may_be_heading(&self) -> bool {
+        if self.headings_are == Headings::All {
+            return true;
+        }
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        self.open.is_none() && rest.split('\n').next().is_none_or(|line| line.trim().is_empty())
     }
 
     fn read_heading(&mut self, level: usize, heading: &str, line: Range<usize>) -> Option<Section> {
@@ -154,7 +175,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[(&str, &[&str], &[&str])]) {
-        let sections: Vec<Section> = Sections::of(text).collect();
+        let sections: Vec<Section> = Sections::of(text, Headings::All).collect();
         let texts = |spans: &[Range<usize>]| spans.iter().map(|span| &text[span.clone()]).collect::<Vec<_>>();
         let actual: Vec<_> =
             sections.iter().map(|it| (it.path.join("/"), texts(&it.headings), texts(&it.paragraphs))).collect();
@@ -183,7 +204,7 @@ mod tests {
     fn a_long_heading_is_shortened_in_paths_and_whole_in_the_text() {
         for (chars, cut) in [(HEADING_CHARS_MAX, 0), (HEADING_CHARS_MAX + 1, 1)] {
             let text = format!("# {}\nText.\n## Below\nMore.", "é".repeat(chars));
-            let mut sections = Sections::of(&text);
+            let mut sections = Sections::of(&text, Headings::All);
             let read: Vec<Section> = sections.by_ref().collect();
             assert_eq!(sections.cut, cut);
             assert!(read.iter().all(|section| section.path[0].chars().count() == HEADING_CHARS_MAX));
@@ -194,12 +215,22 @@ mod tests {
 
     #[test]
     fn headings_of_a_flat_text_are_paragraphs() {
-        let mut sections = Sections::of("# A\nb\n# C\nd\n\n# E\nf");
+        let mut sections = Sections::of("# A\nb\n# C\nd\n\n# E\nf", Headings::All);
         assert_eq!(sections.next().unwrap().path, ["A"]);
         sections.ignore_headings();
         let rest = sections.next().unwrap();
         assert_eq!((rest.path.len(), rest.headings.len(), rest.paragraphs.len()), (0, 1, 3));
         assert_eq!(sections.next(), None);
+    }
+
+    #[test]
+    fn in_plain_text_a_heading_stands_apart() {
+        let paths = |text: &str| -> Vec<String> {
+            Sections::of(text, Headings::Apart).map(|section| section.path.join("/")).collect()
+        };
+        assert_eq!(paths("# A\n\nb\n\n# a comment\nc = 1\nd\n# another\n\ne"), ["A"]);
+        assert_eq!(paths("# one comment\n# and more\n\na"), [""]);
+        assert_eq!(paths("a\n\n# B"), ["", "B"]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What may be typed: commands, flags, their help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 
 use super::cache::CacheCommand;
-use super::database_args::{CloneArgs, DatabaseArgs, GraphArgs, PublishArgs};
+use super::database_args::{CloneArgs, DatabaseArgs, GraphArgs, PublishArgs, StatusArgs, UnpublishArgs};
 use super::eval_args::EvalCommand;
 
 /// The group of flags that say who answers as a language model; what needs one requires it.
@@ -53,10 +54,12 @@ pub(super) enum Command {
     Ask(Box<AskArgs>),
     /// Show the shortest paths between two passages, entities or documents.
     Path(PathArgs),
-    /// Say what an index holds and whether anything is missing.
-    Status(PlaceArgs),
+    /// Say what an index holds and whether anything is missing, or with `--neo4j` what is published there.
+    Status(StatusArgs),
     /// Publish an index to Neo4j: the graph there becomes that of the index.
     Publish(PublishArgs),
+    /// Take an index out of Neo4j again: all that Cairn wrote there is deleted, and nothing else. Asks first.
+    Unpublish(UnpublishArgs),
     /// Make an index of what Neo4j holds, to go on from there.
     Clone(CloneArgs),
     /// Check that an index is what was written, or with `--neo4j` what was published, and with `--repair` make it so.
@@ -75,6 +78,20 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     /// Index a small collection about an invented island and ask it three questions.
     Demo,
+    /// Read documents for another process, which says on standard input what to do.
+    #[command(hide = true)]
+    Worker(WorkerArgs),
+}
+
+/// What `cairn index` starts to read documents.
+#[derive(Debug, Args)]
+pub(super) struct WorkerArgs {
+    /// Set limits, then become the program that follows.
+    #[arg(long, requires = "command")]
+    pub(super) converter: bool,
+    /// The program and its arguments.
+    #[arg(last = true, requires = "converter")]
+    pub(super) command: Vec<OsString>,
 }
 
 /// Where the index is and how to print.
@@ -90,13 +107,21 @@ pub(super) struct PlaceArgs {
 
 /// `cairn index`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags, each for itself")]
 pub(super) struct IndexArgs {
-    /// Files and folders: .txt, .md, .json, .jsonl. Documents of these that are gone are removed from the index.
+    /// Files and folders: text, Markdown, HTML, tables, notebooks, JSON and more (docs/formats.md). Documents of these
+    /// that are gone are removed from the index. `-` reads one file from standard input, and removes nothing.
     #[arg(required_unless_present = "re_embed", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// What the file from standard input is called: the id of its document, and what tells its format.
+    #[arg(long, value_name = "NAME", default_value = "stdin", help_heading = DOCUMENTS)]
+    pub(super) stdin_name: String,
+    /// Make each row of a table a document.
+    #[arg(long, help_heading = DOCUMENTS)]
+    pub(super) rows: bool,
     /// Field of a JSON record that identifies it.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = DOCUMENTS)]
     pub(super) id_field: String,
@@ -380,9 +405,9 @@ pub(super) struct AskArgs {
     /// Print the Cypher that shows the path of the answer in Neo4j Browser, and a link that opens it there.
     #[arg(long, conflicts_with = "json", help_heading = NEO4J)]
     pub(super) cypher: bool,
-    /// Neo4j Browser, for the link.
-    #[arg(long, value_name = "URL", default_value = "http://localhost:7474", requires = "cypher", help_heading = NEO4J)]
-    pub(super) browser: String,
+    /// Neo4j Browser, for the link [default: `CAIRN_NEO4J_BROWSER`, or port 7474 of the server].
+    #[arg(long, value_name = "URL", requires = "cypher", help_heading = NEO4J)]
+    pub(super) browser: Option<String>,
 }
 
 /// Whether the sentences of a language model are printed as they come.

@@ -12,7 +12,7 @@ use crate::config::ModelRole;
 use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
 use crate::error::Result;
 use crate::graph::trail::WeightSet;
-use crate::neo4j::{Target, answer_cypher, browser_link};
+use crate::neo4j::{Questions, Target, answer_cypher, browser_link};
 use crate::query::{
     AskOptions, Filter, PICK_DEFAULT, Preset, QuerySyntax, SearchOptions, TrailRanker, UNCHECKED, UNMET, read_weights,
 };
@@ -24,7 +24,8 @@ const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let options = options(&args.find, &args.models, &args.call, surroundings)?;
     let mut options = SearchOptions { syntax: QuerySyntax::Search, ..options };
-    let place = typed::engine(args.place.index, &args.graph, &args.models, &args.call, ModelRole::Reason);
+    let place =
+        typed::engine(args.place.index, &args.graph, &args.models, &args.call, (ModelRole::Reason, Questions::One));
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(&place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -48,7 +49,7 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, &args.models, &args.call, surroundings)?;
     let index = args.place.index.clone();
-    let place = typed::engine(index, &args.graph, &args.models, &args.call, ModelRole::Answer);
+    let place = typed::engine(index, &args.graph, &args.models, &args.call, (ModelRole::Answer, Questions::One));
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(&place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
@@ -75,7 +76,8 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
         let uri = asked.unwrap_or(NEO4J_DEFAULT);
         let query = answer_cypher(&answer);
         screen.lines(&format!("\n{query}\n\n"))?;
-        screen.line(browser_link(&query, &args.browser, &Target::parse(uri)?))?;
+        let browser = args.browser.as_deref().or(surroundings.setup.settings.neo4j.browser.as_deref());
+        screen.line(browser_link(&query, browser, &Target::parse(uri)?))?;
     }
     notes(&answer, &surroundings.index(args.place.index), surroundings);
     Ok(())

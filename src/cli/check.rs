@@ -7,7 +7,7 @@ use super::{Done, Failure, Surroundings, progress, publish};
 use crate::domain::DatabaseError;
 use crate::error::{Error, Result};
 use crate::index::{self, IndexOptions, IndexReport};
-use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Restored, Session, Target, check, repair, restore};
+use crate::neo4j::{CheckReport, OtherVectors, PublishOptions, Session, Target, check, repair, restore};
 use crate::setup::Calls;
 use crate::workspace::{IndexCheck, Workspace};
 
@@ -79,13 +79,7 @@ fn show_index(report: &IndexCheck, surroundings: &Surroundings) {
 async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     let target = surroundings.setup.target(&args.database.options())?;
     let session = Session::connect(&target).await?;
-    let mut report = match check(&session).await {
-        Err(error) if args.repair && is_of_earlier_format(&error) => {
-            make_good(&target, surroundings).await?;
-            check(&session).await?
-        }
-        found => found?,
-    };
+    let mut report = check(&session).await?;
     if args.repair && report.lacks_schema() {
         show(&report, surroundings);
         make_good(&target, surroundings).await?;
@@ -116,19 +110,11 @@ async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     Err(Failure::Library(Error::Database { server: target.shown().to_owned(), source }))
 }
 
-const fn is_of_earlier_format(error: &Error) -> bool {
-    matches!(error, Error::Database { source: DatabaseError::Earlier { .. } | DatabaseError::Converting, .. })
-}
-
 /// Makes good what no index on disk is needed for.
 async fn make_good(target: &Target, surroundings: &Surroundings) -> Result<()> {
-    let Restored { is_converted, made } = restore(target).await?;
-    let screen = &surroundings.screen;
-    if is_converted {
-        screen.note("the graph was of an earlier format, and has this one now");
-    }
+    let made = restore(target).await?;
     if !made.is_empty() {
-        screen.note(format!("made again: {}", made.join(", ")));
+        surroundings.screen.note(format!("made again: {}", made.join(", ")));
     }
     Ok(())
 }

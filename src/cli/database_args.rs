@@ -72,6 +72,28 @@ pub(super) struct PublishArgs {
     pub(super) replace: bool,
 }
 
+/// `cairn status`.
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// What Neo4j holds, instead of an index on disk.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+}
+
+/// `cairn unpublish`.
+#[derive(Debug, Args)]
+pub(super) struct UnpublishArgs {
+    /// From where.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// Do not ask first.
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
 /// `cairn clone`.
 #[derive(Debug, Args)]
 pub(super) struct CloneArgs {

@@ -20,6 +20,7 @@ use crate::eval::{
     self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
 };
 use crate::files;
+use crate::neo4j::Questions;
 use crate::query::{N_HOP_MAX, Preset, QueryEngine, SearchOptions};
 use crate::text::counted;
 
@@ -68,7 +69,7 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
 
 async fn open_to_search(args: &AskAllArgs, role: ModelRole, surroundings: &Surroundings) -> Result<QueryEngine> {
     let call = of_all_questions(&args.call);
-    let place = typed::engine(args.place.index.clone(), &args.graph, &args.models, &call, role);
+    let place = typed::engine(args.place.index.clone(), &args.graph, &args.models, &call, (role, Questions::Many));
     Box::pin(surroundings.setup.engine(&place)).await
 }
 
@@ -178,7 +179,7 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     let index = surroundings.index(args.place.index.clone());
     let models = SearchModelArgs { models: args.models, reranker: None, rerank: None };
     let none = ModelCallArgs::default();
-    let place = typed::engine(args.place.index, &args.graph, &models, &none, ModelRole::Answer);
+    let place = typed::engine(args.place.index, &args.graph, &models, &none, (ModelRole::Answer, Questions::Many));
     let engine = Box::pin(surroundings.setup.engine(&place)).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
     let model = surroundings.setup.answer_model(&args.model, &args.budget, kept)?;

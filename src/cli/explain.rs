@@ -74,7 +74,7 @@ fn steps(
     let (new, old): (Vec<&Step>, Vec<&Step>) = steps.into_iter().partition(|it| !shown.contains(&(it.from, it.to)));
     for step in new.iter().take(SHOWN_MAX) {
         shown.insert((step.from, step.to));
-        screen.clipped(&format!("{:7.3}  {}", step.score, names.way(std::slice::from_ref(*step))))?;
+        screen.clipped(&format!("{:7.3}  {}", step.score, names.path(std::slice::from_ref(*step))))?;
     }
     more(screen, new.len().saturating_sub(SHOWN_MAX), "more")?;
     more(screen, old.len(), "as before")

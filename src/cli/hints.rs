@@ -47,7 +47,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::MissingPath { .. } => Some("check the path; nothing was changed"),
         Error::NoDocuments { .. } => {
-            Some("give a folder or file with .txt, .md, .json or .jsonl documents; the index was left as it was")
+            Some("give a folder or file of text, Markdown, HTML, tables or JSON; the index was left as it was")
         }
         Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
         Error::FoundSettings { .. } => Some(NEEDS_TRUST),
@@ -134,7 +134,10 @@ const fn of_database(error: &DatabaseError) -> &'static str {
             "give them with `--user NAME` and `--password-file FILE`, or `CAIRN_NEO4J_USER` and \
              `CAIRN_NEO4J_PASSWORD`; nothing was changed"
         }
-        DatabaseError::NoDatabase { .. } => "name one that is there with `--database NAME`; nothing was changed",
+        DatabaseError::NoDatabase { .. } => {
+            "leave `--database` out for the server's own, `neo4j`, the only one in the Community edition, or name one \
+             that `SHOW DATABASES` lists; nothing was changed"
+        }
         DatabaseError::TooOld { .. } => "use Neo4j 5.26; nothing was changed",
         DatabaseError::ReadOnly { .. } => {
             "allow the user to write there, or name another database; nothing was changed"
@@ -146,12 +149,7 @@ const fn of_database(error: &DatabaseError) -> &'static str {
         }
         DatabaseError::InTheWay { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
         DatabaseError::Earlier { .. } => {
-            "bring it to this format, with `cairn publish` from its index or with `cairn check --neo4j URI \
-             --repair`; nothing was changed"
-        }
-        DatabaseError::Converting => {
-            "wait until that has ended; if it was broken off, `cairn publish` from its index or `cairn check \
-             --neo4j URI --repair` goes on"
+            "publish its index again with `cairn publish --neo4j URI`, which replaces it whole; nothing was changed"
         }
         DatabaseError::NoIndex => "publish one with `cairn publish --neo4j URI`",
         DatabaseError::Format { .. } => "use the program that published it; nothing was changed",
@@ -160,7 +158,8 @@ const fn of_database(error: &DatabaseError) -> &'static str {
         }
         DatabaseError::Schema { .. } => "make them again with `cairn check --neo4j URI --repair`; nothing was changed",
         DatabaseError::Publishing { .. } => {
-            "wait for it to end, or if it was killed on another machine, for half a minute; nothing was changed"
+            "wait for it to end; if it was killed, run the same command again once its lease has ended; nothing was \
+             changed"
         }
         DatabaseError::Overtaken => {
             "run the same command again when the other has ended; readers see the last version that was published \

@@ -1,5 +1,6 @@
 //! `cairn index`.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use super::args::IndexArgs;
@@ -7,18 +8,20 @@ use super::publish::{self, publish_from};
 use super::{Done, Surroundings, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
-use crate::config::ModelRole;
+use crate::config::{self, ModelRole, Settings};
 use crate::error::{Error, Result};
 use crate::graph::matching::EDGES_MAX;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{
     FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
 };
-use crate::ingest::IngestOptions;
+use crate::ingest::{IngestOptions, Rows};
 use crate::neo4j::{OtherVectors, PublishOptions};
 use crate::skill::QuestionCalls;
 use crate::text::counted;
 
+/// The path that stands for standard input.
+const STDIN: &str = "-";
 /// Skipped sources that are named on a terminal; `cairn status` names all.
 const SKIPS_SHOWN_MAX: usize = 10;
 
@@ -31,9 +34,9 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
         progress: Some(sink),
         cancellation,
         calls_at_once: surroundings.setup.limits(ModelRole::Index).concurrency,
-        ..options(&args)?
+        ..options(&args, &surroundings.setup.settings)?
     };
-    let sources = Sources::Paths(args.paths.clone());
+    let sources = sources(&args, &options)?;
     let names_none = matches!(&sources, Sources::Paths(paths) if paths.is_empty());
     if !(names_none && options.other_embedder == OtherEmbedder::ReEmbed) {
         sources.check()?;
@@ -70,6 +73,26 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     index_model::end(report.model.as_ref())
 }
 
+/// Returns what is to be read: standard input stands alone.
+fn sources(args: &IndexArgs, options: &IndexOptions) -> Result<Sources> {
+    if !args.paths.iter().any(|path| path.as_os_str() == STDIN) {
+        return Ok(Sources::Paths(args.paths.clone()));
+    }
+    if args.paths.len() > 1 {
+        return Err(Error::Option {
+            option: "list of sources",
+            value: STDIN.to_owned(),
+            reason: "standard input is read alone, without files and folders".to_owned(),
+        });
+    }
+    let bytes_max = options.ingest.document_bytes_max;
+    let mut bytes = Vec::new();
+    // One byte more than a document may have tells that there are too many.
+    let read = std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io("read", STDIN))?;
+    Ok(Sources::Bytes { name: args.stdin_name.clone(), bytes })
+}
+
 /// Who gives an index another embedder means the published one too.
 const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     match other {
@@ -78,7 +101,7 @@ const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     }
 }
 
-fn options(args: &IndexArgs) -> Result<IndexOptions> {
+fn options(args: &IndexArgs, settings: &Settings) -> Result<IndexOptions> {
     if args.passage_tokens < PASSAGE_TOKENS_MIN {
         return Err(Error::Option {
             option: "limit of word pieces",
@@ -92,6 +115,9 @@ fn options(args: &IndexArgs) -> Result<IndexOptions> {
             id_field: args.id_field.clone(),
             title_field: (args.title_field != "none").then(|| args.title_field.clone()),
             text_field: args.text_field.clone(),
+            rows: if args.rows { Rows::Each } else { Rows::Together },
+            worker: config::own_program(),
+            converters: settings.converters.clone(),
             ..IngestOptions::default()
         },
         chunk: ChunkOptions {

@@ -28,6 +28,7 @@ mod show;
 mod snippet;
 mod status;
 mod streamed;
+mod worker;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,9 @@ pub fn main() -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
+    if let Command::Worker(args) = &cli.command {
+        return worker::run(args);
+    }
     let (mut settings, refused) = match Settings::read(cli.config.as_deref()) {
         Ok(settings) => (settings, None),
         Err(error) => (Settings::default(), Some(error)),
@@ -177,7 +181,8 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
-        Command::Status(args) => status::run(&args, surroundings),
+        Command::Status(args) => status::run(&args, surroundings).await,
+        Command::Unpublish(args) => publish::unpublish(&args, surroundings).await,
         Command::Cache(command) => cache::run(&command, surroundings),
         Command::Publish(args) => publish::run(&args, surroundings).await,
         Command::Clone(args) => clone::run(args, surroundings).await,
@@ -187,6 +192,8 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Eval(command) => Box::pin(eval::run(command, surroundings)).await,
         Command::Doctor(args) => doctor::run(&args, surroundings).await,
         Command::Demo => demo::run(surroundings).await,
+        // It ran before there were surroundings.
+        Command::Worker(_) => Ok(()),
     }
 }
 
@@ -196,14 +203,14 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Path(args) => args.place.json,
-        Command::Status(args) => args.json,
+        Command::Status(args) => args.place.json,
         Command::Publish(args) => args.place.json,
         Command::Check(args) => args.place.json,
         Command::Report(args) => args.place.json,
         Command::Eval(command) => command.json(),
         Command::Cache(command) => command.json(),
         Command::Doctor(args) => args.place.json,
-        Command::Clone(_) | Command::Export(_) | Command::Demo => false,
+        Command::Clone(_) | Command::Unpublish(_) | Command::Export(_) | Command::Demo | Command::Worker(_) => false,
     }
 }
 

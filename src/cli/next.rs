@@ -59,11 +59,6 @@ impl Next {
         format!("{} {command}", self.program)
     }
 
-    /// Returns a command whose last flag has a value of the user's; `otherwise` stands for one that cannot be shown.
-    pub(super) fn with(&self, command: &'static str, text: &str, otherwise: &'static str) -> String {
-        format!("{} {command}{}", self.program, after_flag(text, otherwise))
-    }
-
     /// Returns what to do about an error.
     pub(super) fn after(&self, error: &Error) -> Option<String> {
         match error {
@@ -148,7 +143,6 @@ mod tests {
         assert_eq!(about("Who's there?"), r"cairn search 'Who'\''s there?' --index 'a b'");
         assert_eq!(about("-x $y"), "cairn search --index 'a b' -- '-x $y'");
         assert_eq!(about("a\nb"), "cairn search \"YOUR QUESTION\" --index 'a b'");
-        assert_eq!(next.with("export --neo4j", "bolt://a;b", "URI"), "cairn export --neo4j 'bolt://a;b'");
     }
 
     #[cfg(unix)]

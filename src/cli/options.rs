@@ -6,6 +6,7 @@ use super::args::{IndexArgs, ModelArgs, ModelCallArgs, RecordingArgs, SearchMode
 use super::database_args::{DatabaseArgs, GraphArgs};
 use crate::config::{Database, ModelRole};
 use crate::index::OtherEmbedder;
+use crate::neo4j::Questions;
 use crate::setup::{CallOptions, EngineOptions, FillOptions, ModelOptions, RecordingFiles, RerankOptions};
 
 impl ModelArgs {
@@ -83,11 +84,12 @@ pub(super) fn engine(
     graph: &GraphArgs,
     models: &SearchModelArgs,
     call: &ModelCallArgs,
-    role: ModelRole,
+    (role, questions): (ModelRole, Questions),
 ) -> EngineOptions {
     EngineOptions {
         index,
         database: graph.named(),
+        questions,
         models: models.models.options(),
         rerank: models.rerank(),
         call: call.options(),

@@ -7,10 +7,11 @@ use super::args::PathArgs;
 use super::{Done, Surroundings, show};
 use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
 use crate::error::Result;
+use crate::neo4j::Questions;
 use crate::query::{self, Source};
 use crate::text::counted;
 
-/// Columns before a way.
+/// Columns before a path.
 const INDENT: usize = 4;
 
 /// Runs `cairn path`.
@@ -28,15 +29,15 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&found);
     }
     let screen = &surroundings.screen;
-    let ways = ways(&found.paths);
-    for (way, number) in ways.iter().zip(1..) {
-        let steps = counted(way.path.steps.len(), "step");
+    let drawn = distinct(&found.paths);
+    for (path, number) in drawn.iter().zip(1..) {
+        let steps = counted(path.path.steps.len(), "step");
         let new =
-            if number == 1 || way.new.is_empty() { String::new() } else { format!(", over {}", way.new.join(", ")) };
+            if number == 1 || path.new.is_empty() { String::new() } else { format!(", over {}", path.new.join(", ")) };
         screen.line(format!("{number:>2}. {steps}{new}"))?;
-        screen.wrapped(&way.text, INDENT)?;
-        if !way.alike.is_empty() {
-            let (count, others) = (way.alike.len(), way.other_passages().join(", "));
+        screen.wrapped(&path.text, INDENT)?;
+        if !path.alike.is_empty() {
+            let (count, others) = (path.alike.len(), path.other_passages().join(", "));
             screen.wrapped(&format!("and {count} more like it, over other passages of {others}"), INDENT)?;
         }
     }
@@ -54,7 +55,7 @@ async fn find(
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
     let source = if let Some(database) = args.graph.named() {
-        Source::Asked(Arc::new(surroundings.setup.graph(&database).await?))
+        Source::Asked(Arc::new(surroundings.setup.graph(&database, Questions::One).await?))
     } else {
         let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         Source::Whole(Arc::new(workspace.snapshot()?))
@@ -62,18 +63,18 @@ async fn find(
     query::paths(&source, from, to, options).await
 }
 
-/// A way as it is shown, for all that look like it.
-struct Way<'a> {
+/// A path as it is shown, for all that look like it.
+struct Drawn<'a> {
     path: &'a GraphPath,
     text: String,
-    /// What it goes over that no way before it does.
+    /// What it goes over that no path before it does.
     new: Vec<String>,
-    /// Ways that look like it, and go over other passages of the same names.
+    /// Paths that look like it, and go over other passages of the same names.
     alike: Vec<&'a GraphPath>,
 }
 
-impl Way<'_> {
-    /// Returns the names of the passages in whose place another way has others.
+impl Drawn<'_> {
+    /// Returns the names of the passages in whose place another path has others.
     fn other_passages(&self) -> Vec<String> {
         let differs =
             |place: &usize| self.alike.iter().any(|other| other.nodes.get(*place) != self.path.nodes.get(*place));
@@ -84,28 +85,28 @@ impl Way<'_> {
     }
 }
 
-/// Returns ways each of which looks different, in order.
-fn ways(paths: &[GraphPath]) -> Vec<Way<'_>> {
-    let mut ways: Vec<Way<'_>> = Vec::new();
+/// Returns paths each of which looks different, in order.
+fn distinct(paths: &[GraphPath]) -> Vec<Drawn<'_>> {
+    let mut all: Vec<Drawn<'_>> = Vec::new();
     let mut known: Vec<String> = Vec::new();
     for path in paths {
-        let text = way(path);
-        if let Some(before) = ways.iter_mut().find(|before| before.text == text) {
+        let text = drawn(path);
+        if let Some(before) = all.iter_mut().find(|before| before.text == text) {
             before.alike.push(path);
             continue;
         }
         let mut new: Vec<String> = path.nodes.iter().map(name).filter(|name| !known.contains(name)).collect();
         new.dedup();
         known.extend(new.iter().cloned());
-        ways.push(Way { path, text, new, alike: Vec::new() });
+        all.push(Drawn { path, text, new, alike: Vec::new() });
     }
-    ways
+    all
 }
 
-/// Returns a way from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the edge
-/// leads; a thing stands in brackets.
-fn way(path: &GraphPath) -> String {
-    let mut way = path.nodes.first().map_or_else(String::new, name);
+/// Returns a path from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the
+/// edge leads; an entity stands in brackets.
+fn drawn(path: &GraphPath) -> String {
+    let mut drawn = path.nodes.first().map_or_else(String::new, name);
     for (step, node) in path.steps.iter().zip(path.nodes.iter().skip(1)) {
         let (direction, said) = match step {
             PathStep::QuestionEdge { direction, question } => (direction, question.as_str()),
@@ -115,11 +116,11 @@ fn way(path: &GraphPath) -> String {
         let name = name(node);
         // Writing to a string cannot fail.
         let _written = match direction {
-            Direction::Forward => write!(way, " —{said}→ {name}"),
-            Direction::Backward => write!(way, " ←{said}— {name}"),
+            Direction::Forward => write!(drawn, " —{said}→ {name}"),
+            Direction::Backward => write!(drawn, " ←{said}— {name}"),
         };
     }
-    way
+    drawn
 }
 
 fn name(node: &PathNode) -> String {
@@ -150,10 +151,10 @@ mod tests {
             ],
         };
         let paths = [path(passage(1, "Mill")), path(passage(2, "Mill")), path(passage(3, "Tower"))];
-        let ways = ways(&paths);
-        assert_eq!(ways.iter().map(|way| way.alike.len()).collect::<Vec<_>>(), [1, 0]);
-        assert_eq!(ways[0].other_passages(), ["Mill"]);
-        assert_eq!(ways[1].new, ["Tower"]);
+        let shown = distinct(&paths);
+        assert_eq!(shown.iter().map(|path| path.alike.len()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(shown[0].other_passages(), ["Mill"]);
+        assert_eq!(shown[1].new, ["Tower"]);
     }
 
     #[test]
@@ -177,6 +178,6 @@ mod tests {
             ],
         };
         let due = "Town (document) ←part of— Town › Port —Who built it?→ Mill ←mentioned in— [anna]";
-        assert_eq!(way(&path), due);
+        assert_eq!(drawn(&path), due);
     }
 }

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use super::database_args::{DatabaseArgs, PublishArgs};
-use super::{Done, Surroundings, progress};
-use crate::error::Result;
-use crate::neo4j::{OtherIndex, OtherVectors, PublishOptions, PublishReport, publish};
+use super::database_args::{DatabaseArgs, PublishArgs, UnpublishArgs};
+use super::{Done, Failure, Surroundings, progress};
+use crate::error::{Error, Result};
+use crate::neo4j::{
+    self, OtherIndex, OtherVectors, PublishOptions, PublishReport, Session, Target, Unpublishing, browser_link,
+    publish, to_unpublish,
+};
+use crate::text::counted;
 
 /// Runs `cairn publish`.
 pub(super) async fn run(args: &PublishArgs, surroundings: &Surroundings) -> Done {
@@ -60,9 +64,49 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
     if let Some(seconds) = report.index_seconds {
         screen.note(format!("its indexes were filled in {seconds:.1} s more"));
     }
-    let export = match args.neo4j.as_deref() {
-        Some(uri) => surroundings.next.with("export --canonical --neo4j", uri, "URI"),
-        None => surroundings.next.plain("export --canonical"),
+    let target = surroundings.setup.target(&args.options());
+    if let Ok(target) = target {
+        let browser = surroundings.setup.settings.neo4j.browser.as_deref();
+        screen.note(format!("next: see it in Neo4j Browser: {}", browser_link(OVERVIEW, browser, &target)));
+    }
+}
+
+/// What a person sees of a graph first.
+const OVERVIEW: &str = "MATCH path = (:Document)<-[:PART_OF]-(:Passage)-[:LEADS_TO]->(:Passage) RETURN path LIMIT 50";
+
+/// Runs `cairn unpublish`.
+pub(super) async fn unpublish(args: &UnpublishArgs, surroundings: &Surroundings) -> Done {
+    let target = surroundings.setup.target(&args.database.options())?;
+    let session = Session::connect(&target).await?;
+    let found = to_unpublish(&session).await?;
+    let screen = &surroundings.screen;
+    screen.note(what_goes(&found, &target));
+    if !args.yes && !screen.confirmed("delete that? Type yes: ") {
+        return Err(Failure::Library(Error::Option {
+            option: "answer",
+            value: String::new(),
+            reason: "nothing was deleted; type `yes`, or give `--yes`".to_owned(),
+        }));
+    }
+    neo4j::unpublish(&session).await?;
+    screen.note(format!("Neo4j at `{}` holds no index of Cairn any more; nodes of others' stay", target.shown()));
+    Ok(())
+}
+
+/// Says what would be deleted, and what would stay.
+fn what_goes(found: &Unpublishing, target: &Target) -> String {
+    let Unpublishing { collection, nodes, relationships, detached, kept } = found;
+    let of = collection.map(|it| format!(" of the collection {it}")).unwrap_or_default();
+    let torn = match detached {
+        0 => String::new(),
+        count => format!(", and {} of others' that hang on them", counted(*count, "relationship")),
     };
-    screen.note(format!("next: {export}"));
+    format!(
+        "Neo4j at `{}` holds {} and {} of Cairn{of}; they would go{torn}, with constraints and indexes whose names \
+         begin with `cairn_`; {} of others' would stay",
+        target.shown(),
+        counted(*nodes, "node"),
+        counted(*relationships, "relationship"),
+        counted(*kept, "node"),
+    )
 }

@@ -141,6 +141,23 @@ impl Stream {
     }
 }
 
+/// Takes the output of this process for what calls itself a frame; what libraries print goes to the errors from now on.
+///
+/// # Errors
+///
+/// If the system refuses, or has no such streams.
+#[cfg(unix)]
+pub(super) fn take_output() -> io::Result<std::fs::File> {
+    let output = rustix::io::dup(io::stdout())?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(output.into())
+}
+
+#[cfg(not(unix))]
+pub(super) fn take_output() -> io::Result<std::fs::File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Where a command writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
@@ -153,6 +170,17 @@ impl Screen {
     #[must_use]
     pub(super) fn new(no_color: bool) -> Self {
         Self { output: Stream::new(Standard::Output, no_color), errors: Stream::new(Standard::Error, no_color) }
+    }
+
+    /// Asks a person at the terminal, and returns whether the answer is yes; nobody else is asked.
+    #[must_use]
+    pub(super) fn confirmed(&self, question: &str) -> bool {
+        if !io::stdin().is_terminal() {
+            return false;
+        }
+        self.note(question);
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
     }
 
     /// Returns whether a person watches stdout.

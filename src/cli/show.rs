@@ -1,4 +1,4 @@
-//! What was found, for people: passages, answers, the way that led to them.
+//! What was found, for people: passages, answers, the path that led to them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const INDENT: usize = 4;
 pub(super) struct Names(BTreeMap<PassageId, String>);
 
 impl Names {
-    /// Returns the names of `hits`, of those on the way to them, and of whatever else `ledger` names.
+    /// Returns the names of `hits`, of those on the paths to them, and of whatever else `ledger` names.
     pub(super) async fn of(engine: &QueryEngine, hits: &[Hit], ledger: &Ledger) -> Result<Self> {
         let on_ways = hits.iter().flat_map(|hit| &hit.path).flat_map(|step| [step.from, step.to]);
         let mut names = engine.names(&on_ways.chain(ledger.passages()).collect()).await?;
@@ -45,21 +45,21 @@ impl Names {
         self.0.get(&passage).map_or("another passage", String::as_str)
     }
 
-    /// Returns a way from passage to passage: `A → B —Anna Holt→ C —When was D born?→ D`.
+    /// Returns a path from passage to passage: `A → B —Anna Holt→ C —When was D born?→ D`.
     ///
     /// An arrow without a word leads to the passage of a name that stands in the one before it; a name over an arrow is
     /// one that both mention, or another name of the passage; a question over it is one that the next passage answers.
-    pub(super) fn way(&self, steps: &[Step]) -> String {
-        let mut way = String::new();
+    pub(super) fn path(&self, steps: &[Step]) -> String {
+        let mut path = String::new();
         for step in steps {
             let [from, to] = [step.from, step.to].map(|it| self.get(it));
-            if way.is_empty() {
-                way.push_str(from);
+            if path.is_empty() {
+                path.push_str(from);
             }
-            way.push_str(&arrow(step, to));
-            way.push_str(to);
+            path.push_str(&arrow(step, to));
+            path.push_str(to);
         }
-        way
+        path
     }
 }
 
@@ -96,12 +96,12 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<(
     for hit in hits {
         let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
         let name = screen.strong(format!("{}{section}", hit.name));
-        let place = screen.faint(place(&hit.uri, hit.span));
+        let place = screen.faint(place(hit.location(), &hit.uri, hit.span));
         screen.line(Styled::from(format!("{:>2}. ", hit.rank)).and(name).and("  ").and(place))?;
         for line in shown_lines(&hit.text, &hit.matches) {
             screen.wrapped_marked(&line.text, &line.marks, INDENT)?;
         }
-        way(screen, names, &hit.path)?;
+        path(screen, names, &hit.path)?;
         for said in [why(&hit.why, &hit.path), near_equal(hit)].into_iter().flatten() {
             screen.line(Styled::from(" ".repeat(INDENT)).and(screen.faint(said)))?;
         }
@@ -145,7 +145,7 @@ pub(super) fn spellings(screen: &Screen, ledger: &Ledger) {
     }
 }
 
-/// Shows an answer with its quotations and, where a quotation was reached over an edge, the way to it.
+/// Shows an answer with its quotations and, where a quotation was reached over an edge, the path to it.
 ///
 /// # Errors
 ///
@@ -181,13 +181,14 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
     }
     screen.line("")?;
     for (citation, number) in answer.citations.iter().zip(1..) {
-        let (name, place) = (screen.strong(&citation.document), screen.faint(place(&citation.uri, citation.span)));
+        let (name, place) =
+            (screen.strong(&citation.document), screen.faint(place(citation.location(), &citation.uri, citation.span)));
         screen.line(Styled::from(format!("[{number}] ")).and(name).and("  ").and(place))?;
         if answer.kind == AnswerKind::Written {
             screen.wrapped(&format!("“{}”", one_line(&citation.quote)), INDENT)?;
         }
         let path = answer.hits.iter().find(|hit| hit.passage == citation.passage).map_or(&[][..], |hit| &hit.path);
-        way(screen, names, path)?;
+        self::path(screen, names, path)?;
     }
     Ok(())
 }
@@ -267,12 +268,13 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
     screen.note(format!("`{}` found these with {}", work.model, work.spent));
 }
 
-fn way(screen: &Screen, names: &Names, path: &[Step]) -> io::Result<()> {
-    if path.is_empty() { Ok(()) } else { screen.wrapped(&names.way(path), INDENT) }
+fn path(screen: &Screen, names: &Names, steps: &[Step]) -> io::Result<()> {
+    if steps.is_empty() { Ok(()) } else { screen.wrapped(&names.path(steps), INDENT) }
 }
 
-fn place(uri: &str, span: Span) -> String {
-    format!("{uri} {}–{}", span.start, span.end)
+/// Returns where to turn to, or the bytes where a file has neither pages nor lines.
+fn place(location: String, uri: &str, span: Span) -> String {
+    if location == uri { format!("{uri} {}–{}", span.start, span.end) } else { location }
 }
 
 fn one_line(text: &str) -> String {
@@ -293,6 +295,8 @@ mod tests {
             name: document.to_owned(),
             uri: document.to_owned(),
             section: Some(section.to_owned()),
+            page: None,
+            line: None,
             span: Span { start: 0, end: 1 },
             text: String::new(),
             score: 1.0,
@@ -339,7 +343,7 @@ mod tests {
             step(&hits[2], &hits[1], StepKind::SharedEntity, "Harl"),
             step(&hits[1], &hits[2], StepKind::QuestionEdge, ""),
         ];
-        let way = Names::of_hits(&hits).way(&steps);
-        assert_eq!(way, "Town › Port → Anna —Harl→ Town › Mill —Who is Anna?→ Anna");
+        let path = Names::of_hits(&hits).path(&steps);
+        assert_eq!(path, "Town › Port → Anna —Harl→ Town › Mill —Who is Anna?→ Anna");
     }
 }

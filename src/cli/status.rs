@@ -5,13 +5,53 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::PlaceArgs;
+use super::database_args::StatusArgs;
 use super::{Done, Surroundings};
-use crate::domain::Spent;
+use crate::domain::{Counts, LeftOut, Spent, left_out};
+use crate::neo4j::{self, GraphStatus, Session};
 use crate::text::counted;
 use crate::workspace::{Status, WrittenCounts};
 
 /// Runs `cairn status`.
-pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
+pub(super) async fn run(args: &StatusArgs, surroundings: &Surroundings) -> Done {
+    if args.database.neo4j.is_some() {
+        let session = Session::connect(&surroundings.setup.target(&args.database.options())?).await?;
+        let status = neo4j::status(&session).await?;
+        return if args.place.json { surroundings.print_json(&status) } else { show_graph(&status, surroundings) };
+    }
+    run_on_index(&args.place, surroundings)
+}
+
+fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
+    let GraphStatus { counts, version, format, .. } = status;
+    let unknown = || "unknown".to_owned();
+    let published = status.published.clone().unwrap_or_else(unknown);
+    let by = status.program.as_ref().map(|program| format!(" by {program}")).unwrap_or_default();
+    let rest = if status.is_whole { "" } else { ", with what the version before left: publish again" };
+    let rows = [
+        ("server", format!("Neo4j {}", status.server)),
+        ("collection", status.collection.map_or_else(unknown, |it| it.to_string())),
+        ("version", format!("{version} of the graph (format {format}), published {published}{by}{rest}")),
+        ("embedder", status.embedder.clone()),
+    ];
+    for (name, value) in rows.into_iter().chain(contents(counts)) {
+        surroundings.screen.line(format!("{name:10} {value}"))?;
+    }
+    Ok(())
+}
+
+/// Returns how much a version holds.
+fn contents(counts: &Counts) -> [(&'static str, String); 5] {
+    [
+        ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
+        ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
+        ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
+        ("edges", counts.edges.to_string()),
+        ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
+    ]
+}
+
+fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.index.clone());
     let status = surroundings.workspace(&path)?.status()?;
     if args.json {
@@ -30,6 +70,8 @@ pub(super) fn run(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
                 "failures": status.unwritten,
             },
             "spent": spending(&status),
+            "media_types": status.media_types,
+            "left_out": left_out(&status.skips),
             "skips": status.skips,
             "bytes": status.bytes,
         }));
@@ -63,14 +105,10 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         ("collection", status.collection.to_string()),
         ("version", version),
         ("embedder", status.embedder.clone()),
-        ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
-        ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
-        ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
-        ("edges", counts.edges.to_string()),
-        ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
-        ("progress", progress(path, status, surroundings)),
+        ("kinds", kinds(status)),
     ];
-    for (name, value) in rows {
+    let progress = ("progress", progress(path, status, surroundings));
+    for (name, value) in rows.into_iter().chain(contents(counts)).chain([progress]) {
         screen.line(format!("{name:10} {value}"))?;
     }
     if counts.without_vectors > 0 {
@@ -89,10 +127,20 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for skip in &status.unwritten {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
-    for skip in &status.skips {
-        screen.line(format!("skipped    {}: {}", skip.source, skip.reason))?;
+    for group in left_out(&status.skips) {
+        let LeftOut { reason, count, examples } = group;
+        let more = if status.skips.len() > examples.len() && count > examples.len() as u64 { ", …" } else { "" };
+        screen.line(format!("left out   {count}: {reason} ({}{more})", examples.join(", ")))?;
     }
     Ok(())
+}
+
+/// Says how many documents there are of each media type, the most first.
+fn kinds(status: &Status) -> String {
+    let mut types: Vec<(&String, &u64)> = status.media_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let shown = types.into_iter().map(|(name, count)| format!("{count} {name}"));
+    shown.collect::<Vec<String>>().join(", ")
 }
 
 /// Says how many documents are in the version, and how many are still to come into one.

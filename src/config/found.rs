@@ -50,6 +50,8 @@ struct File {
     neo4j: BTreeMap<Spanned<String>, IgnoredAny>,
     #[serde(default)]
     model: BTreeMap<Spanned<String>, IgnoredAny>,
+    #[serde(default)]
+    ingest: BTreeMap<Spanned<String>, IgnoredAny>,
 }
 
 /// Reads a file; paths in it are meant from its folder.
@@ -100,7 +102,7 @@ impl File {
     fn first_that_needs_trust(&self) -> Option<(usize, String)> {
         let single = [("onnx_runtime", &self.onnx_runtime), ("models", &self.models)];
         let single = single.into_iter().filter_map(|(key, it)| Some((it.as_ref()?.span().start, key.to_owned())));
-        let tables = [("neo4j", &self.neo4j), ("model", &self.model)];
+        let tables = [("neo4j", &self.neo4j), ("model", &self.model), ("ingest", &self.ingest)];
         let in_tables = tables.into_iter().flat_map(|(table, keys)| {
             keys.keys().map(move |key| (key.span().start, format!("{table}.{}", key.get_ref())))
         });
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn whatever_is_loaded_called_or_sent_is_refused_with_its_line() {
         let top = ["onnx_runtime = \"x\"", "models = \"x\"", "embedder = \"onnx:x\"", "embedder = \"openai:m\""];
-        let neo4j = ["uri", "database", "user", "password", "password_file", "traversal", "memory", "cache"];
+        let neo4j = ["uri", "database", "user", "password", "password_file", "traversal", "memory", "cache", "browser"];
         let model = [
             "server",
             "url",
@@ -180,6 +182,7 @@ mod tests {
             |table: &'static str| move |key: &str| (format!("{table}.{key}"), format!("[{table}]\n{key} = 1"));
         let inline = |(key, _): (String, String)| (key.clone(), format!("\n{key} = {{ a = \"hush\" }}"));
         let tables: Vec<_> = neo4j.map(in_table("neo4j")).into_iter().chain(model.map(in_table("model"))).collect();
+        let tables: Vec<_> = tables.into_iter().chain(["convert"].map(in_table("ingest"))).collect();
         let cases: Vec<_> = top.chain(tables.clone()).chain(tables.into_iter().map(inline)).collect();
         for (key, text) in cases {
             let error = read_text(&text).unwrap_err();

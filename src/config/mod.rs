@@ -10,6 +10,7 @@ mod found;
 mod model;
 mod own;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,22 @@ pub struct Settings {
     pub no_mmap: bool,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
+    /// `ingest.convert`: programs that turn files into text, by extension.
+    pub converters: BTreeMap<String, Vec<String>>,
+}
+
+/// Returns this program, so that it can start itself again; nothing where the system does not say.
+#[must_use]
+pub fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
+/// Returns what a converter of the user's own gets to see of the environment: where programs are, and the language; no
+/// keys and passwords.
+#[must_use]
+pub fn converter_environment() -> Vec<(OsString, OsString)> {
+    let kept = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE"];
+    kept.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?))).collect()
 }
 
 /// Which files with settings were read.
@@ -83,6 +100,8 @@ pub struct Database {
     pub memory: Option<String>,
     /// `CAIRN_NEO4J_CACHE`, `neo4j.cache`: the folder for copies of its structure.
     pub cache: Option<PathBuf>,
+    /// `CAIRN_NEO4J_BROWSER`, `neo4j.browser`: where its Browser is, for links.
+    pub browser: Option<String>,
 }
 
 impl Database {
@@ -101,6 +120,7 @@ impl Database {
             traversal: self.traversal.clone().or_else(|| usual.traversal.clone()),
             memory: self.memory.clone().or_else(|| usual.memory.clone()),
             cache: self.cache.clone().or_else(|| usual.cache.clone()),
+            browser: self.browser.clone().or_else(|| usual.browser.clone()),
         }
     }
 }
@@ -108,7 +128,7 @@ impl Database {
 impl std::fmt::Debug for Database {
     /// Leaves the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { uri, name, user, password: _, password_file, traversal, memory, cache } = self;
+        let Self { uri, name, user, password: _, password_file, traversal, memory, cache, browser } = self;
         f.debug_struct("Database")
             .field("uri", uri)
             .field("name", name)
@@ -117,6 +137,7 @@ impl std::fmt::Debug for Database {
             .field("traversal", traversal)
             .field("memory", memory)
             .field("cache", cache)
+            .field("browser", browser)
             .finish_non_exhaustive()
     }
 }
@@ -174,10 +195,12 @@ impl Settings {
                 traversal: text("CAIRN_NEO4J_TRAVERSAL").or(own.neo4j.traversal),
                 memory: text("CAIRN_NEO4J_MEMORY").or(own.neo4j.memory),
                 cache: path("CAIRN_NEO4J_CACHE").or(own.neo4j.cache),
+                browser: text("CAIRN_NEO4J_BROWSER").or(own.neo4j.browser),
             },
             model: LanguageModel::of(variable, own.model),
             no_color: set(variable, NO_COLOR).is_some(),
             no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || found.no_mmap || own.no_mmap,
+            converters: own.converters,
         }
     }
 

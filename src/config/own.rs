@@ -1,5 +1,6 @@
 //! The user's own configuration: trusted, and so free to say what is loaded and who is asked.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use super::model::FileModel;
 use super::{Database, Settings, folder_of};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::ingest::PLACEHOLDER;
 
 /// The name of a file with settings.
 pub(super) const NAME: &str = "cairn.toml";
@@ -34,6 +36,31 @@ struct File {
     neo4j: Neo4j,
     #[serde(default)]
     model: FileModel,
+    #[serde(default)]
+    ingest: Ingest,
+}
+
+/// What it may say of reading documents.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ingest {
+    #[serde(default)]
+    convert: BTreeMap<String, Vec<String>>,
+}
+
+impl Ingest {
+    /// Returns the commands, by extension in lower case and without its dot; or which of them names no file.
+    fn converters(self) -> std::result::Result<BTreeMap<String, Vec<String>>, String> {
+        let checked = self.convert.into_iter().map(|(extension, command)| {
+            let key = extension.trim_start_matches('.').to_lowercase();
+            if command.iter().skip(1).any(|argument| argument.contains(PLACEHOLDER)) && !key.is_empty() {
+                return Ok((key, command));
+            }
+            let form = "a program, then arguments of which one holds `{}`";
+            Err(format!("`ingest.convert` of `{extension}` is no command: {form}"))
+        });
+        checked.collect()
+    }
 }
 
 /// What it may say of the database.
@@ -47,6 +74,7 @@ struct Neo4j {
     traversal: Option<String>,
     memory: Option<u64>,
     cache: Option<PathBuf>,
+    browser: Option<String>,
     /// Only to be refused with a reason.
     password: Option<serde::de::IgnoredAny>,
 }
@@ -100,9 +128,11 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
             traversal: file.neo4j.traversal,
             memory: file.neo4j.memory.map(|megabytes| megabytes.to_string()),
             cache: file.neo4j.cache.map(from_folder),
+            browser: file.neo4j.browser,
         },
         model: file.model.settings(folder),
         no_mmap: file.no_mmap,
+        converters: file.ingest.converters().map_err(refuse)?,
         ..Settings::default()
     })
 }
@@ -153,6 +183,16 @@ mod tests {
         assert_eq!(read_text("embedder = \"none\"").unwrap().embedder.as_deref(), Some("none"));
         assert_eq!(read_text("deadline = 2").unwrap().deadline.as_deref(), Some("2"));
         assert_eq!(read_text("deadline = 2.5").unwrap().deadline.as_deref(), Some("2.5"));
+    }
+
+    #[test]
+    fn converters_are_commands_that_take_a_file() {
+        let settings = read_text("[ingest.convert]\n\".DJVU\" = [\"djvutxt\", \"{}\"]").unwrap();
+        assert_eq!(settings.converters["djvu"], ["djvutxt", "{}"]);
+        for text in ["djvu = []", "djvu = [\"djvutxt\"]", "djvu = [\"{}\"]", "\"\" = [\"a\", \"{}\"]"] {
+            let error = read_text(&format!("[ingest.convert]\n{text}")).unwrap_err().to_string();
+            assert!(error.contains("ingest.convert"), "{error}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::position::{line_behind, location, page_behind};
 use super::{DocumentId, IndexVersion, Ledger, Metadata, PassageId, Span, Spent, Step};
 
 /// One passage found, with the way that led to it.
@@ -22,6 +23,12 @@ pub struct Hit {
     /// The headings above the passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
+    /// The page of the document's file on which the passage begins, where that has pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the document's file on which the passage begins, where that has lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     /// The passage's bytes in the document.
     pub span: Span,
     /// The passage's text.
@@ -70,15 +77,25 @@ impl Hit {
     /// Quotes a part of its text; `part` is in bytes from the beginning of the passage.
     #[must_use]
     pub fn citation(&self, part: Span, score: f32) -> Citation {
+        let before = self.text.get(..part.start as usize).unwrap_or_default();
         Citation {
             document: self.name.clone(),
             source_id: self.source_id.clone(),
             uri: self.uri.clone(),
             passage: self.passage,
+            section: self.section.clone(),
+            page: self.page.map(|page| page_behind(page, before)),
+            line: self.line.map(|line| line_behind(line, before)),
             span: Span { start: self.span.start + part.start, end: self.span.start + part.end },
             quote: part.of(&self.text).to_owned(),
             score,
         }
+    }
+
+    /// Returns where to turn to: `book.pdf#page=3`, `notes.md:12`, or the file alone.
+    #[must_use]
+    pub fn location(&self) -> String {
+        location(&self.uri, self.page, self.line)
     }
 }
 
@@ -106,12 +123,29 @@ pub struct Citation {
     pub uri: String,
     /// The passage.
     pub passage: PassageId,
+    /// The headings above the passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// The page of the document's file on which the quotation begins, where that has pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the document's file on which the quotation begins, where that has lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     /// The quoted bytes in the document's text.
     pub span: Span,
     /// The quoted text, word for word.
     pub quote: String,
     /// What the sentence adds to those chosen before it; it means nothing beside them.
     pub score: f32,
+}
+
+impl Citation {
+    /// Returns where to turn to: `book.pdf#page=3`, `notes.md:12`, or the file alone.
+    #[must_use]
+    pub fn location(&self) -> String {
+        location(&self.uri, self.page, self.line)
+    }
 }
 
 /// A short answer that a named rule read off the quoted passages, without a model: a guess, to be checked against them.

@@ -101,9 +101,6 @@ pub enum DatabaseError {
         /// What would do.
         known: String,
     },
-    /// The graph in the database is on its way from an earlier format.
-    #[error("the graph in the database is on its way to a new format")]
-    Converting,
     /// The index in the database has vectors of another embedder.
     #[error("its vectors are from `{held}`; this index has those of `{given}`")]
     Embedder {
@@ -125,10 +122,12 @@ pub enum DatabaseError {
         names: String,
     },
     /// Another process publishes to the database.
-    #[error("another publisher is at work in the database: {owner}")]
+    #[error("another publisher is at work in the database: {owner}, with a lease of {seconds} s, which it renews")]
     Publishing {
         /// Who, as far as that is known.
         owner: String,
+        /// How long its right to publish lasts unless it goes on.
+        seconds: u64,
     },
     /// Another publisher took over.
     #[error("another publisher took the database over")]

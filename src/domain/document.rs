@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::DocumentId;
+use super::{DocumentId, Positions};
 
 /// What a source says of a document beside its text: searchable by equality.
 pub type Metadata = BTreeMap<String, String>;
@@ -24,6 +24,9 @@ pub struct Document {
     pub media_type: String,
     /// The text, whole.
     pub text: String,
+    /// How places in the text are told in its file.
+    #[serde(default, skip_serializing_if = "Positions::is_none")]
+    pub positions: Positions,
     /// The remaining fields of the source.
     pub metadata: Metadata,
 }
@@ -40,6 +43,7 @@ impl Document {
             title,
             media_type: "text/plain".to_owned(),
             text: text.into(),
+            positions: Positions::None,
             metadata: Metadata::new(),
         }
     }

@@ -9,9 +9,11 @@ mod edge;
 mod embedding;
 mod id;
 mod ledger;
+mod left_out;
 mod local_model;
 mod passage;
 mod path;
+mod position;
 mod progress;
 mod question;
 mod secret;
@@ -29,11 +31,13 @@ pub use ledger::{
     AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RoundReasoning, SkillCalls,
     Spelling, Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
 };
+pub use left_out::{LeftOut, left_out};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
 pub use path::{
     Direction, GraphPath, PATH_LENGTH_MAX, PATHS_MAX, PathEnd, PathNode, PathOptions, PathStep, PathsBy, PathsFound,
 };
+pub use position::{Lines, PAGE_END, PositionMark, Positions, location};
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;

@@ -48,6 +48,12 @@ pub struct Passage {
     pub span: Span,
     /// The headings above it, outermost first, joined by ` › `.
     pub section: Option<String>,
+    /// The page of its file on which it begins, where that has pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of its file on which it begins, where that has lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     /// Its text.
     pub text: String,
     /// Its sentences, as spans in `text`, in order, without overlap.

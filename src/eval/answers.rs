@@ -362,6 +362,7 @@ mod tests {
             id: id.to_owned(),
             question: "Who?".to_owned(),
             supporting: vec!["a".to_owned()],
+            passages: Vec::new(),
             kind: None,
             hops: Some(hops),
             answers: vec![answer.to_owned()],

@@ -310,6 +310,7 @@ mod tests {
             id: id.to_owned(),
             question: "Who?".to_owned(),
             supporting: vec!["a".to_owned()],
+            passages: Vec::new(),
             kind: Some("bridge".to_owned()),
             hops: Some(2),
             answers: Vec::new(),

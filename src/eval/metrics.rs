@@ -11,6 +11,8 @@ const GAIN_DEPTH: usize = 10;
 /// What one ranked list scores, each in \[0, 1\]; lists of five follow [`DEPTHS`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct QuestionScores {
+    /// 1 where any gold document is among the first k.
+    pub hit: [f64; DEPTHS.len()],
     /// The share of the gold documents among the first k.
     pub recall: [f64; DEPTHS.len()],
     /// 1 where every gold document is among the first k.
@@ -27,7 +29,7 @@ pub struct QuestionScores {
 impl QuestionScores {
     /// Returns every metric with its name, such as `recall@5`, in the order in which they are shown.
     pub fn named(&self) -> impl Iterator<Item = (String, f64)> {
-        let by_depth = [("recall", self.recall), ("all-gold", self.all_gold), ("f1", self.f1)];
+        let by_depth = [("hit", self.hit), ("recall", self.recall), ("all-gold", self.all_gold), ("f1", self.f1)];
         let at_depths = by_depth.into_iter().flat_map(|(name, values)| {
             DEPTHS.into_iter().zip(values).map(move |(depth, value)| (format!("{name}@{depth}"), value))
         });
@@ -53,6 +55,7 @@ pub fn scores(ranked: &[String], gold: &[String]) -> QuestionScores {
     for (slot, depth) in DEPTHS.into_iter().enumerate() {
         let retrieved = depth.min(found.len());
         let hits = found.iter().take(depth).filter(|found| **found).count();
+        scores.hit[slot] = if hits > 0 { 1.0 } else { 0.0 };
         scores.recall[slot] = hits as f64 / gold.len() as f64;
         scores.all_gold[slot] = if hits == gold.len() { 1.0 } else { 0.0 };
         // 2PR / (P + R) with P = hits / retrieved and R = hits / gold, without the divisions by zero.
@@ -98,8 +101,9 @@ mod tests {
     /// Compares to nine decimals, so that the expected values can be written down.
     fn check(ranked: &str, gold: &str, expect: QuestionScores) {
         let actual = scores(&ids(ranked), &ids(gold));
-        let flat =
-            |it: &QuestionScores| [&it.recall[..], &it.all_gold, &it.f1, &[it.reciprocal_rank, it.ndcg]].concat();
+        let flat = |it: &QuestionScores| {
+            [&it.hit[..], &it.recall, &it.all_gold, &it.f1, &[it.reciprocal_rank, it.ndcg]].concat()
+        };
         for (place, (a, e)) in flat(&actual).into_iter().zip(flat(&expect)).enumerate() {
             assert!((a - e).abs() < 1e-9, "value {place} of {ranked} against {gold}: {a} is not {e}");
         }
@@ -109,6 +113,7 @@ mod tests {
     fn a_list_scores_what_was_computed_by_hand() {
         // Gold at places 2 and 4 of six: gains 1/log2(3) and 1/log2(5), ideal 1 + 1/log2(3).
         let expect = QuestionScores {
+            hit: [0.0, 1.0, 1.0, 1.0, 1.0],
             recall: [0.0, 0.5, 1.0, 1.0, 1.0],
             all_gold: [0.0, 0.0, 1.0, 1.0, 1.0],
             f1: [0.0, 0.5, 4.0 / 7.0, 0.5, 0.5],
@@ -125,14 +130,16 @@ mod tests {
         check("xyz", "ab", QuestionScores::default());
         check("", "ab", QuestionScores::default());
         check("xyz", "", QuestionScores::default());
+        let every = [1.0; 5];
         let expect =
-            QuestionScores { recall: [1.0; 5], all_gold: [1.0; 5], f1: [1.0; 5], reciprocal_rank: 1.0, ndcg: 1.0 };
+            QuestionScores { hit: every, recall: every, all_gold: every, f1: every, reciprocal_rank: 1.0, ndcg: 1.0 };
         check("a", "a", expect);
     }
 
     #[test]
     fn gold_beyond_the_tenth_place_gains_nothing_but_is_recalled_at_twenty() {
         let expect = QuestionScores {
+            hit: [0.0, 0.0, 0.0, 0.0, 1.0],
             recall: [0.0, 0.0, 0.0, 0.0, 1.0],
             all_gold: [0.0, 0.0, 0.0, 0.0, 1.0],
             f1: [0.0, 0.0, 0.0, 0.0, 2.0 / 12.0],

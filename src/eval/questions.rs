@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer};
 
+use super::gold::{GoldPassage, flat};
 use crate::error::{Error, Result};
 use crate::files;
 
@@ -20,6 +21,10 @@ pub struct Question {
     /// The source ids of the documents that hold the answer, all of them needed, none twice.
     #[serde(default, deserialize_with = "labels")]
     pub supporting: Vec<String>,
+    /// The passages that hold the answer, all of them needed, where a list is scored by passages; `supporting` then has
+    /// a label for each.
+    #[serde(default)]
+    pub passages: Vec<GoldPassage>,
     /// What kind of question it is, in the words of its file.
     #[serde(default, rename = "type")]
     pub kind: Option<String>,
@@ -79,9 +84,18 @@ fn parse_line(text: &str) -> Result<Question, String> {
     if question.question.trim().is_empty() {
         return Err(format!("the question `{}` is empty", question.id));
     }
+    for gold in &mut question.passages {
+        gold.texts = gold.texts.iter().map(|text| flat(text)).filter(|text| !text.is_empty()).collect();
+        if gold.texts.is_empty() {
+            return Err(format!("a passage of the question `{}` has no text to know it by", question.id));
+        }
+    }
+    if !question.passages.is_empty() {
+        question.supporting = question.passages.iter().zip(0..).map(|(gold, number)| gold.label(number)).collect();
+    }
     if question.supporting.is_empty() {
         return Err(format!(
-            "the question `{}` has no `supporting` ids: nothing says which documents should be found",
+            "the question `{}` has no `supporting` ids and no `passages`: nothing says what should be found",
             question.id
         ));
     }
@@ -147,6 +161,7 @@ mod tests {
                 id: "a".into(),
                 question: "Who?".into(),
                 supporting: vec!["d:1".into(), "d:2".into()],
+                passages: Vec::new(),
                 kind: Some("bridge".into()),
                 hops: Some(2),
                 answers: vec!["She".into()],
@@ -155,6 +170,7 @@ mod tests {
                 id: "7".into(),
                 question: "When?".into(),
                 supporting: vec!["3".into()],
+                passages: Vec::new(),
                 kind: None,
                 hops: None,
                 answers: vec!["1970".into(), "true".into()],
@@ -178,7 +194,7 @@ mod tests {
             (br#"{"id":"b","question":" ","supporting":["d"]}"#, "the question `b` is empty"),
             (
                 br#"{"id":"b","question":"Who?"}"#,
-                "the question `b` has no `supporting` ids: nothing says which documents should be found",
+                "the question `b` has no `supporting` ids and no `passages`: nothing says what should be found",
             ),
             (good.as_bytes(), "the id `a` was used by an earlier line"),
             (b"\xff", "not UTF-8"),

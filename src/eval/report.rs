@@ -235,6 +235,7 @@ mod tests {
             id: id.to_owned(),
             question: "Who?".to_owned(),
             supporting: supporting.iter().map(ToString::to_string).collect(),
+            passages: Vec::new(),
             kind: kind.map(ToOwned::to_owned),
             hops,
             answers: Vec::new(),
@@ -278,7 +279,7 @@ mod tests {
         assert!(close(report.metrics.get("all-gold@2"), 100.0 / 3.0));
         assert!(close(report.metrics.get("f1@5"), 100.0 * (0.8 + 0.5) / 3.0));
         assert!(close(report.metrics.get("mrr"), 100.0 * 1.5 / 3.0));
-        assert_eq!(report.metrics.iter().count(), 17);
+        assert_eq!(report.metrics.iter().count(), 22);
         assert_eq!(report.by_hops.get(&2).map(|it| (it.questions, it.recall_at_5.mean)), Some((2, 50.0)));
         assert_eq!(report.by_type.get("bridge").map(|it| (it.questions, it.recall_at_5.mean)), Some((2, 100.0)));
         assert_eq!(report.by_type.len(), 1);

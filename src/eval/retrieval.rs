@@ -39,11 +39,11 @@ pub async fn retrieval(
     for question in questions {
         let started = Instant::now();
         let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
-        let (hits, work) = found(asked.as_ref().unwrap_or(engine), &question.question, options).await?;
+        let (hits, work) = found(asked.as_ref().unwrap_or(engine), question, options).await?;
         if work.is_some() {
             all.get_or_insert_default().add(work.as_ref(), None);
         }
-        let ranked = documents(&hits);
+        let ranked = ranked(question, &hits);
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
     }
     let mut facts = Facts::of(engine, options).await?;
@@ -53,18 +53,34 @@ pub async fn retrieval(
 }
 
 /// Returns the best passages, as many as make a list of documents, and what a model did to find them.
-async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Result<(Vec<Hit>, Option<ModelWork>)> {
+async fn found(
+    engine: &QueryEngine,
+    question: &Question,
+    options: &SearchOptions,
+) -> Result<(Vec<Hit>, Option<ModelWork>)> {
+    let by_passages = !question.passages.is_empty();
     // What a model does is not done twice.
-    let is_once = options.asks_model() || options.calls_max.is_some();
-    let mut top_k = if is_once { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
+    let is_once = by_passages || options.asks_model() || options.calls_max.is_some();
+    let mut top_k = if is_once && !by_passages { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
     loop {
-        let found = engine.search(question, &SearchOptions { top_k, ..options.clone() }).await?;
+        let found = engine.search(&question.question, &SearchOptions { top_k, ..options.clone() }).await?;
         let hits = found.hits;
         if is_once || documents(&hits).len() >= DOCUMENTS_MIN || hits.len() < top_k || top_k == TOP_K_MAX {
             return Ok((hits, found.ledger.work));
         }
         top_k = (top_k * 4).min(TOP_K_MAX);
     }
+}
+
+/// Returns what is scored of a list: documents, or passages where the question asks for passages.
+fn ranked(question: &Question, hits: &[Hit]) -> Vec<String> {
+    if question.passages.is_empty() {
+        return documents(hits);
+    }
+    let passages = hits.iter().map(|hit| (hit.source_id.as_str(), hit.text.as_str()));
+    let mut ranked = question.labelled(passages, |place| hits[place].passage.to_string());
+    ranked.truncate(PASSAGES_FIRST);
+    ranked
 }
 
 /// Returns the source ids of the documents found, best first, none twice.

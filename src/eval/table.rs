@@ -114,6 +114,7 @@ mod tests {
             id: "1".to_owned(),
             question: "Who?".to_owned(),
             supporting: vec!["a".to_owned(), "b".to_owned()],
+            passages: Vec::new(),
             kind: Some("bridge\u{1b}[31m".to_owned()),
             hops: Some(2),
             answers: Vec::new(),

@@ -9,7 +9,7 @@ use super::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal,
     OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
-use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
+use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, name_kind, row};
 use super::trail::BEARERS_MAX;
 
 /// Texts numbered in order of appearance.
@@ -143,13 +143,6 @@ pub(crate) struct EntityTotals {
 
 /// Bearers of a name that are counted in a part of a version: with more, no name leads anywhere.
 const BEARERS_COUNTED_MAX: u32 = 64;
-
-/// Returns the bits of an entity.
-#[must_use]
-pub(crate) const fn flags(single_in_question: bool, lower_in_question: bool) -> u32 {
-    (if single_in_question { entity_flag::SINGLE_IN_QUESTION } else { 0 })
-        | (if lower_in_question { entity_flag::LOWER_IN_QUESTION } else { 0 })
-}
 
 impl Elements {
     /// Lays everything out.
@@ -379,6 +372,7 @@ pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
 #[cfg(test)]
 mod tests {
     use super::super::ordinal::listed;
+    use super::super::packed::entity_flag;
     use super::*;
 
     #[test]
@@ -409,7 +403,7 @@ mod tests {
     fn elements_in_any_order_are_laid_out_by_number() {
         let mut elements = Elements { documents: 1, ..Elements::default() };
         let (mill, bridge) = (elements.entities.number("mill"), elements.entities.number("bridge"));
-        elements.entity_flags = vec![flags(true, false), flags(false, true)];
+        elements.entity_flags = vec![entity_flag::SINGLE_IN_QUESTION, entity_flag::LOWER_IN_QUESTION];
         let passage = PassageElement { sentence_lengths: vec![3, 4], length: 7, ..PassageElement::default() };
         elements.passages = vec![PassageElement { names: vec![(mill, name_kind::TITLE)], ..passage.clone() }, passage];
         let mention = |passage, entity, sentence| MentionElement {

@@ -1,6 +1,7 @@
 //! Pure algorithms over the graph: no I/O, no clock; seeds and order are arguments.
 
 pub(crate) mod cells;
+pub mod duplicates;
 pub(crate) mod elements;
 pub(crate) mod hop;
 pub(crate) mod layout;

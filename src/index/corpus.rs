@@ -1,10 +1,13 @@
 //! Everything that a version is made of, in the order of its ordinals.
 
+use rayon::prelude::*;
+
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
 use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
+use crate::graph::duplicates::{Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
-use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
 use crate::workspace::DocumentUnit;
 
 /// Everything that the records hold, in the order of its ordinals.
@@ -48,6 +51,14 @@ impl<'a> Corpus<'a> {
 
     pub(super) fn sentence_count(&self) -> usize {
         self.passages.iter().map(|passage| passage.sentences.len()).sum()
+    }
+
+    /// Returns, for each document, the first that it is nearly equal to.
+    pub(super) fn originals(&self) -> Vec<DocumentOrdinal> {
+        let named = self.named();
+        let signature = |document: &NamedDocument<'_>| Signature::of(document.passages.iter().map(|it| it.text));
+        let signatures: Vec<Signature> = named.par_iter().map(signature).collect();
+        originals(&signatures).into_iter().map(DocumentOrdinal).collect()
     }
 
     /// Returns a digest of titles, passages and sentences, in order: of what names, their vectors and terms are made.

@@ -222,6 +222,8 @@ mod tests {
             document: DocumentId::of(&[b"d"]),
             ordinal: 0,
             span: Span { start: 0, end: 0 },
+            page: None,
+            line: None,
             section: None,
             text: String::new(),
             sentences: Vec::new(),

@@ -19,6 +19,13 @@ pub enum Sources {
     Paths(Vec<PathBuf>),
     /// Documents by their ids, added or replaced; nothing is removed.
     Documents(Vec<Document>),
+    /// The bytes of a file under a name, which tells its format where they do not; nothing is removed.
+    Bytes {
+        /// What it is called, as a path: `notes/today.md`.
+        name: String,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
 }
 
 /// What becomes of an index that another embedder made.

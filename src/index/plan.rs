@@ -112,7 +112,7 @@ impl Plan {
 
     /// Returns what could not be read that holds the document of this `uri`: its file, or a folder above.
     fn unread_source<'a>(&self, uri: &'a str) -> Option<&'a str> {
-        let ends = uri.match_indices(['/', '#']).map(|(at, _)| at);
+        let ends = uri.match_indices(['/', '#', '!']).map(|(at, _)| at);
         let sources = ends.chain([uri.len(), 0]).map(|end| &uri[..end]);
         sources.into_iter().find(|source| self.unread.contains(*source))
     }

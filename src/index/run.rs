@@ -410,6 +410,7 @@ impl Run {
         self.warnings.extend(warnings::of_moved(&plan.moved, &roots));
         self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().set_skips(&self.skips)?;
+        self.warnings.extend(warnings::of_left_out(&self.skips, seen));
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
     }
@@ -420,6 +421,7 @@ impl Run {
                 paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
             }
             Sources::Documents(_) => "what was handed over".to_owned(),
+            Sources::Bytes { name, .. } => format!("`{name}`"),
         };
         if let Some(first) = self.skips.first() {
             let more = self.skips.len() - 1;

@@ -7,7 +7,9 @@ use rustc_hash::FxHashSet;
 use super::options::Sources;
 use crate::domain::{Document, Skip};
 use crate::error::{Error, Result};
-use crate::ingest::{IngestOptions, SourceDocument, SourceItem, bound, content_hash, read_sources, root_name};
+use crate::ingest::{
+    IngestOptions, SourceDocument, SourceItem, bound, content_hash, read_bytes, read_sources, root_name,
+};
 use crate::text::shortened;
 
 /// The root of documents that a program hands over.
@@ -35,7 +37,7 @@ impl Sources {
     /// [`Error::MissingPath`] for a path that is not there, [`Error::Option`] where there is none.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::Documents(_) => Ok(()),
+            Self::Documents(_) | Self::Bytes { .. } => Ok(()),
             Self::Paths(paths) if paths.is_empty() => Err(Error::Option {
                 option: "list of sources",
                 value: String::new(),
@@ -62,6 +64,10 @@ impl Sources {
             }
             Self::Documents(documents) => {
                 documents.iter().try_for_each(|document| handed_over(document.clone(), visit))?;
+                Ok(FxHashSet::default())
+            }
+            Self::Bytes { name, bytes } => {
+                read_bytes(name, bytes.clone(), ingest, visit)?;
                 Ok(FxHashSet::default())
             }
         }

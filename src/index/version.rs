@@ -82,6 +82,7 @@ pub(super) async fn build(
     let version = writer.publish_version(&VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
+        originals: &corpus.originals(),
         passages: &corpus.passages,
         incoming: &corpus.incoming,
         outgoing: &corpus.outgoing,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::plan::{Missing, Unseen};
 use super::shortened::Shortened;
 use crate::chunk::Cuts;
-use crate::domain::Counts;
+use crate::domain::{Counts, LeftOut, Skip, left_out};
 
 /// Files that could not be read and are named.
 const UNREAD_SHOWN_MAX: usize = 3;
@@ -17,6 +17,36 @@ const UNREAD_SHOWN_MAX: usize = 3;
 pub(super) fn of_counts(counts: &Counts) -> Option<String> {
     (counts.passages > 1 && counts.edges == 0)
         .then(|| "no question of a passage is answered by another: only `hop` needs that".to_owned())
+}
+
+/// Extensions of files that belong to pages and programs and are no documents: that these are not read says nothing.
+const NO_DOCUMENTS: &[&str] = &[
+    "png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "bmp", "css", "scss", "less", "js", "mjs", "map", "woff",
+    "woff2", "ttf", "otf", "eot", "mp3", "mp4", "webm", "ogg", "wav", "inv", "nojekyll", "lock",
+];
+/// Reasons that are named where most of what was found was not read.
+const REASONS_SHOWN_MAX: usize = 4;
+
+/// Says that most of what was found was not read, why, and what helps: `read` documents came of it.
+pub(super) fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
+    let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
+    let is_document = |skip: &&Skip| counted(skip).is_none_or(|it| !NO_DOCUMENTS.contains(&it.as_str()));
+    let left: Vec<Skip> = skips.iter().filter(is_document).cloned().collect();
+    let groups = left_out(&left);
+    let count: u64 = groups.iter().map(|it| it.count).sum();
+    if count <= read {
+        return None;
+    }
+    let shown = |group: &LeftOut| {
+        let examples = group.examples.iter().take(2).cloned().collect::<Vec<String>>().join(", ");
+        format!("{} {} ({examples})", group.count, group.reason)
+    };
+    let reasons = groups.iter().take(REASONS_SHOWN_MAX).map(shown).collect::<Vec<String>>().join("; ");
+    Some(format!(
+        "less than half of what was found was read, {read} of {}; left out: {reasons}; `cairn status` names all, and \
+         docs/formats.md says what is read and how to bring other files into a form that is",
+        read + count
+    ))
 }
 
 /// Says what lies among the versions of the index and is not part of it.
@@ -106,6 +136,20 @@ fn counted(count: u64, one: &str, several: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_which_most_is_not_read_says_so() {
+        let skip = |source: &str, reason: &str| Skip { source: source.to_owned(), reason: reason.to_owned() };
+        let kind = "not a kind that is read";
+        let skips = [skip("5 files .djvu", kind), skip("90 files .png", kind), skip("a.html", "it is empty")];
+        assert_eq!(of_left_out(&skips, 6), None);
+        let said = of_left_out(&skips, 5).unwrap();
+        assert!(
+            said.starts_with("less than half of what was found was read, 5 of 11; left out: 5 not a kind"),
+            "{said}"
+        );
+        assert!(said.contains("(5 files .djvu); 1 it is empty (a.html)"), "{said}");
+    }
 
     #[test]
     fn documents_that_are_kept_are_counted_and_a_few_of_their_files_named() {

@@ -1,11 +1,11 @@
 //! What makes a document another one: a hash of all that its source says.
 
-use crate::domain::Document;
+use crate::domain::{Document, Positions};
 
 /// Returns the hash of all that the source of a document says; equal only for equal documents.
 #[must_use]
 pub fn content_hash(document: &Document) -> [u8; 32] {
-    let Document { id: _, source_id, title, uri, media_type, text, metadata } = document;
+    let Document { id: _, source_id, title, uri, media_type, text, positions, metadata } = document;
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &str| {
         // With its length, so that no two lists of parts are one sequence of bytes.
@@ -20,6 +20,18 @@ pub fn content_hash(document: &Document) -> [u8; 32] {
         add(key);
         add(value);
     }
+    let (kind, marks) = match positions {
+        Positions::None => ("", &[][..]),
+        Positions::Lines(marks) => ("lines", &marks[..]),
+        Positions::Pages(marks) => ("pages", &marks[..]),
+    };
+    // A document without has the hash that it had before there were any.
+    if !marks.is_empty() {
+        add(kind);
+        for mark in marks {
+            hasher.update(&mark.offset.to_le_bytes()).update(&mark.number.to_le_bytes());
+        }
+    }
     *hasher.finalize().as_bytes()
 }
 
@@ -30,7 +42,7 @@ mod tests {
     #[test]
     fn a_hash_changes_with_every_part() {
         let document = Document::new("a", None, "text");
-        let changes: [fn(&mut Document); 7] = [
+        let changes: [fn(&mut Document); 9] = [
             |it| it.source_id.push('x'),
             |it| it.title = Some(String::new()),
             |it| it.uri.push('x'),
@@ -38,6 +50,8 @@ mod tests {
             |it| it.text.push('x'),
             |it| drop(it.metadata.insert("a".to_owned(), "bc".to_owned())),
             |it| drop(it.metadata.insert("ab".to_owned(), "c".to_owned())),
+            |it| it.positions = Positions::of_lines(),
+            |it| it.positions = Positions::Pages(vec![(0, 1).into()]),
         ];
         let mut hashes = vec![content_hash(&document)];
         for change in changes {

@@ -16,10 +16,25 @@ use crate::error::{Error, Result};
 
 /// Calls `visit` for the object that a file is, or for each item of the array that it is.
 pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) => return visit(Place::File, Err(refused(&error))),
-    };
+    match open(path) {
+        Ok(file) => read_from(file, &|| first_not_utf8(File::open(path)?), bytes_max, visit),
+        Err(error) => visit(Place::File, Err(refused(&error))),
+    }
+}
+
+/// Calls `visit` for the object that bytes are, or for each item of the array that they are.
+pub(super) fn read_bytes(bytes: &[u8], bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
+    let json = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    read_from(json, &|| first_not_utf8(bytes), bytes_max, visit)
+}
+
+/// Reads on from `file`; `not_utf8` finds the first byte of all that is no text.
+fn read_from(
+    file: impl BufRead,
+    not_utf8: &dyn Fn() -> io::Result<Option<u64>>,
+    bytes_max: u64,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
     let left = Cell::new(bytes_max);
     let mut items = Items { visit, left: &left, bytes_max, count: 0, stopped: None };
     let mut parser = serde_json::Deserializer::from_reader(Metered { file, left: &left });
@@ -33,7 +48,7 @@ pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result
             let reason = if left.get() == 0 {
                 format!("a record of more than {bytes_max} bytes, which a document may have")
             } else {
-                reason(path, &error)
+                reason(not_utf8, &error)
             };
             let place = if error.line() > 0 { Place::Line(error.line() as u32) } else { Place::File };
             let kept = if count == 0 { "" } else { "; what stands before it was read" };
@@ -50,9 +65,9 @@ fn open(path: &Path) -> io::Result<BufReader<File>> {
     Ok(file)
 }
 
-fn reason(path: &Path, error: &serde_json::Error) -> String {
+fn reason(first_not_utf8: &dyn Fn() -> io::Result<Option<u64>>, error: &serde_json::Error) -> String {
     // The parser checks a string once it has it, and says where that ends.
-    match first_not_utf8(path) {
+    match first_not_utf8() {
         Ok(Some(at)) => not_utf8(at),
         _ if error.is_io() => refused(&io::Error::other(error.to_string())),
         _ if error.is_data() => "neither a JSON object nor an array of objects".to_owned(),
@@ -60,9 +75,8 @@ fn reason(path: &Path, error: &serde_json::Error) -> String {
     }
 }
 
-/// Returns the first byte of a file that is no part of UTF-8 text.
-fn first_not_utf8(path: &Path) -> io::Result<Option<u64>> {
-    let mut file = File::open(path)?;
+/// Returns the first byte that is no part of UTF-8 text.
+fn first_not_utf8(mut file: impl Read) -> io::Result<Option<u64>> {
     let mut buffer = vec![0; 64 << 10];
     // Bytes at the front of the buffer that began a character, and where they stand in the file.
     let (mut kept, mut offset) = (0, 0);
@@ -88,12 +102,12 @@ fn first_not_utf8(path: &Path) -> io::Result<Option<u64>> {
 }
 
 /// A file of which an item may take so many bytes and no more.
-struct Metered<'a> {
-    file: BufReader<File>,
+struct Metered<'a, R> {
+    file: R,
     left: &'a Cell<u64>,
 }
 
-impl Read for Metered<'_> {
+impl<R: BufRead> Read for Metered<'_, R> {
     /// The parser takes one byte at a time, so that what a buffer reads ahead is charged to nobody.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(bytes)?;

@@ -15,16 +15,20 @@ use crate::error::Result;
 
 /// Calls `visit` for each line of a file.
 pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
-    let mut file = match File::open(path) {
-        Ok(file) => BufReader::new(file),
-        Err(error) => return visit(Place::File, Err(refused(&error))),
-    };
+    match File::open(path) {
+        Ok(file) => read_from(&mut BufReader::new(file), bytes_max, visit),
+        Err(error) => visit(Place::File, Err(refused(&error))),
+    }
+}
+
+/// Calls `visit` for each line of what is read.
+pub(super) fn read_from(file: &mut impl BufRead, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
     let mut line = Vec::new();
     let mut offset = 0;
     let mut is_empty = true;
     for number in 1.. {
         line.clear();
-        let read = match read_line(&mut file, bytes_max, &mut line) {
+        let read = match read_line(file, bytes_max, &mut line) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) => return visit(Place::Line(number), Err(refused(&error))),

@@ -1,28 +1,22 @@
 //! Markdown: front matter and the first heading. The text keeps its length, so that places in it are places in the
 //! file.
 
-use crate::domain::Metadata;
+use super::extracted::Extracted;
+use crate::domain::{Metadata, Positions};
 
 /// Front matter beyond this is text.
 const FRONT_MATTER_BYTES_MAX: usize = 64 << 10;
 const FENCE: &str = "---";
 
-/// A file of Markdown, taken apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Markdown {
-    pub(super) title: Option<String>,
-    pub(super) metadata: Metadata,
-    pub(super) text: String,
-}
-
 /// Takes a file of Markdown apart: front matter becomes metadata, and blanks in the text.
-pub(super) fn parse(mut text: String) -> Markdown {
+#[expect(clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
+pub(super) fn parse(mut text: String) -> Result<Extracted, String> {
     let front = front_matter(&text);
     let (end, mut metadata) = front.unwrap_or_default();
     let blank: String = text[..end].chars().flat_map(blank_of).collect();
     text.replace_range(..end, &blank);
     let title = metadata.remove("title").or_else(|| heading(&text).map(str::to_owned));
-    Markdown { title, metadata, text }
+    Ok(Extracted { title, text, metadata, positions: Positions::of_lines(), ..Extracted::default() })
 }
 
 /// Returns as many blanks as the character has bytes; ends of lines stay.
@@ -64,8 +58,20 @@ fn unquoted(value: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(value)
 }
 
+/// Returns the first heading of the first level; where there is none, that of any level which the text begins with.
+pub(super) fn heading(text: &str) -> Option<&str> {
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with("<!--"));
+    let begins = || {
+        let line = first?;
+        let rest = line.trim_start_matches('#');
+        let is_heading = (2..=6).contains(&(line.len() - rest.len())) && rest.starts_with(' ');
+        Some(rest.trim().trim_end_matches('#').trim_end()).filter(|title| is_heading && !title.is_empty())
+    };
+    first_level(text).or_else(begins)
+}
+
 /// Returns the first heading of the first level.
-fn heading(text: &str) -> Option<&str> {
+fn first_level(text: &str) -> Option<&str> {
     let mut is_code = false;
     let mut before = "";
     for line in text.lines() {
@@ -75,7 +81,7 @@ fn heading(text: &str) -> Option<&str> {
             before = "";
             continue;
         }
-        let underlines = !line.is_empty() && line.trim_end().bytes().all(|byte| byte == b'=');
+        let underlines = !line.trim().is_empty() && line.trim_end().bytes().all(|byte| byte == b'=');
         if underlines && !before.is_empty() {
             return Some(before);
         }
@@ -94,7 +100,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, title: Option<&str>, metadata: &[(&str, &str)]) {
-        let parsed = parse(text.to_owned());
+        let parsed = parse(text.to_owned()).unwrap();
         let expect: Metadata = metadata.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         assert_eq!((parsed.title.as_deref(), &parsed.metadata), (title, &expect), "{text:?}");
         assert_eq!(parsed.text.len(), text.len(), "{text:?}");
@@ -110,15 +116,18 @@ mod tests {
         check("#hashtag\n", None, &[]);
         check("# \n\n# Second", Some("Second"), &[]);
         check("======\n", None, &[]);
+        check("## The mill\n   \nText.\n", Some("The mill"), &[]);
+        check("\n## Of mills ##\n\n### Below\n", Some("Of mills"), &[]);
+        check("Text.\n\n## Below\n", None, &[]);
         check("", None, &[]);
-        assert_eq!(parse("# The mill\n\nText.".to_owned()).text, "# The mill\n\nText.");
+        assert_eq!(parse("# The mill\n\nText.".to_owned()).unwrap().text, "# The mill\n\nText.");
     }
 
     #[test]
     fn front_matter_becomes_metadata_and_blanks() {
         let text = "---\ntitle: \"The mill\"\nyear: 1890\ntags:\n  - a\nlist: [a, b]\nauthor: Zoë\n---\n# Heading\n";
         check(text, Some("The mill"), &[("author", "Zoë"), ("year", "1890")]);
-        assert_eq!(parse(text.to_owned()).text.trim_start(), "# Heading\n");
+        assert_eq!(parse(text.to_owned()).unwrap().text.trim_start(), "# Heading\n");
         check("---\r\nyear: 1890\r\n---\r\n# Heading\r\n", Some("Heading"), &[("year", "1890")]);
     }
 
@@ -126,7 +135,7 @@ mod tests {
     fn what_is_no_front_matter_is_text() {
         for text in ["---\nyear: 1890\n", "---\n\nText.\n\n---\n", "Text\n---\nyear: 1890\n---\n", "--- \n---", "---"] {
             check(text, None, &[]);
-            assert_eq!(parse(text.to_owned()).text, text);
+            assert_eq!(parse(text.to_owned()).unwrap().text, text);
         }
     }
 }

@@ -1,32 +1,76 @@
 //! Files and folders to documents. Reading is bounded, in an order that depends on names alone, and never fails as a
 //! whole because of one file: what cannot be read is a [`Skip`] that says where and why.
 //!
-//! Read are text (`.txt`), Markdown (`.md`, `.markdown`) and records (`.json`: an object or an array of objects;
-//! `.jsonl`, `.ndjson`: an object a line).
+//! What a file is, is told by its content first and by its name second (`formats`). A parser makes [`Extracted`]
+//! documents of it.
 
+#[cfg(feature = "archives")]
+mod archive;
+mod blocks;
 mod bounds;
+mod encoding;
+#[cfg(feature = "epub")]
+mod epub;
+mod extracted;
+mod formats;
+mod guarded;
+mod guarded_formats;
 mod hash;
+#[cfg(feature = "html")]
+mod html;
 mod json;
 mod lines;
+#[cfg(feature = "mail")]
+mod mail;
 mod markdown;
+mod markup;
+mod notebook;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod place;
 mod plain;
 mod reader;
 mod record;
+#[cfg(feature = "sheets")]
+mod sheets;
+#[cfg(feature = "tables")]
+mod table;
 mod text_file;
 mod values;
 mod walk;
+mod worker;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 pub use bounds::{
     ID_BYTES_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, METADATA_MAX, TITLE_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX,
     bound,
 };
+pub use extracted::{Extracted, Part};
 pub use hash::content_hash;
+pub(crate) use worker::PLACEHOLDER;
+pub use worker::{become_converter, serve as serve_worker};
+#[cfg(any(test, fuzzing))]
+pub(crate) use worker::{hears, reads};
 
 use crate::domain::{Document, Skip};
 use crate::error::Result;
+
+/// What becomes of the rows of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rows {
+    /// All of them are one document.
+    #[default]
+    Together,
+    /// Each is a document.
+    Each,
+}
 
 /// What is read, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +81,18 @@ pub struct IngestOptions {
     pub title_field: Option<String>,
     /// The field of a record that holds its text.
     pub text_field: String,
+    /// What becomes of the rows of a table.
+    pub rows: Rows,
     /// The most bytes of one document: of a file of text, or of a record. More is skipped.
     pub document_bytes_max: u64,
     /// The most files of one run. More are skipped.
     pub files_max: u64,
+    /// The program that reads documents whose parsers could do harm, such as PDF, in processes of its own: the program
+    /// `cairn`, or one that calls [`serve_worker`] when its argument is `worker`. Without one they are skipped.
+    pub worker: Option<PathBuf>,
+    /// Programs that turn files of other kinds into text, by extension in lower case: a command and its arguments, of
+    /// which `{}` stands for the file. They run under the limits of a worker, and need one.
+    pub converters: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for IngestOptions {
@@ -49,8 +101,11 @@ impl Default for IngestOptions {
             id_field: "id".to_owned(),
             title_field: Some("title".to_owned()),
             text_field: "text".to_owned(),
+            rows: Rows::Together,
             document_bytes_max: 64 << 20,
             files_max: 1_000_000,
+            worker: None,
+            converters: BTreeMap::new(),
         }
     }
 }
@@ -101,6 +156,22 @@ pub fn read_sources(
     let roots = roots.iter().map(|root| walk::Root::find(root)).collect::<Result<Vec<_>>>()?;
     let mut reader = reader::Reader::new(options, visit);
     roots.iter().try_for_each(|root| reader.read_root(root))?;
+    reader.finish()
+}
+
+/// Calls `visit` with what is in the bytes of a file that is called `name`, as [`read_sources`] does with one on disk.
+///
+/// # Errors
+///
+/// Those of `visit`, which end it.
+pub fn read_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &IngestOptions,
+    visit: &mut dyn FnMut(SourceItem) -> Result<()>,
+) -> Result<()> {
+    let mut reader = reader::Reader::new(options, visit);
+    reader.read_bytes("", name, bytes)?;
     reader.finish()
 }
 

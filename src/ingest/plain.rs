@@ -1,17 +1,34 @@
 //! Plain text: the first line may be what the text is called.
 
+use super::extracted::Extracted;
+use super::markup;
+use crate::domain::Positions;
+
 /// The most characters of a first line that is taken for a title.
 const TITLE_CHARS_MAX: usize = 100;
 
+/// How lines begin that are comments, directives or marks of others, and no title.
+const NO_TITLES: &[&str] = &[".. ", "#!", "# ", "//", "/*", "<", "%", "--", ";", "\\"];
+
+/// Takes a file of plain text, as it is; what is reStructuredText by its look, as that.
+pub(super) fn parse(text: String) -> Result<Extracted, String> {
+    if markup::is_like_rst(&text) {
+        return markup::rst(text);
+    }
+    let title = title(&text).map(str::to_owned);
+    Ok(Extracted { title, text, positions: Positions::of_lines(), ..Extracted::default() })
+}
+
 /// Returns the first line, if it stands apart as a title does: short, before an empty line, not ending as a sentence.
-pub(super) fn title(text: &str) -> Option<&str> {
+fn title(text: &str) -> Option<&str> {
     let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
     let first = lines.next()?.trim();
     let next = lines.next()?;
     let is_apart = next.trim().is_empty() && lines.any(|line| !line.trim().is_empty());
     let is_short = first.chars().nth(TITLE_CHARS_MAX).is_none();
+    let is_other = NO_TITLES.iter().any(|start| first.starts_with(start));
     let is_sentence = first.ends_with(['.', '!', '?', ':', ';', ',', '…', '。']);
-    (is_apart && is_short && !is_sentence && first.contains(char::is_alphanumeric)).then_some(first)
+    (is_apart && is_short && !is_sentence && !is_other && first.contains(char::is_alphanumeric)).then_some(first)
 }
 
 #[cfg(test)]
@@ -29,6 +46,8 @@ mod tests {
             ("The mill", None),
             ("The mill\n\n  \n", None),
             ("-----\n\nText.", None),
+            (".. SPDX-License-Identifier: MIT\n\nText.", None),
+            ("# a comment\n\nText.", None),
             ("", None),
             (&format!("{long}\n\nText."), None),
             (&format!("{}\n\nText.", &long[1..]), Some(&long[1..])),

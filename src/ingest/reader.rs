@@ -3,33 +3,53 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
+use super::encoding::{self, Decoded};
+use super::extracted::{Extracted, Part};
+use super::formats::{self, Format, HEAD_BYTES, Input, ParseText, Parser};
 use super::place::Place;
-use super::walk::{Found, Kind, OTHER_KIND, Root};
+use super::walk::{Found, Root, extensions};
+use super::worker::Workers;
 use super::{
-    IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, markdown, plain, record,
-    text_file,
+    IngestOptions, SourceDocument, SourceItem, bounds::bound, hash::content_hash, json, lines, record, text_file,
 };
 use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
 
+/// Says that a file is not of a kind that is read.
+const OTHER_KIND: &str = "not a kind that is read";
+
+/// Where the bytes of a file are.
+pub(super) enum Content<'a> {
+    /// On disk.
+    File(&'a Path),
+    /// At hand.
+    Bytes(Vec<u8>),
+}
+
 /// One run over the sources.
 pub(super) struct Reader<'a> {
-    options: &'a IngestOptions,
-    visit: &'a mut dyn FnMut(SourceItem) -> Result<()>,
+    pub(super) options: &'a IngestOptions,
+    pub(super) visit: &'a mut dyn FnMut(SourceItem) -> Result<()>,
+    /// The processes that read what could do harm.
+    pub(super) workers: Arc<Workers>,
     /// Names of the files that were read, in order.
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
+    /// Which of them is read, and in how many others it lies.
+    pub(super) current: usize,
+    pub(super) depth: usize,
     /// Their paths: roots may lie in one another.
     paths: FxHashSet<PathBuf>,
     /// Where each id was used first: the file, as an index into `files`, and the place in it.
     used: FxHashMap<DocumentId, (u32, Place)>,
     /// Files of kinds that are not read, by extension.
-    others: BTreeMap<String, u64>,
+    pub(super) others: BTreeMap<String, u64>,
     /// Files beyond the limit.
-    beyond: u64,
+    pub(super) beyond: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -37,7 +57,10 @@ impl<'a> Reader<'a> {
         Self {
             options,
             visit,
+            workers: Arc::new(Workers::new(options.worker.as_deref(), options.document_bytes_max)),
             files: Vec::new(),
+            current: 0,
+            depth: 0,
             paths: FxHashSet::default(),
             used: FxHashMap::default(),
             others: BTreeMap::new(),
@@ -51,14 +74,10 @@ impl<'a> Reader<'a> {
         for found in root.walk() {
             match found {
                 Found::Refused { name, reason } => self.unread(name.clone(), name, reason)?,
-                Found::Other { extension } => *self.others.entry(extension).or_default() += 1,
                 // The files of an outer root that was read before are not read again.
                 Found::File { path, .. } if self.paths.contains(&path) => {}
-                Found::File { .. } if self.files.len() as u64 >= self.options.files_max => self.beyond += 1,
-                Found::File { path, name, kind } => {
-                    self.paths.insert(path.clone());
-                    self.files.push(name);
-                    self.read_file(&root_name, &path, kind)?;
+                Found::File { path, name, extensions, is_root } => {
+                    self.found(&root_name, path, name, extensions, is_root)?;
                 }
             }
         }
@@ -82,28 +101,111 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the file that was noted last.
-    fn read_file(&mut self, root: &str, path: &Path, kind: Kind) -> Result<()> {
-        let bytes_max = self.options.document_bytes_max;
-        match kind {
-            Kind::Text | Kind::Markdown => match text_file::read(path, bytes_max) {
-                Ok(text) => self.text(root, text, kind),
-                Err(reason) => self.unread_at(Place::File, reason),
+    fn found(&mut self, root: &str, path: PathBuf, name: String, extensions: Vec<String>, is_root: bool) -> Result<()> {
+        let format = match text_file::head(&path, HEAD_BYTES) {
+            Ok(_) if self.has_converter(&extensions) => Some(&formats::CONVERTED),
+            Ok(head) => formats::find(&head, &extensions),
+            // What is named as a format is missed; of the rest nobody knows.
+            Err(reason) => match formats::find(b"", &extensions) {
+                Some(_) => return self.unread(name.clone(), name, reason),
+                None => None,
             },
-            Kind::Json => json::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
-            Kind::JsonLines => lines::read(path, bytes_max, &mut |place, record| self.record(root, place, record)),
+        };
+        match format {
+            // Alone it is named, among others it is counted.
+            None if is_root => self.unread(name.clone(), name, OTHER_KIND.to_owned()),
+            None => {
+                let extension = extensions.into_iter().next();
+                *self.others.entry(extension.unwrap_or_default()).or_default() += 1;
+                Ok(())
+            }
+            Some(_) if self.files.len() as u64 >= self.options.files_max => {
+                self.beyond += 1;
+                Ok(())
+            }
+            Some(format) => {
+                self.paths.insert(path.clone());
+                self.enter(name);
+                self.read_file(root, Content::File(&path), format)
+            }
         }
     }
 
-    fn text(&mut self, root: &str, text: String, kind: Kind) -> Result<()> {
-        let mut document = if kind == Kind::Markdown {
-            let markdown::Markdown { title, metadata, text } = markdown::parse(text);
-            let media_type = "text/markdown".to_owned();
-            Document { media_type, metadata, ..Document::new(self.name(), title, text) }
-        } else {
-            Document::new(self.name(), plain::title(&text).map(str::to_owned), text)
+    /// Reads what is at hand of the file `name`, as if it lay there.
+    pub(super) fn read_bytes(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
+        let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
+        self.enter(name.to_owned());
+        match formats::find(head, &extensions(Path::new(name))) {
+            Some(format) => self.read_file(root, Content::Bytes(bytes), format),
+            None => self.unread_at(Place::File, OTHER_KIND.to_owned()),
+        }
+    }
+
+    /// Notes a file, which is read next.
+    pub(super) fn enter(&mut self, name: String) {
+        self.current = self.files.len();
+        self.files.push(name);
+    }
+
+    /// Reads the file that was noted last.
+    pub(super) fn read_file(&mut self, root: &str, content: Content<'_>, format: &'static Format) -> Result<()> {
+        let bytes_max = self.options.document_bytes_max;
+        let mut record = |place: Place, it| self.record(root, place, it);
+        match (format.parser, &content) {
+            (Parser::Json, Content::File(path)) => return json::read(path, bytes_max, &mut record),
+            (Parser::Json, Content::Bytes(bytes)) => return json::read_bytes(bytes, bytes_max, &mut record),
+            (Parser::JsonLines, Content::File(path)) => return lines::read(path, bytes_max, &mut record),
+            (Parser::JsonLines, Content::Bytes(bytes)) => {
+                return lines::read_from(&mut bytes.as_slice(), bytes_max, &mut record);
+            }
+            (Parser::Converted, Content::File(path)) => return self.converted(root, path, format),
+            (Parser::Text(_) | Parser::Bytes(_) | Parser::Guarded(_) | Parser::Converted, _) => {}
+        }
+        let bytes = match content {
+            Content::File(path) => text_file::bytes(path, bytes_max),
+            Content::Bytes(bytes) if bytes.len() as u64 > bytes_max => {
+                Err(text_file::too_large(bytes.len() as u64, bytes_max))
+            }
+            Content::Bytes(bytes) => Ok(bytes),
         };
-        document.title = document.title.filter(|title| !title.trim().is_empty());
+        if let Parser::Guarded(guarded) = format.parser {
+            return match bytes {
+                Ok(bytes) => self.guarded(root, bytes, format, guarded),
+                Err(reason) => self.unread_at(Place::File, reason),
+            };
+        }
+        let parts = bytes.and_then(|bytes| self.parse(bytes, format));
+        let whole = |content| vec![Part { address: String::new(), content }];
+        parts.unwrap_or_else(|reason| whole(Err(reason))).into_iter().try_for_each(|part| self.part(root, part, format))
+    }
+
+    fn parse(&self, bytes: Vec<u8>, format: &Format) -> Result<Vec<Part>, String> {
+        match format.parser {
+            Parser::Text(parse) => {
+                parse_text(bytes, parse).map(|it| vec![Part { address: String::new(), content: Ok(it) }])
+            }
+            Parser::Bytes(parse) => parse(Input { name: &self.name(), bytes, options: self.options }),
+            Parser::Converted => Err("converters read files on disk alone".to_owned()),
+            // These are read piece by piece.
+            Parser::Json | Parser::JsonLines | Parser::Guarded(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Passes on what a file holds.
+    pub(super) fn part(&mut self, root: &str, part: Part, format: &Format) -> Result<()> {
+        let Part { address, content } = part;
+        let Extracted { title, text, media_type, metadata, positions } = match content {
+            Ok(extracted) => extracted,
+            Err(reason) => {
+                let file = self.name();
+                let shown = format!("{file}{address}");
+                return self.unread(file, shown, reason);
+            }
+        };
+        let title = title.filter(|title| !title.trim().is_empty());
+        let media_type = if media_type.is_empty() { format.media_type.to_owned() } else { media_type };
+        let source_id = format!("{}{address}", self.name());
+        let document = Document { media_type, positions, metadata, ..Document::new(source_id, title, text) };
         self.document(root, Place::File, document)
     }
 
@@ -115,6 +217,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes on a document that stands at a place of the file that is read.
     fn document(&mut self, root: &str, place: Place, mut document: Document) -> Result<()> {
         if self.options.title_field.is_none() {
             document.title = None;
@@ -136,24 +239,34 @@ impl<'a> Reader<'a> {
                 (self.visit)(SourceItem::Shortened(Skip { source, reason }))?;
             }
         }
-        self.used.insert(document.id, (self.files.len() as u32 - 1, place));
+        self.used.insert(document.id, (self.current as u32, place));
         let content = content_hash(&document);
         (self.visit)(SourceItem::Document(SourceDocument { root: root.to_owned(), content, document }))
     }
 
     /// Reports what could not be read at a place of the file that is read.
-    fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
+    pub(super) fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
         let file = self.name();
         let shown = format!("{file}{place}");
         self.unread(file, shown, reason)
     }
 
-    fn unread(&mut self, source: String, shown: String, reason: String) -> Result<()> {
+    pub(super) fn unread(&mut self, source: String, shown: String, reason: String) -> Result<()> {
         (self.visit)(SourceItem::Unread { source, skip: Skip { source: shown, reason } })
     }
 
     /// Returns the name of the file that is read.
-    fn name(&self) -> String {
-        self.files.last().cloned().unwrap_or_default()
+    pub(super) fn name(&self) -> String {
+        self.files.get(self.current).cloned().unwrap_or_default()
     }
+}
+
+/// Decodes a text and parses it. An encoding that is not UTF-8 is part of what is known of the document.
+pub(super) fn parse_text(bytes: Vec<u8>, parse: ParseText) -> Result<Extracted, String> {
+    let Decoded { text, encoding } = encoding::decode(bytes)?;
+    let mut extracted = parse(text)?;
+    if let Some(encoding) = encoding {
+        extracted.metadata.insert("encoding".to_owned(), encoding.to_owned());
+    }
+    Ok(extracted)
 }

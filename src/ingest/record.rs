@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::IngestOptions;
-use crate::domain::{Document, DocumentId, Metadata};
+use crate::domain::{Document, DocumentId, Metadata, Positions};
 
 /// Returns the document that a record of the file `file` is, or why it is none.
 pub(super) fn to_document(
@@ -25,6 +25,7 @@ pub(super) fn to_document(
         title,
         media_type: "text/plain".to_owned(),
         text,
+        positions: Positions::None,
         metadata,
     })
 }

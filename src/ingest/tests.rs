@@ -56,12 +56,14 @@ fn files_of_text_are_documents_or_say_why_not() {
     check("a.txt", b"", &[], &["a.txt | it is empty"]);
     check("a.md", b" \n\t\n", &[], &["a.md | it is empty"]);
     check("a.md", b"---\ntitle: x\n---\n", &[], &["a.md | it is empty"]);
-    check("a.txt", b"abc\xff", &[], &["a.txt | not UTF-8 text, from byte 3"]);
-    check("a.txt", b"\xff\xfea\0", &[], &["a.txt | not UTF-8 text, from byte 0"]);
+    check("a.txt", b"caf\xe9 ferm\xe9", &["a.txt | - | café fermé"], &[]);
+    check("a.txt", b"\xff\xfea\0", &["a.txt | - | a"], &[]);
+    check("a.txt", b"\x7fELF\0\xff", &[], &["a.txt | it is not text"]);
     check("a.txt", &[b'a'; 61], &[], &["a.txt | 61 bytes; a document may have 60"]);
     check("a.txt", &[b'a'; 60], &[&format!("a.txt | - | {}", "a".repeat(60))], &[]);
-    check("a.pdf", b"%PDF", &[], &["a.pdf | not a kind that is read"]);
-    check("Makefile", b"all:", &[], &["Makefile | not a kind that is read"]);
+    check("a.bin", b"\0\x01", &[], &["a.bin | not a kind that is read"]);
+    check("LICENSE", b"Text.", &["LICENSE | - | Text."], &[]);
+    check("program", b"\x7fELF\0", &[], &["program | not a kind that is read"]);
 }
 
 #[test]
@@ -144,13 +146,13 @@ fn a_folder_is_read_by_name_without_what_is_hidden_or_an_index() {
             ("one.png", ""),
             ("two.PNG", ""),
             ("sub/LICENSE", ""),
-            ("sub/x.pdf", ""),
+            ("sub/x.bin", ""),
         ],
     );
     let (documents, skips) = read_all(std::slice::from_ref(&root), &IngestOptions::default());
     assert_eq!(documents, ["notes/a.txt | - | A.", "notes/b.txt | - | B.", "notes/sub/c.md | - | C."]);
     let other = "not a kind that is read";
-    let expect = ["1 file without an extension", "1 file .pdf", "2 files .png"].map(|it| format!("{it} | {other}"));
+    let expect = ["1 file without an extension", "1 file .bin", "2 files .png"].map(|it| format!("{it} | {other}"));
     assert_eq!(skips, expect);
     let (documents, skips) = read_all(&[root.join("index")], &IngestOptions::default());
     assert_eq!((documents, skips), (vec![], owned(&["index | it is an index"])));
@@ -228,9 +230,9 @@ fn what_could_not_be_read_names_its_file_and_what_was_read_twice_does_not() {
     let lines = format!("{again}\n{again}\nno record");
     write(
         folder.path(),
-        &[("n/a.jsonl", &lines), ("n/b.txt", ""), ("n/c.pdf", ""), ("n/d.txt", "D."), ("n/e.txt", "")],
+        &[("n/a.jsonl", &lines), ("n/b.txt", ""), ("n/c.bin", ""), ("n/d.txt", "D."), ("n/e.txt", "")],
     );
-    std::fs::write(folder.path().join("n/e.txt"), b"\xff").unwrap();
+    std::fs::write(folder.path().join("n/e.txt"), b"\xff\0\0").unwrap();
     let options = IngestOptions { files_max: 4, ..IngestOptions::default() };
     std::fs::write(folder.path().join("n/f.txt"), "F.").unwrap();
     let mut unread = Vec::new();
@@ -287,7 +289,7 @@ fn an_item_knows_its_root_and_where_it_came_from() {
 #[test]
 fn a_file_that_the_system_refuses_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let reason = text_file::read(&folder.path().join("absent"), 10).unwrap_err();
+    let reason = text_file::bytes(&folder.path().join("absent"), 10).unwrap_err();
     assert!(reason.starts_with("cannot be read: "), "{reason}");
     let mut reasons = Vec::new();
     let mut keep = |_: place::Place, record: Result<_, String>| {

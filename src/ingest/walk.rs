@@ -1,37 +1,11 @@
-//! What lies below a root, by name: files of the kinds that are read, and what is passed over and why.
+//! What lies below a root, by name: files, and what is passed over and why.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
-
-/// What a file holds, by its extension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Plain text.
-    Text,
-    /// Markdown.
-    Markdown,
-    /// A record, or an array of records.
-    Json,
-    /// A record a line.
-    JsonLines,
-}
-
-impl Kind {
-    fn of(path: &Path) -> Option<Self> {
-        match extension(path).as_str() {
-            "txt" => Some(Self::Text),
-            "md" | "markdown" => Some(Self::Markdown),
-            "json" => Some(Self::Json),
-            "jsonl" | "ndjson" => Some(Self::JsonLines),
-            _ => None,
-        }
-    }
-}
 
 /// A file or folder that was named to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +19,14 @@ pub(super) struct Root {
 /// What is found at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A file to read.
-    File { path: PathBuf, name: String, kind: Kind },
-    /// A file of another kind, by its extension in lower case.
-    Other { extension: String },
+    /// A file, with the last extensions of its name in lower case, the last one first.
+    File {
+        path: PathBuf,
+        name: String,
+        extensions: Vec<String>,
+        /// Whether it was named itself, and not a folder above it.
+        is_root: bool,
+    },
     /// Something that cannot be read.
     Refused { name: String, reason: String },
 }
@@ -97,13 +75,8 @@ impl Root {
         if !kind.is_file() {
             return Some(self.refuse(path, "neither a file nor a folder"));
         }
-        let name = self.name_of(path);
-        Some(match Kind::of(path) {
-            Some(kind) => Found::File { name, kind, path: path.to_owned() },
-            // Alone it is named, among others it is counted.
-            None if entry.depth() == 0 => self.refuse(path, OTHER_KIND),
-            None => Found::Other { extension: extension(path) },
-        })
+        let (name, extensions, is_root) = (self.name_of(path), extensions(path), entry.depth() == 0);
+        Some(Found::File { path: path.to_owned(), name, extensions, is_root })
     }
 
     fn refuse_entry(&self, error: &walkdir::Error) -> Found {
@@ -129,9 +102,6 @@ impl Root {
     }
 }
 
-/// Says that a file is not of a kind that is read.
-pub(super) const OTHER_KIND: &str = "not a kind that is read";
-
 /// Hidden things and indexes below a root; a root that is named is meant.
 fn is_passed_over(entry: &DirEntry) -> bool {
     let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -143,6 +113,9 @@ fn is_index(path: &Path) -> bool {
     path.join("cairn.db").is_file()
 }
 
-fn extension(path: &Path) -> String {
-    path.extension().unwrap_or(OsStr::new("")).to_string_lossy().to_lowercase()
+/// Returns the last extensions of a name in lower case, the last one first.
+pub(super) fn extensions(path: &Path) -> Vec<String> {
+    let of = |path: &Path| path.extension().map(|it| it.to_string_lossy().to_lowercase());
+    let inner = path.file_stem().and_then(|stem| of(Path::new(stem)));
+    of(path).into_iter().chain(inner).collect()
 }

@@ -64,11 +64,6 @@ impl Work {
         Self { action: "delete what is gone", text: &kind.statements().delete, rows_max: ROWS_MAX, counts }
     }
 
-    /// Elements of an earlier format to be converted.
-    pub(super) const fn convert(text: &'static str) -> Self {
-        Self { action: "convert the graph", text, rows_max: ROWS_MAX, counts: Counted::Nothing }
-    }
-
     /// Returns the statement for rows.
     pub(super) fn statement(&self, rows: Vec<BoltType>) -> Statement {
         Statement::new(self.action, self.text).with_rows(rows)

@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use super::element::{Key, digest, unbolt, unhex};
 use super::kinds::{Kind, NOTHING_IS_LEFT};
-use super::migrate;
 use super::reader::{Reading, read_whole};
+use super::schema;
 use super::session::Session;
+use super::source::relationship_key;
 use super::state::IndexState;
 use super::statement::cypher;
-use crate::domain::{CollectionId, DatabaseError};
+use crate::domain::CollectionId;
 use crate::error::Result;
 
 /// Offenders that are named.
@@ -86,11 +87,10 @@ const INVARIANTS: [(&str, &str); 8] = [
 pub async fn check(session: &Session) -> Result<CheckReport> {
     // First, since a graph of an earlier format is to be taken over before it is checked.
     Reading::begin(session).await?;
-    let applied = migrate::applied(session).await?;
     let (version, mut report) = read_whole(session, async |reading| {
-        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let state = IndexState::read_current(session).await?;
         let mut report = CheckReport { collection: state.collection, ..CheckReport::default() };
-        let migrate::Wrong { missing, others } = migrate::wrong(session, &applied, state.dimension).await?;
+        let schema::Wrong { missing, others } = schema::wrong(session, state.dimension).await?;
         let examples: Vec<String> = missing.into_iter().map(str::to_owned).chain(others).collect();
         report.checks.push(Finding { check: SCHEMA, offenders: examples.len() as u64, examples });
         for (name, text) in INVARIANTS.into_iter().chain([("nothing-is-left", NOTHING_IS_LEFT.as_str())]) {
@@ -123,15 +123,15 @@ async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Resu
     let mut finding = Finding { check: "contents", offenders: 0, examples: Vec::new() };
     for kind in Kind::ALL {
         let mut visit = |row: &Row| {
-            let id: String = row.get::<Option<String>>("id").ok().flatten().unwrap_or_default();
-            if unhex(&id).is_some() && is_as_written(kind, row).unwrap_or(false) {
+            let key = key_of(kind, row);
+            if key.is_some() && is_as_written(kind, row).unwrap_or(false) {
                 return Ok(());
             }
             finding.offenders += 1;
             if finding.examples.len() < EXAMPLES_MAX {
-                finding.examples.push(format!("{} {id}", kind.name()));
+                finding.examples.push(format!("{} {}", kind.name(), shown(row)));
             }
-            report.suspects.extend(unhex(&id).map(|key| (kind, key)));
+            report.suspects.extend(key.map(|key| (kind, key)));
             Ok(())
         };
         reading.rows("check the graph", &kind.statements().contents, &mut visit).await?;
@@ -140,9 +140,28 @@ async fn check_contents(reading: &Reading<'_>, report: &mut CheckReport) -> Resu
     Ok(())
 }
 
+/// Returns the key of the element of a row; none where it has none that is written.
+fn key_of(kind: Kind, row: &Row) -> Option<Key> {
+    let column = |name: &str| unhex(row.get::<&str>(name).ok()?);
+    match kind.ends() {
+        None => column("id"),
+        Some(_) => Some(relationship_key(kind, &column("from")?, &column("to")?)),
+    }
+}
+
+/// Returns what a row is known by: its id, or those of its ends.
+fn shown(row: &Row) -> String {
+    let column = |name: &str| row.get::<Option<String>>(name).ok().flatten();
+    let ids = ["id", "from", "to"].map(column);
+    ids.into_iter().flatten().collect::<Vec<String>>().join(" to ")
+}
+
 /// Returns whether the properties of a row that an element of `kind` can have are those of the digest that was written
 /// with them; none where they are of types that are never written. Others are its users' own.
 fn is_as_written(kind: Kind, row: &Row) -> Option<bool> {
+    if kind.properties().is_empty() {
+        return Some(true);
+    }
     let stored: i64 = row.get("digest").ok()?;
     let properties: BoltMap = row.get("properties").ok()?;
     let own = properties.value.into_iter().filter(|(name, _)| kind.has(&name.value));

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use neo4rs::{BoltMap, BoltType, Row};
 
-use super::element::unhex;
+use super::element::{VECTORS, unhex};
 use super::export::{read_document, read_passage, read_question};
 use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::cypher;
-use crate::domain::{CollectionId, Counts, DatabaseError, Document, DocumentId, PassageId, PseudoQuery, QuestionKind};
+use crate::domain::{CollectionId, Counts, Document, DocumentId, PassageId, Positions, PseudoQuery, QuestionKind};
 use crate::error::Result;
 use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
 
@@ -43,7 +43,7 @@ pub struct Download {
 /// Safe: nothing is changed.
 pub async fn download(session: &Session) -> Result<Download> {
     let (_, download) = read_whole(session, async |reading| {
-        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let state = IndexState::read_current(session).await?;
         let mut parts = Parts::default();
         parts.read(session, reading).await?;
         let (units, vectors) = parts.assemble(state.dimension).map_err(|reason| session.damaged(reason))?;
@@ -59,6 +59,7 @@ struct Marker {
     root: String,
     content: [u8; 32],
     fingerprint: String,
+    positions: Positions,
     text: String,
     vectors: Vec<u8>,
     /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
@@ -117,6 +118,7 @@ impl Parts {
             uri: shown.uri,
             media_type: shown.media_type,
             text: String::new(),
+            positions: Positions::None,
             metadata: shown.metadata,
         };
         self.documents.insert((document.source_id.clone(), document.id), document);
@@ -126,11 +128,15 @@ impl Parts {
     fn add_marker(&mut self, row: &Row) -> Option<()> {
         let properties: BoltMap = row.get("properties").ok()?;
         let text = |name: &str| properties.get::<String>(name).ok();
-        let vectors = bytes(properties.value.get("vectors"))?;
+        let vectors = bytes(properties.value.get(VECTORS))?;
         let marker = Marker {
             root: text("root")?,
             content: *blake3::Hash::from_hex(text("content")?).ok()?.as_bytes(),
             fingerprint: text("fingerprint")?,
+            positions: match text("positions") {
+                Some(positions) => serde_json::from_str(&positions).ok()?,
+                None => Positions::None,
+            },
             text: text("text")?,
             vectors,
             writers: match properties.value.get("writers") {
@@ -161,8 +167,8 @@ impl Parts {
 
     fn add_question(&mut self, row: &Row, kind: QuestionKind) -> Option<()> {
         let question = read_question(row, kind)?;
-        let place = row.get::<BoltMap>("properties").ok()?.get("place").ok()?;
-        self.questions.entry(question.passage).or_default().insert((kind, place), question);
+        let [place, _]: [u32; 2] = row.get::<BoltMap>("properties").ok()?.get("cairnPlace").ok()?;
+        self.questions.entry(question.passage).or_default().insert((kind, place.into()), question);
         Some(())
     }
 
@@ -171,7 +177,7 @@ impl Parts {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {
             let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
-            let Marker { root, content, fingerprint, text, vectors, writers } = marker;
+            let Marker { root, content, fingerprint, positions, text, vectors, writers } = marker;
             let (mut own, mut of_sentences) = (Vec::new(), Vec::new());
             let mut passages = self.passages.remove(&id).unwrap_or_default();
             passages.sort_by_key(|it| it.passage.ordinal);
@@ -184,7 +190,8 @@ impl Parts {
                 of_sentences.extend_from_slice(sentences);
                 unit.questions = self.questions.remove(&unit.passage.id).unwrap_or_default().into_values().collect();
             }
-            units.push(DocumentUnit { root, content, fingerprint, document: Document { text, ..document }, passages });
+            let document = Document { text, positions, ..document };
+            units.push(DocumentUnit { root, content, fingerprint, document, passages });
             all_vectors.push([own, of_sentences, vectors].concat());
         }
         Ok((units, all_vectors))

@@ -57,13 +57,15 @@ pub(super) fn integer(number: u32) -> Value {
 }
 
 /// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
-/// which one, since which one with other contents, and a digest of these. Nobody sets these names by chance.
-pub(super) const MARKS: [&str; 4] = ["cairnSince", "cairnUntil", "cairnChanged", "cairnDigest"];
+/// which one, and a digest of these. Nobody sets these names by chance.
+pub(super) const MARKS: [&str; 3] = ["cairnSince", "cairnUntil", "cairnDigest"];
 
 /// The name of the one property that is a vector.
 pub(super) const EMBEDDING: &str = "embedding";
+/// The name of the property that holds where a passage and its sentences stand.
+pub(super) const SPANS: &str = "cairnSpans";
 /// The name of the property that holds the vectors of a workspace.
-pub(super) const VECTORS: &str = "vectors";
+pub(super) const VECTORS: &str = "cairnVectors";
 
 /// In the words around a mention: a word that says nothing.
 pub(super) const NO_WORD: &str = "_";
@@ -178,23 +180,19 @@ impl Element {
         self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
     }
 
-    /// Returns the row that writes it as an element of `kind`; `changed` is the version that changes it in place. What
-    /// it does not have of what its kind can have is null, which removes it.
-    pub(super) fn into_row(self, kind: Kind, since: Since, changed: Option<i64>) -> BoltType {
-        let mut row = key_row(&self.key, since.own);
-        let digest = self.properties.digest();
-        if let Some((from, to)) = &self.ends {
-            put(&mut row, "from", hex(from).into());
-            put(&mut row, "to", hex(to).into());
-            put(&mut row, "fromSince", since.from.into());
-            put(&mut row, "toSince", since.to.into());
-        }
-        let [own_since, until, own_changed, own_digest] = MARKS;
+    /// Returns the row that writes it as an element of `kind`. What it does not have of what its kind can have is null,
+    /// which removes it.
+    pub(super) fn into_row(self, kind: Kind, since: Since) -> BoltType {
+        let ends = self.ends.map(|(from, to)| [(from, since.from), (to, since.to)]);
+        let mut row = Place { key: self.key, since: since.own, ends }.into_row();
+        let digest = (!kind.properties().is_empty()).then(|| self.properties.digest());
+        let [own_since, until, own_digest] = MARKS;
         let mut properties = BoltMap::with_capacity(MARKS.len() + kind.properties().len() + 1);
-        put(&mut properties, "id", hex(&self.key).into());
+        if ends.is_none() {
+            put(&mut properties, "id", hex(&self.key).into());
+        }
         put(&mut properties, own_since, since.own.into());
         put(&mut properties, until, BoltType::Null(BoltNull));
-        put(&mut properties, own_changed, changed.into());
         put(&mut properties, own_digest, digest.into());
         for (name, _) in kind.properties() {
             put(&mut properties, name, BoltType::Null(BoltNull));
@@ -209,12 +207,32 @@ impl Element {
     }
 }
 
-/// Returns a row with a key.
-pub(super) fn key_row(key: &Key, since: i64) -> BoltMap {
-    let mut row = BoltMap::with_capacity(16);
-    put(&mut row, "id", hex(key).into());
-    put(&mut row, "since", since.into());
-    row
+/// What an element of the database is found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) key: Key,
+    /// The version that it is there from.
+    pub(super) since: i64,
+    /// Of a relationship, what its ends are found by: it has no id of its own.
+    pub(super) ends: Option<[(Key, i64); 2]>,
+}
+
+impl Place {
+    /// Returns a row that finds it.
+    pub(super) fn into_row(self) -> BoltMap {
+        let mut row = BoltMap::with_capacity(16);
+        match self.ends {
+            None => put(&mut row, "id", hex(&self.key).into()),
+            Some([(from, from_since), (to, to_since)]) => {
+                put(&mut row, "from", hex(&from).into());
+                put(&mut row, "fromSince", from_since.into());
+                put(&mut row, "to", hex(&to).into());
+                put(&mut row, "toSince", to_since.into());
+            }
+        }
+        put(&mut row, "since", self.since.into());
+        row
+    }
 }
 
 pub(super) fn put(map: &mut BoltMap, name: &str, value: BoltType) {
@@ -340,7 +358,7 @@ mod tests {
         let some = properties(&[("title", Value::Text("Harl Mill".to_owned())), (EMBEDDING, Value::Floats(vec![1.0]))]);
         let element = Element { key: [7; 16], ends: None, properties: some };
         let since = Since { own: 1, from: 1, to: 1 };
-        let BoltType::Map(row) = element.into_row(Kind::Passage, since, None) else { panic!("no map") };
+        let BoltType::Map(row) = element.into_row(Kind::Passage, since) else { panic!("no map") };
         let written: BoltMap = row.get("properties").unwrap();
         let names: BTreeSet<&str> = written.value.keys().map(|name| name.value.as_str()).collect();
         let declared = Kind::Passage.properties().iter().map(|(name, _)| *name);

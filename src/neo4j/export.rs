@@ -1,15 +1,18 @@
 //! The canonical form of the version that the database holds: the same lines as from the workspace it came from.
 
-use neo4rs::{BoltMap, Row};
+use neo4rs::{BoltMap, BoltType, Row};
 
+use super::cache::{mentioned, ordinal};
+use super::download::bytes;
 use super::element::unhex;
 use super::reader::{Reading, read_whole};
 use super::session::Session;
+use super::spans::Spans;
 use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{
-    Counts, DatabaseError, DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery,
-    QuestionEdge, QuestionId, QuestionKind, QuestionOrigin, Span,
+    Counts, DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery, QuestionEdge,
+    QuestionId, QuestionKind, QuestionOrigin,
 };
 use crate::error::Result;
 use crate::store::DocumentText;
@@ -48,7 +51,7 @@ const PARTS: [Part; 6] = [
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
-    let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+    let state = IndexState::read_current(session).await?;
     let Counts { documents, passages, incoming, outgoing, mentions, edges, .. } = state.counts;
     let mut lines = CanonicalLines::default();
     for ((name, text, push), due) in PARTS.into_iter().zip([documents, passages, incoming, outgoing, mentions, edges]) {
@@ -79,10 +82,6 @@ fn properties(row: &Row) -> Option<BoltMap> {
     row.get("properties").ok()
 }
 
-fn number(properties: &BoltMap, name: &str) -> Option<u32> {
-    properties.get::<i64>(name).ok()?.try_into().ok()
-}
-
 fn text(properties: &BoltMap, name: &str) -> Option<String> {
     properties.get::<Option<String>>(name).ok().flatten()
 }
@@ -101,21 +100,23 @@ pub(super) fn read_document(row: &Row, id: &str) -> Option<DocumentText> {
         uri: text(&properties, "uri")?,
         media_type: text(&properties, "mediaType")?,
         metadata,
+        duplicate_of: text(&properties, "duplicateOf").as_deref().and_then(unhex).map(DocumentId::from_bytes),
     })
 }
 
 /// Returns the passage of a row.
 pub(super) fn read_passage(row: &Row) -> Option<Passage> {
-    let properties = properties(row)?;
-    let bounds: Vec<u32> = properties.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
+    let Spans { own, sentences, .. } = Spans::read(&bytes(row.get::<BoltType>("spans").ok().as_ref())?)?;
     Some(Passage {
         id: column(row, "id", PassageId::from_bytes)?,
         document: column(row, "document", DocumentId::from_bytes)?,
-        ordinal: number(&properties, "ordinal")?,
-        span: Span { start: number(&properties, "start")?, end: number(&properties, "end")? },
-        section: text(&properties, "section"),
-        text: text(&properties, "text")?,
-        sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
+        ordinal: ordinal(row)?,
+        span: own,
+        section: row.get("section").ok()?,
+        page: row.get("page").ok()?,
+        line: row.get("line").ok()?,
+        text: row.get("text").ok()?,
+        sentences,
     })
 }
 
@@ -128,9 +129,9 @@ pub(super) fn read_question(row: &Row, kind: QuestionKind) -> Option<PseudoQuery
         passage: column(row, "passage", PassageId::from_bytes)?,
         kind,
         origin,
-        text: text(&properties, "text")?,
+        text: text(&properties, "name")?,
         keywords: keywords(&properties)?,
-        sentence: number(&properties, "sentence")?,
+        sentence: properties.get::<[u32; 2]>("cairnPlace").ok()?[1],
     })
 }
 
@@ -141,19 +142,21 @@ fn keywords(properties: &BoltMap) -> Option<Keywords> {
 fn push_mentions(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let (entity, passage) = (column(row, "id", EntityId::from_bytes)?, column(row, "passage", PassageId::from_bytes)?);
     let name: &str = row.get("name").ok()?;
-    let sentences: Vec<u32> = row.get("sentences").ok()?;
+    let mentions: Vec<&str> = row.get("mentions").ok()?;
+    let sentences = mentions.into_iter().map(|it| Some(mentioned(it)?.0)).collect::<Option<Vec<u32>>>()?;
     let mut push = |sentence| lines.push("mention", &Mention { entity, name, passage, sentence });
     Some(sentences.into_iter().try_for_each(&mut push))
 }
 
 fn read_edge(row: &Row) -> Option<QuestionEdge> {
     let properties = properties(row)?;
+    let (from, to) = (column(row, "from", PassageId::from_bytes)?, column(row, "to", PassageId::from_bytes)?);
     Some(QuestionEdge {
-        id: column(row, "id", EdgeId::from_bytes)?,
-        from: column(row, "from", PassageId::from_bytes)?,
-        to: column(row, "to", PassageId::from_bytes)?,
-        outgoing: id(text(&properties, "outgoing").as_deref(), QuestionId::from_bytes)?,
-        incoming: id(text(&properties, "incoming").as_deref(), QuestionId::from_bytes)?,
+        id: EdgeId::of(&[from.as_bytes(), to.as_bytes()]),
+        from,
+        to,
+        outgoing: id(text(&properties, "cairnOutgoing").as_deref(), QuestionId::from_bytes)?,
+        incoming: id(text(&properties, "cairnIncoming").as_deref(), QuestionId::from_bytes)?,
         question: text(&properties, "question")?,
         keywords: keywords(&properties)?,
         similarity: properties.get::<f64>("similarity").ok()? as f32,

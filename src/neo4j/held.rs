@@ -2,10 +2,11 @@
 
 use neo4rs::Row;
 
-use super::element::unhex;
+use super::element::{Properties, unhex};
 use super::kinds::Kind;
 use super::plan::Held;
 use super::session::Session;
+use super::source::relationship_key;
 use super::statement::Statement;
 use crate::error::Result;
 
@@ -13,14 +14,20 @@ use crate::error::Result;
 pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
     let mut all = Vec::new();
     let statement = Statement::new("read what is there", &kind.statements().held);
+    let (has_digest, nothing) = (!kind.properties().is_empty(), Properties::default().digest());
     let read = |row: &Row| {
-        let id: &str = row.get("id").ok()?;
+        let key_of = |name: &str| unhex(row.get::<&str>(name).ok()?);
+        let ends = match kind.ends() {
+            None => None,
+            Some(_) => Some([(key_of("from")?, row.get("fromSince").ok()?), (key_of("to")?, row.get("toSince").ok()?)]),
+        };
         Some(Held {
-            key: unhex(id)?,
+            key: ends.map_or_else(|| key_of("id"), |[(from, _), (to, _)]| Some(relationship_key(kind, &from, &to)))?,
+            ends,
             since: row.get("since").ok()?,
             until: row.get("until").ok()?,
             // What was changed by hand may have none; then it differs from all that is due.
-            digest: row.get::<Option<i64>>("digest").ok()?.unwrap_or_default(),
+            digest: if has_digest { row.get::<Option<i64>>("digest").ok()?.unwrap_or_default() } else { nothing },
         })
     };
     let mut visit = |row: &Row| {

@@ -58,9 +58,12 @@ fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
     let mut file = BufWriter::new(files::create_own(path)?);
     let mut header = match kind.ends() {
         None => format!("id:ID({})", kind.name()),
-        Some((from, to)) => format!(":START_ID({}),:END_ID({}),id", from.name(), to.name()),
+        Some((from, to)) => format!(":START_ID({}),:END_ID({})", from.name(), to.name()),
     };
-    header.push_str(",cairnSince:long,cairnDigest:long");
+    header.push_str(",cairnSince:long");
+    if !kind.properties().is_empty() {
+        header.push_str(",cairnDigest:long");
+    }
     for (name, holds) in kind.properties() {
         let _written = write!(header, ",{name}:{}", type_name(*holds));
     }
@@ -76,9 +79,12 @@ fn line(kind: Kind, element: &Element) -> String {
     let key = hex(&element.key);
     let mut line = match &element.ends {
         None => key,
-        Some((from, to)) => format!("{},{},{key}", hex(from), hex(to)),
+        Some((from, to)) => format!("{},{}", hex(from), hex(to)),
     };
-    let _written = write!(line, ",{FIRST},{}", element.properties.digest());
+    let _written = write!(line, ",{FIRST}");
+    if !kind.properties().is_empty() {
+        let _written = write!(line, ",{}", element.properties.digest());
+    }
     let values: BTreeMap<&str, &Value> = element.properties.iter().map(|(name, value)| (*name, value)).collect();
     for (name, _) in kind.properties() {
         line.push(',');

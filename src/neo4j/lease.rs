@@ -45,11 +45,6 @@ impl Owner {
         let shown = if host.is_empty() { "on another machine".to_owned() } else { format!("on `{host}`") };
         Self { id: id.to_string(), shown }
     }
-
-    /// Returns what tells it from others.
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
 }
 
 /// The right to publish.
@@ -74,7 +69,9 @@ impl Lease {
             let statement = Statement::new("read the lease", cypher!("read/lease"));
             let rows = session.rows(&statement).await?;
             let owner = rows.first().and_then(|row| row.get("shown").ok()).unwrap_or_default();
-            return Err(session.error(DatabaseError::Publishing { owner }));
+            let left_ms = rows.first().and_then(|row| row.get::<i64>("left_ms").ok()).unwrap_or_default();
+            let seconds = left_ms.max(0).cast_unsigned().div_ceil(1_000);
+            return Err(session.error(DatabaseError::Publishing { owner, seconds }));
         };
         let unreadable = |_| session.damaged("its publisher cannot be read");
         let epoch = row.get("epoch").map_err(unreadable)?;

@@ -61,9 +61,9 @@ async fn of_version(
 fn statement(reading: &Reading<'_>, ends: &[PathNode; 2], options: &PathOptions) -> Statement {
     let [from, to] = ends.each_ref().map(id);
     let kinds: &[&str] = match options.by {
-        PathsBy::Questions => &["PART_OF", "LEADS_TO"],
+        PathsBy::Questions => &["PART_OF", "LEADS_TO", "MAY_LEAD_TO"],
         PathsBy::Names => &["PART_OF", "MENTIONED_IN"],
-        PathsBy::Both => &["PART_OF", "LEADS_TO", "MENTIONED_IN"],
+        PathsBy::Both => &["PART_OF", "LEADS_TO", "MAY_LEAD_TO", "MENTIONED_IN"],
     };
     Statement::new("find paths", cypher!("read/paths"))
         .with_literal("$paths", options.paths)
@@ -112,7 +112,7 @@ fn read_step(map: &BoltMap, from: &PathNode, to: &PathNode) -> Option<PathStep> 
     let is_forward = map.get::<String>("from").ok()? == id(from);
     let direction = if is_forward { Direction::Forward } else { Direction::Backward };
     Some(match map.get::<String>("kind").ok()?.as_str() {
-        "LEADS_TO" => PathStep::QuestionEdge { direction, question: map.get("question").ok()? },
+        "LEADS_TO" | "MAY_LEAD_TO" => PathStep::QuestionEdge { direction, question: map.get("question").ok()? },
         "MENTIONED_IN" => {
             let entity = if is_forward { from } else { to }.name().to_owned();
             PathStep::Mention { direction, entity }

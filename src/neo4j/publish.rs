@@ -12,18 +12,17 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 
 use super::batch::{Rows, Work};
-use super::changes;
 use super::check::CheckReport;
-use super::element::{key_row, put};
+use super::element::{Place, put};
 use super::held::held;
 use super::kinds::{Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
 use super::lease::{Lease, Owner};
-use super::migrate::{self, Applied, earlier};
-use super::plan::{self, Due, Held, Leftovers, Place, Plan, Side};
+use super::plan::{self, Change, Due, Held, Leftovers, Plan, Side};
 use super::replacing::{self, OtherIndex};
+use super::schema;
 use super::session::Session;
 use super::source::Source;
-use super::state::{IndexState, Phase};
+use super::state::{GRAPH_FORMAT, IndexState, Phase};
 use super::statement::{Statement, cypher};
 use super::target::Target;
 use crate::domain::{Cancellation, CollectionId, Counts, DatabaseError, Progress, ProgressSink};
@@ -147,12 +146,9 @@ async fn run(
     let documents = records.documents()?.into_iter().map(|it| *it.id.as_bytes()).collect();
     let given = replacing::Side { collection: manifest.collection, documents };
     let renews_vectors = there.refuse(&session, &manifest, &given, options).await?;
-    if repairs.is_some() {
-        migrate::restore(&session, &there.applied, manifest.dimension).await?;
-    }
-    let lease = there.take(&session, Owner::of(workspace), manifest.dimension).await?;
+    let lease = there.take(&session, Owner::of(workspace)).await?;
     if renews_vectors {
-        migrate::drop_vectors(&session).await?;
+        schema::drop_vectors(&session).await?;
     }
     let source = Source::new(&snapshot, records)?;
     let source_hash = source_hash(&snapshot, records)?;
@@ -160,7 +156,6 @@ async fn run(
         session,
         lease,
         snapshot: &snapshot,
-        previous: None,
         source,
         source_hash,
         manifest,
@@ -181,21 +176,12 @@ async fn run(
 
 /// What the database holds before anything is written.
 struct There {
-    /// Whether it is of an earlier format.
-    is_earlier: bool,
-    applied: Applied,
     state: Option<IndexState>,
 }
 
 impl There {
     async fn read(session: &Session) -> Result<Self> {
-        let is_earlier = earlier::is_there(session).await?;
-        let applied = migrate::applied(session).await?;
-        let state = match IndexState::read(session).await? {
-            None if is_earlier => earlier::state(session).await?,
-            state => state,
-        };
-        Ok(Self { is_earlier, applied, state })
+        Ok(Self { state: IndexState::read(session).await? })
     }
 
     /// Refuses what must not be published there. Returns whether the vectors that are there are to be replaced.
@@ -206,30 +192,21 @@ impl There {
         given: &replacing::Side<CollectionId>,
         options: &PublishOptions,
     ) -> Result<bool> {
-        if !self.is_earlier && self.applied.is_empty() && self.state.is_none() {
-            refuse_foreign(session).await?;
-        }
-        if let Some(state) = &self.state {
-            refuse_other(session, options, &replacing::held(session, state).await?, given)?;
+        match &self.state {
+            Some(state) => refuse_other(session, options, &replacing::held(session, state).await?, given)?,
+            None => refuse_foreign(session).await?,
         }
         let renews_vectors = check_embedder(session, self.state.as_ref(), manifest, options.other_vectors)?;
-        if self.is_earlier {
-            earlier::refuse_others(session, manifest.dimension).await?;
-        } else {
-            migrate::refuse_others(session, manifest.dimension).await?;
-        }
+        schema::refuse_others(session, manifest.dimension).await?;
         Ok(renews_vectors)
     }
 
-    /// Takes the right to publish, and makes sure of the schema.
-    async fn take(&self, session: &Session, owner: Owner, dimension: usize) -> Result<Lease> {
-        let dimension = self.state.as_ref().map_or(dimension, |state| state.dimension);
-        if self.is_earlier {
-            let lease = earlier::take_over(session, owner).await?;
-            migrate::prepare(session, &self.applied, dimension).await?;
-            return Ok(lease);
+    /// Takes the right to publish, and makes sure that what is written is found.
+    async fn take(&self, session: &Session, owner: Owner) -> Result<Lease> {
+        if self.state.as_ref().is_some_and(IndexState::is_earlier) {
+            session.rows(&Statement::new("begin the upgrade", cypher!("schema/begin-upgrade"))).await?;
         }
-        migrate::prepare(session, &self.applied, dimension).await?;
+        schema::make_keys(session).await?;
         Lease::take(session, owner).await
     }
 }
@@ -247,8 +224,11 @@ fn refuse_other(
     }
 }
 
-/// Refuses a database that never held an index and is not empty.
+/// Refuses a database that nobody ever published to and that is not empty.
 async fn refuse_foreign(session: &Session) -> Result<()> {
+    if !session.rows(&Statement::new("read the lease", cypher!("read/lease"))).await?.is_empty() {
+        return Ok(());
+    }
     let rows = session.rows(&Statement::new("count what is there", cypher!("read/foreign"))).await?;
     match rows.first().and_then(|row| row.get::<i64>("nodes").ok()).unwrap_or_default() {
         0 => Ok(()),
@@ -302,7 +282,8 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
     let terms = [sum(&graph.passage_length), sum(&graph.sentence_length)];
-    IndexState { version, collection, source, embedder, dimension, settings, phase, counts, terms }
+    let format = GRAPH_FORMAT;
+    IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms }
 }
 
 type Sides = FxHashMap<Kind, Side>;
@@ -312,8 +293,6 @@ struct Run<'a> {
     session: Session,
     lease: Lease,
     snapshot: &'a Snapshot,
-    /// What the database held.
-    previous: Option<IndexState>,
     source: Source<'a>,
     source_hash: String,
     manifest: Manifest,
@@ -337,10 +316,9 @@ impl Run<'_> {
             ..PublishReport::default()
         };
         let version = state.as_ref().map_or(0, |state| state.version);
-        self.previous.clone_from(&state);
         let is_there = state.as_ref().is_some_and(|state| {
             let is_of_this = state.collection == Some(self.manifest.collection) && state.source == self.source_hash;
-            is_of_this && state.phase == Phase::Whole
+            is_of_this && state.phase == Phase::Whole && !state.is_earlier()
         });
         if is_there && self.repairs.is_none() {
             report.version = version.cast_unsigned();
@@ -348,8 +326,9 @@ impl Run<'_> {
             self.renew(state.as_ref(), version, &mut report).await?;
         }
         report.seconds = began.elapsed().as_secs_f64();
-        self.tell("filling indexes")?;
-        let filled = migrate::make_indexes(&self.session, self.manifest.dimension).await?;
+        let (options, done, total) = (self.options, self.done, self.total);
+        let tell = move || told(options, "filling indexes", done, total);
+        let filled = schema::make_all(&self.session, self.manifest.dimension, &tell).await?;
         report.index_seconds = filled.as_ref().map(Duration::as_secs_f64);
         Ok(report)
     }
@@ -361,11 +340,13 @@ impl Run<'_> {
             let delete = |text| Statement::new("delete what has no key", text);
             self.lease.write(unkeyed.map(delete).into()).await?;
         }
-        let sides = self.compare().await?;
+        // What an earlier format wrote is no part of what is due, whatever its digest.
+        let is_earlier = state.is_some_and(IndexState::is_earlier);
+        let sides = self.compare(is_earlier).await?;
         if let Some(state) = state {
             self.refuse_other(&sides, state)?;
         }
-        let change = plan::change(&sides, version);
+        let change = if is_earlier { Change::Replace } else { plan::change(&sides, version) };
         let name = format!("{} {version} {change:?}", self.source_hash);
         let leftovers = if self.lease.plan == name { Leftovers::Keep } else { Leftovers::Drop };
         let plan = plan::plan(&sides, version, change, leftovers);
@@ -386,16 +367,13 @@ impl Run<'_> {
     }
 
     /// Returns what is due and what is there.
-    async fn compare(&self) -> Result<Sides> {
+    async fn compare(&self, is_earlier: bool) -> Result<Sides> {
         let mut sides = Sides::default();
         for kind in Kind::ALL {
             let mut held = held(&self.session, kind).await?;
-            if let Some(found) = self.repairs {
-                // Whatever its digest says, its contents are others.
-                held.iter_mut()
-                    .filter(|it| found.suspects.contains(&(kind, it.key)))
-                    .for_each(|it| it.digest = !it.digest);
-            }
+            // Whatever its digest says, its contents are others.
+            let is_other = |key| is_earlier || self.repairs.is_some_and(|found| found.suspects.contains(&(kind, key)));
+            held.iter_mut().filter(|it| is_other(it.key)).for_each(|it| it.digest = !it.digest);
             let mut due = Vec::with_capacity(self.source.count(kind) as usize);
             for number in 0..self.source.count(kind) {
                 let element = self.source.element(kind, number)?;
@@ -433,14 +411,20 @@ impl Run<'_> {
     /// Writes what is new, nodes before relationships.
     async fn add(&mut self, plan: &Plan, next: i64) -> Result<u64> {
         let mut written = 0;
-        for kind in Kind::ALL {
-            let numbers = plan.of(kind).map(|steps| steps.add.clone()).unwrap_or_default();
+        // A look at any nodes of a graph, as a click on `*` in Neo4j Browser, shows those that were written first.
+        let numbers = |kind: Kind| plan.of(kind).map(|steps| steps.add.clone()).unwrap_or_default();
+        let (mut documents, mut passages) = (numbers(Kind::Document), numbers(Kind::Passage));
+        let early = self.source.together(&mut documents, &mut passages, SHOWN_DOCUMENTS);
+        let parts = [(Kind::Document, early.0), (Kind::Passage, early.1)].into_iter();
+        let parts = parts.chain([(Kind::Document, documents), (Kind::Passage, passages)]);
+        let others = Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Document | Kind::Passage));
+        for (kind, numbers) in parts.chain(others.map(|kind| (kind, numbers(kind)))) {
             let mut rows = Rows::new(&mut self.lease, Work::write(kind));
             for number in numbers {
                 let element = self.source.element(kind, number)?;
                 let bytes = element.wire_bytes();
                 let since = plan.since(kind, &element, next);
-                self.done += rows.push(element.into_row(kind, since, None), bytes).await? as u64;
+                self.done += rows.push(element.into_row(kind, since), bytes).await? as u64;
                 written += 1;
                 told(self.options, "writing", self.done, self.total)?;
             }
@@ -470,7 +454,7 @@ impl Run<'_> {
             for number in &steps.change {
                 let element = self.source.element(kind, *number)?;
                 let own = plan.of(kind).and_then(|it| it.since.get(&element.key)).copied().unwrap_or(next);
-                rows.push(element.clone().into_row(kind, plan.since(kind, &element, own), Some(next)));
+                rows.push(element.clone().into_row(kind, plan.since(kind, &element, own)));
             }
             changed += rows.len() as u64;
             statements.push(Work::write(kind).statement(rows));
@@ -478,7 +462,6 @@ impl Run<'_> {
         let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
         let phase = if is_clear { Phase::Whole } else { Phase::Clearing };
         let state = state(next, phase, self.source_hash.clone(), &self.manifest, self.snapshot);
-        statements.extend(self.previous.as_ref().map(|previous| changes::statement(plan, previous, &state)));
         statements.push(state.switch());
         self.lease.write(statements).await?;
         self.done += changed;
@@ -502,8 +485,8 @@ impl Run<'_> {
 
     async fn at_places(&mut self, stage: &'static str, work: Work, places: &[Place], until: Option<i64>) -> Result<()> {
         let mut rows = Rows::new(&mut self.lease, work);
-        for (key, since) in places {
-            let mut row = key_row(key, *since);
+        for place in places {
+            let mut row = place.into_row();
             put(&mut row, "until", until.into());
             self.done += rows.push(BoltType::Map(row), PLACE_BYTES).await? as u64;
             told(self.options, stage, self.done, self.total)?;
@@ -522,6 +505,9 @@ impl Run<'_> {
         told(self.options, stage, self.done, self.total)
     }
 }
+
+/// Documents that are written first, together with their passages.
+const SHOWN_DOCUMENTS: usize = 6;
 
 /// Bytes of a row that names an element, about.
 const PLACE_BYTES: usize = 64;

@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use neo4rs::Row;
 
-use super::migrate::earlier;
 use super::session::Session;
-use super::state::{EARLIER_FORMAT, GRAPH_FORMAT, IndexState, Phase};
+use super::state::{GRAPH_FORMAT, IndexState};
 use super::statement::{Statement, cypher};
 use crate::domain::{DatabaseError, IndexVersion};
 use crate::error::{Error, Result};
@@ -57,22 +56,6 @@ impl<'a> Reading<'a> {
         let statement = Statement::new(action, text).with("version", self.version);
         self.session.for_each_row(&statement, visit).await
     }
-
-    /// Calls `visit` with every row of a statement that is filtered by version, of what came or changed after another.
-    pub(super) async fn rows_after(
-        &self,
-        action: &'static str,
-        text: &'static str,
-        after: i64,
-        visit: Visit<'_>,
-    ) -> Result<()> {
-        self.session.for_each_row(&self.after(Statement::new(action, text), after), visit).await
-    }
-
-    /// Returns a statement with the version, and the one after which something is new.
-    pub(super) fn after(&self, statement: Statement, after: i64) -> Statement {
-        statement.with("version", self.version).with("after", after)
-    }
 }
 
 fn is_damaged(error: &Error) -> bool {
@@ -109,21 +92,11 @@ pub(super) async fn current(session: &Session) -> Result<(i64, String)> {
         }
         locked => locked?,
     };
-    let Some(row) = rows.first() else { return Err(without_index(session).await?) };
-    if row.get::<i64>("format").is_ok_and(|format| format > GRAPH_FORMAT) {
+    let row = rows.first().ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+    if row.get::<i64>("format").is_ok_and(|format| format != GRAPH_FORMAT) {
         // What the matter is, is said where the rest is read.
-        IndexState::read(session).await?;
-    }
-    if row.get::<String>("state").is_ok_and(|state| state == Phase::Converting.text()) {
-        return Err(session.error(DatabaseError::Converting));
+        IndexState::read_current(session).await?;
     }
     let read = || Some((row.get("version").ok()?, row.get("source").ok()?));
     read().ok_or_else(|| session.damaged("its `:Index` node has no `version` or no `source`"))
-}
-
-/// Returns what it means that there is no index: none at all, or one of an earlier format.
-async fn without_index(session: &Session) -> Result<Error> {
-    let is_earlier = earlier::is_there(session).await?;
-    let (found, known) = (format!("format {EARLIER_FORMAT}"), format!("format {GRAPH_FORMAT}"));
-    Ok(session.error(if is_earlier { DatabaseError::Earlier { found, known } } else { DatabaseError::NoIndex }))
 }

@@ -32,10 +32,20 @@ pub fn answer_cypher(answer: &Answer) -> String {
         .to_owned()
 }
 
-/// Returns the link that opens a query in the Browser of a server, whose pages are at `browser`.
+/// The port of a server's Browser, unless it was set otherwise.
+const BROWSER_PORT: u16 = 7474;
+
+/// Returns the link that opens a query in the Browser of a server. `browser` is where its pages are; where it names the
+/// server too, by `?dbms=`, the server has another address there than here, as behind a container.
 #[must_use]
-pub fn browser_link(query: &str, browser: &str, target: &Target) -> String {
-    let mut link = format!("{}/browser/?dbms={}&cmd=edit&arg=", browser.trim_end_matches('/'), target.address());
+pub fn browser_link(query: &str, browser: Option<&str>, target: &Target) -> String {
+    let usual = || format!("http://{}:{BROWSER_PORT}", target.host());
+    let browser = browser.map_or_else(usual, str::to_owned);
+    let mut link = match browser.split_once("?dbms=") {
+        Some((pages, server)) => format!("{}?dbms={server}", pages_of(pages)),
+        None => format!("{}?dbms={}", pages_of(&browser), target.address()),
+    };
+    link.push_str("&cmd=edit&arg=");
     for byte in query.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             link.push(byte.into());
@@ -47,6 +57,11 @@ pub fn browser_link(query: &str, browser: &str, target: &Target) -> String {
     link
 }
 
+/// Returns the address of the Browser's page, of one that may end before it.
+fn pages_of(address: &str) -> String {
+    format!("{}/browser/", address.trim_end_matches('/').trim_end_matches("/browser"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,9 +69,16 @@ mod tests {
     #[test]
     fn a_link_is_one_word_and_names_the_server() {
         let target = Target::parse("neo4j://host:7000").unwrap();
-        let link = browser_link("MATCH (ä)\nRETURN 'x'", "http://host:7474/", &target);
+        let link = |browser| browser_link("MATCH (ä)\nRETURN 'x'", browser, &target);
         let expect = "http://host:7474/browser/?dbms=bolt://host:7000&cmd=edit&arg=\
             MATCH%20%28%C3%A4%29%0ARETURN%20%27x%27";
-        assert_eq!(link, expect);
+        assert_eq!(link(Some("http://host:7474/")), expect);
+        assert_eq!(link(None), expect);
+        // Of a container, which knows the server by another name.
+        let other = link(Some("http://localhost:7474/browser/?dbms=bolt://localhost:7687"));
+        assert!(
+            other.starts_with("http://localhost:7474/browser/?dbms=bolt://localhost:7687&cmd=edit&arg="),
+            "{other}"
+        );
     }
 }

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::element::{Element, Key, Properties, Value};
-use super::kinds::{Kind, LexiconPart, lexicon_parts};
-use crate::domain::{EdgeId, EntityId};
+use super::kinds::{Kind, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
+use super::spelling::spellings;
+use crate::domain::{DocumentId, EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::ordinal::{
-    Column, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals, PassageOrdinal, Position, Rows,
+    Column, DocumentOrdinal, EdgeOrdinal, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals,
+    PassageOrdinal, Position, Rows,
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{GraphReader as _, VectorField, Vectors};
@@ -20,14 +22,23 @@ pub(super) struct Source<'a> {
     pub(super) graph: PassageGraph<'a>,
     /// Passages that another of the same document follows.
     pub(super) followed: Vec<PassageOrdinal>,
+    /// Documents that are nearly equal to one before, and which that is.
+    pub(super) duplicates: Vec<(DocumentId, DocumentId)>,
     /// Passages and their mentions of one entity.
     pub(super) mentions: Vec<(PassageOrdinal, Ordinals<MentionOrdinal>)>,
     /// The passage that each question edge leaves.
     pub(super) edge_from: Vec<PassageOrdinal>,
+    /// Edges of questions that are alike, and those of others.
+    pub(super) strong_edges: Vec<EdgeOrdinal>,
+    pub(super) weak_edges: Vec<EdgeOrdinal>,
     /// Names that a passage bears, and how, in the order of passages.
     pub(super) names: Vec<(PassageOrdinal, EntityOrdinal, u32)>,
     pub(super) lexicon: Vec<LexiconPart>,
+    /// How each entity is written.
+    pub(super) spellings: Vec<String>,
     pub(super) vectors: FieldVectors<'a>,
+    /// The name of the embedder that made them.
+    pub(super) embedder: &'a str,
 }
 
 /// The vectors of a version, checked.
@@ -68,14 +79,37 @@ impl<'a> Source<'a> {
         }
         let leaving = |passage| graph.passage_edges.of(passage).map(move |_| passage);
         let edge_from = graph.passages().flat_map(leaving).collect();
+        let edges = graph.edge_similarity.ordinals();
+        let (strong_edges, weak_edges) = edges.partition(|it| graph.edge_similarity[*it] >= SIMILARITY_LEAST);
         let mut names = Vec::new();
         for entity in graph.entity_documents.ordinals() {
             let bearers = graph.entity_bearers.of(entity);
             names.extend(bearers.map(|it| (graph.bearer_passage[it], entity, graph.bearer_kind[it])));
         }
         names.sort_unstable();
-        let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
-        Ok(Self { snapshot, records, graph, followed, mentions, edge_from, names, lexicon, vectors })
+        let mut duplicates = Vec::new();
+        for document in DocumentOrdinal::first(graph.document_count()) {
+            let shown = snapshot.document(document)?;
+            duplicates.extend(shown.duplicate_of.map(|original| (shown.document, original)));
+        }
+        let (lexicon, spellings, vectors) =
+            (lexicon_parts(snapshot)?, spellings(snapshot)?, FieldVectors::of(snapshot)?);
+        Ok(Self {
+            snapshot,
+            records,
+            graph,
+            followed,
+            duplicates,
+            mentions,
+            edge_from,
+            strong_edges,
+            weak_edges,
+            names,
+            lexicon,
+            spellings,
+            vectors,
+            embedder: snapshot.embedder(),
+        })
     }
 
     pub(super) fn passage_key(&self, passage: PassageOrdinal) -> Key {
@@ -84,6 +118,21 @@ impl<'a> Source<'a> {
 
     pub(super) fn entity_key(&self, entity: EntityOrdinal) -> Key {
         *EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).as_bytes()
+    }
+
+    /// Takes the first documents out of `documents` and their first passages out of `passages`, all by number.
+    pub(super) fn together(
+        &self,
+        documents: &mut Vec<u32>,
+        passages: &mut Vec<u32>,
+        count: usize,
+    ) -> (Vec<u32>, Vec<u32>) {
+        let late = documents.split_off(count.min(documents.len()));
+        let early = std::mem::replace(documents, late);
+        let is_early = |it: &u32| early.contains(&self.graph.passage_document[PassageOrdinal(*it)].0);
+        let (of_early, late) = passages.iter().copied().partition(is_early);
+        *passages = late;
+        (early, of_early)
     }
 
     pub(super) fn keywords<K: Ordinal>(

@@ -9,9 +9,7 @@ use crate::domain::{CollectionId, Counts, DatabaseError};
 use crate::error::Result;
 
 /// The meaning of labels, types and properties; raised whenever it changes.
-pub(super) const GRAPH_FORMAT: i64 = 2;
-/// The format that is taken over by whoever publishes or repairs.
-pub(super) const EARLIER_FORMAT: i64 = 1;
+pub(super) const GRAPH_FORMAT: i64 = 3;
 
 /// Whether what earlier versions retired is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,21 +18,17 @@ pub(super) enum Phase {
     Whole,
     /// Not yet: readers that heed versions see this one.
     Clearing,
-    /// The graph is on its way from an earlier format: nobody can read it.
-    Converting,
 }
 
 impl Phase {
     fn of(text: &str) -> Self {
-        // Where it is none of them, nothing is known to be gone.
-        [Self::Whole, Self::Converting].into_iter().find(|it| it.text() == text).unwrap_or(Self::Clearing)
+        if text == Self::Whole.text() { Self::Whole } else { Self::Clearing }
     }
 
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Whole => "whole",
             Self::Clearing => "clearing",
-            Self::Converting => "converting",
         }
     }
 }
@@ -42,6 +36,8 @@ impl Phase {
 /// Where the index in the database stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndexState {
+    /// The format that it was published in.
+    pub(super) format: i64,
     pub(super) version: i64,
     /// The collection that it is an index of; none where an earlier program published it.
     pub(super) collection: Option<CollectionId>,
@@ -67,8 +63,13 @@ impl IndexState {
         rows.first().map(|row| Self::of(session, row)).transpose()
     }
 
+    /// Reads it where there has to be one, and refuses a format before this one too.
+    pub(super) async fn read_current(session: &Session) -> Result<Self> {
+        Self::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?.readable(session)
+    }
+
     /// Reads it from a row with its properties.
-    pub(super) fn of(session: &Session, row: &Row) -> Result<Self> {
+    fn of(session: &Session, row: &Row) -> Result<Self> {
         let properties: BoltMap =
             row.get("properties").map_err(|_| session.damaged("its `:Index` node cannot be read"))?;
         let missing = |name: &str| session.damaged(format!("its `:Index` node has no `{name}`"));
@@ -85,6 +86,7 @@ impl IndexState {
             Some(text) => Some(text.parse().map_err(|_| missing("collection"))?),
         };
         Ok(Self {
+            format,
             version: integer("version")?,
             collection,
             source: text("source")?,
@@ -120,7 +122,8 @@ impl IndexState {
         let mut properties = vec![
             ("id", text("cairn")),
             ("name", Value::Text(format!("Cairn index, version {}", self.version))),
-            ("format", Value::Integer(GRAPH_FORMAT)),
+            ("format", Value::Integer(self.format)),
+            ("program", Value::Text(format!("cairn {}", env!("CARGO_PKG_VERSION")))),
             ("version", Value::Integer(self.version)),
             ("source", text(&self.source)),
             ("embedder", text(&self.embedder)),
@@ -143,9 +146,23 @@ impl IndexState {
         properties
     }
 
+    /// Returns whether the graph is of a format before this one: it is published anew, and not read.
+    pub(super) const fn is_earlier(&self) -> bool {
+        self.format < GRAPH_FORMAT
+    }
+
+    /// Refuses a format before this one.
+    fn readable(self, session: &Session) -> Result<Self> {
+        if self.is_earlier() {
+            let (found, known) = (format!("format {}", self.format), format!("format {GRAPH_FORMAT}"));
+            return Err(session.error(DatabaseError::Earlier { found, known }));
+        }
+        Ok(self)
+    }
+
     /// Returns the statement that makes this the state of the index.
     pub(super) fn switch(&self) -> Statement {
-        let mut map = BoltMap::with_capacity(21);
+        let mut map = BoltMap::with_capacity(24);
         self.properties().into_iter().for_each(|(name, value)| put(&mut map, name, bolt(value)));
         Statement::new("switch the version", cypher!("write/switch")).with("properties", BoltType::Map(map))
     }

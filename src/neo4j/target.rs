@@ -77,6 +77,11 @@ impl Target {
         &self.address
     }
 
+    /// Returns the host alone.
+    pub(super) fn host(&self) -> &str {
+        self.shown.rsplit_once(':').map_or(&self.shown, |(host, _)| host)
+    }
+
     /// Returns host and port.
     #[must_use]
     pub fn shown(&self) -> &str {

@@ -96,16 +96,16 @@ fn shown(snapshot: &Snapshot, answer: &Answer) -> Result<Answered> {
         let leg = |step: &Step| Leg { from: name(step.from), to: name(step.to), along: Along::of(step) };
         path.iter().take(STEPS_MAX).map(leg).collect()
     };
-    let place = |uri: &str, start, end| format!("{} {start}–{end}", clipped(uri, LINE_CHARS_MAX));
+    let place = |location: String| clipped(&location, LINE_CHARS_MAX);
     let quotes = answer.citations.iter().map(|it| Quote {
         text: clipped(&it.quote, QUOTE_CHARS_MAX),
         name: name(it.passage),
-        place: place(&it.uri, it.span.start, it.span.end),
+        place: place(it.location()),
         path: answer.hits.iter().find(|hit| hit.passage == it.passage).map_or_else(Vec::new, |hit| legs(&hit.path)),
     });
     let hits = answer.hits.iter().map(|it| Reached {
         name: name(it.passage),
-        place: place(&it.uri, it.span.start, it.span.end),
+        place: place(it.location()),
         path: legs(&it.path),
     });
     Ok(Answered {

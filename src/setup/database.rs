@@ -1,12 +1,16 @@
 //! Which database is meant, and who asks: what was asked for, then what is set.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{Notice, Setup};
 use crate::config::Database;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::neo4j::{DatabaseGraph, Secret, Target, Traversal, TraversalOptions};
+use crate::neo4j::{DatabaseGraph, Questions, Secret, Target, Traversal, TraversalOptions};
+
+/// The database that a server keeps of itself.
+const SYSTEM: &str = "system";
 
 impl Setup {
     /// Returns the database that is meant.
@@ -25,6 +29,13 @@ impl Setup {
                     .to_owned(),
             });
         };
+        if meant.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(SYSTEM)) {
+            return Err(Error::Option {
+                option: "database",
+                value: SYSTEM.to_owned(),
+                reason: "it is where Neo4j keeps users and databases, and no place for a graph".to_owned(),
+            });
+        }
         let mut target = Target::parse(uri)?;
         target.database = meant.name;
         if let Some(user) = meant.user {
@@ -46,7 +57,7 @@ impl Setup {
     /// # Cancel safety
     ///
     /// Nothing is lost.
-    pub async fn graph(&self, asked: &Database) -> Result<DatabaseGraph> {
+    pub async fn graph(&self, asked: &Database, questions: Questions) -> Result<DatabaseGraph> {
         let target = self.target(asked)?;
         let meant = asked.or(&self.settings.neo4j);
         let memory = meant.memory.as_deref().map(megabytes).transpose()?;
@@ -54,12 +65,15 @@ impl Setup {
             traversal: meant.traversal.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
             memory_max: memory.unwrap_or(TraversalOptions::default().memory_max),
             cache: meant.cache,
+            questions,
         };
         let (is_open, memory_max_mb) = (options.traversal == Traversal::Auto, options.memory_max >> 20);
         let graph = DatabaseGraph::open(&target, options).await?;
         if is_open && graph.traversal() == Traversal::Cypher {
             let needed_mb = graph.structure_bytes() >> 20;
-            self.notices.tell(&Notice::WalkedByNeo4j { needed_mb, memory_max_mb });
+            let is_too_large = needed_mb > memory_max_mb;
+            let too_large = Notice::WalkedByNeo4j { needed_mb, memory_max_mb };
+            self.notices.tell(if is_too_large { &too_large } else { &Notice::WalkedOnce });
         }
         Ok(graph)
     }
@@ -75,6 +89,14 @@ fn megabytes(text: &str) -> Result<u64> {
 
 /// Returns the first line of a file.
 fn password(path: &Path) -> Result<Secret> {
-    let text = files::read_secret(path)?;
+    let missing = |error: Error| match error {
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => Error::Option {
+            option: "password file",
+            value: path.display().to_string(),
+            reason: "it is not there; its first line is to be the password of the user of Neo4j".to_owned(),
+        },
+        error => error,
+    };
+    let text = files::read_secret(path).map_err(missing)?;
     Ok(Secret::new(text.lines().next().unwrap_or_default()))
 }

@@ -28,7 +28,7 @@ impl Setup {
     pub async fn engine(&self, options: &EngineOptions) -> Result<QueryEngine> {
         let reranker = self.reranker(options)?;
         if let Some(database) = &options.database {
-            let source = self.graph(database).await?;
+            let source = self.graph(database, options.questions).await?;
             let reader = source.reader();
             let calls = Calls { log: CallLog::open(&options.call.recording)?, ..Calls::default() };
             let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;

@@ -21,6 +21,8 @@ pub enum Notice {
         /// Megabytes that it may take.
         memory_max_mb: u64,
     },
+    /// Neo4j walks the graph, since one question alone does not pay for reading it; nobody chose that.
+    WalkedOnce,
     /// A server that was named this once is not asked later, unless it is confirmed.
     ServerToConfirm {
         /// Where it is.
@@ -41,6 +43,10 @@ impl fmt::Display for Notice {
                 f,
                 "the graph would take about {needed_mb} MB of memory, more than {memory_max_mb}: Neo4j walks it, which \
                  takes longer"
+            ),
+            Self::WalkedOnce => f.write_str(
+                "Neo4j walks the graph: for one question that is faster than reading it. With `--cache DIR` a copy is \
+                 kept, which is faster still the next time",
             ),
             Self::ServerToConfirm { url } => write!(
                 f,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::config::{Database, ModelRole};
 use crate::error::{Error, Result};
 use crate::index::OtherEmbedder;
+use crate::neo4j::Questions;
 use crate::query::{RerankedBy, SearchOptions};
 
 /// Which embedder, and what runs it.
@@ -89,6 +90,8 @@ pub struct EngineOptions {
     pub index: Option<PathBuf>,
     /// The database to search instead. One that is only set is for publishing.
     pub database: Option<Database>,
+    /// How many questions are to come.
+    pub questions: Questions,
     /// Which embedder.
     pub models: ModelOptions,
     /// What judges again what was found.

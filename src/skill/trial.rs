@@ -84,6 +84,8 @@ fn generated() -> GenerateTask {
         ordinal: 0,
         span: Span { start: 0, end: BRIDGE.len() as u32 },
         section: None,
+        page: None,
+        line: None,
         text: BRIDGE.to_owned(),
         sentences: Vec::new(),
     };

@@ -46,6 +46,10 @@ pub struct PassageText {
     pub span: Span,
     /// The headings above it.
     pub section: Option<String>,
+    /// The page of its document's file on which it begins, where that has pages.
+    pub page: Option<u32>,
+    /// The line of its document's file on which it begins, where that has lines.
+    pub line: Option<u32>,
     /// Its text.
     pub text: String,
     /// Its sentences, as spans in `text`.
@@ -67,6 +71,9 @@ pub struct DocumentText {
     pub media_type: String,
     /// What else its source says of it.
     pub metadata: Metadata,
+    /// The document that it is nearly equal to, if there is one before it: the same for all that are equal to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<DocumentId>,
 }
 
 impl DocumentText {

@@ -19,17 +19,26 @@ struct Cases {
     lower: u32,
     /// Whatever does not begin in lower case.
     capitalized: u32,
+    /// Of these, those that no sentence, line or quotation begins with: whose capital says something.
+    inside: u32,
 }
 
 impl CaseCounts {
     /// Counts the words of `text`.
     pub(crate) fn add(&mut self, text: &str) {
         let mut folded = String::new();
+        let mut before = None;
         for word in words(text) {
+            let is_inside = before.is_some_and(|end| goes_on(text.get(end..word.start).unwrap_or_default()));
+            before = Some(word.end);
+            if word.text.starts_with(char::is_numeric) {
+                continue;
+            }
             folded.clear();
             push_folded(word.text, &mut folded);
             let is_lower = word.text.starts_with(char::is_lowercase);
-            let counted = Cases { lower: u32::from(is_lower), capitalized: u32::from(!is_lower) };
+            let (lower, capitalized) = (u32::from(is_lower), u32::from(!is_lower));
+            let counted = Cases { lower, capitalized, inside: u32::from(!is_lower && is_inside) };
             self.0.entry(hash(&folded)).or_default().add(counted);
         }
     }
@@ -44,10 +53,10 @@ impl CaseCounts {
         }
     }
 
-    /// Forgets the words that are never in lower case: what is said of them is what is said of unknown words.
+    /// Forgets the words that are names wherever they stand: what is said of them is what is said of unknown words.
     #[must_use]
     pub(crate) fn without_names(mut self) -> Self {
-        self.0.retain(|_, cases| cases.lower > 0);
+        self.0.retain(|_, cases| cases.lower > 0 || cases.inside == 0);
         self.0.shrink_to_fit();
         self
     }
@@ -55,21 +64,34 @@ impl CaseCounts {
     /// Returns whether the folded `word` is a common word: in lower case more than once in six times.
     #[must_use]
     pub(crate) fn is_mostly_lower(&self, word: &str) -> bool {
-        let Cases { lower, capitalized } = self.cases(word);
+        let Cases { lower, capitalized, .. } = self.cases(word);
         5 * u64::from(lower) > u64::from(capitalized)
+    }
+
+    /// Returns whether the folded `word` may be no name by its capital alone: a common word, or one that is capitalized
+    /// only where any word would be, as "Thus" and "Note" are.
+    #[must_use]
+    pub(crate) fn is_common(&self, word: &str) -> bool {
+        let is_opener = self.0.get(&hash(word)).is_some_and(|cases| cases.inside == 0);
+        is_opener || self.is_mostly_lower(word)
     }
 
     /// Returns whether the folded `word` may be a name where a question capitalizes it. It is laxer than in a text:
     /// people write questions with fewer capitals at the beginning of a sentence.
     #[must_use]
     pub(crate) fn is_name_in_question(&self, word: &str) -> bool {
-        let Cases { lower, capitalized } = self.cases(word);
+        let Cases { lower, capitalized, .. } = self.cases(word);
         lower < capitalized || !self.is_mostly_lower(word)
     }
 
     fn cases(&self, word: &str) -> Cases {
         self.0.get(&hash(word)).copied().unwrap_or_default()
     }
+}
+
+/// Returns whether a sentence goes on over the gap between two words.
+fn goes_on(gap: &str) -> bool {
+    !gap.contains(['.', '!', '?', ':', ';', '\n', '"', '“', '‘', '*', '|', '#', '`', '=', '>', '/', '_'])
 }
 
 fn hash(word: &str) -> u64 {
@@ -80,6 +102,7 @@ impl Cases {
     fn add(&mut self, other: Self) {
         self.lower = self.lower.saturating_add(other.lower);
         self.capitalized = self.capitalized.saturating_add(other.capitalized);
+        self.inside = self.inside.saturating_add(other.inside);
     }
 }
 
@@ -108,7 +131,7 @@ mod tests {
     fn without_names_nothing_else_is_said_of_any_word() {
         let counts = counted("March march Élan Élan Élan Élan Élan élan moon Ada 1890");
         let without = counts.clone().without_names();
-        assert_eq!((counts.0.len(), without.0.len()), (5, 3));
+        assert_eq!((counts.0.len(), without.0.len()), (4, 3));
         for word in ["march", "elan", "moon", "ada", "1890", "unseen"] {
             assert_eq!(without.is_mostly_lower(word), counts.is_mostly_lower(word), "{word}");
             assert_eq!(without.is_name_in_question(word), counts.is_name_in_question(word), "{word}");

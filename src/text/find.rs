@@ -46,6 +46,16 @@ pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) ->
     visit_names(text, rule, lookup, &mut |_| ())
 }
 
+/// Returns a name as `text` writes it first, by its folded words joined by one space.
+#[must_use]
+pub(crate) fn as_written<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let folded = FoldedWords::of(text);
+    let count = name.split(' ').count();
+    let starts = 0..(folded.words.len() + 1).saturating_sub(count);
+    let (first, last) = starts.map(|it| (it, it + count)).find(|(start, end)| folded.key(*start..*end) == name)?;
+    text.get(folded.words.get(first)?.start..folded.words.get(last - 1)?.end)
+}
+
 /// As [`find_names`]; calls `refused` with the words of names that are not capitalized as names are.
 pub(crate) fn visit_names(
     text: &str,

@@ -33,9 +33,9 @@ pub(crate) use sentences::{is_block_start, sentences};
 
 pub(crate) use aliases::aliases;
 pub(crate) use case::CaseCounts;
-pub(crate) use find::{NameLookup, NameMatch, NameRule, find_names, visit_names};
+pub(crate) use find::{NameLookup, NameMatch, NameRule, as_written, find_names, visit_names};
 pub(crate) use names::{NameKind, after_headings, bearer_names, lead_name, strip_parenthesis};
-pub(crate) use runs::{Run, capitalized_runs};
+pub(crate) use runs::{Run, capitalized_runs, prose_runs};
 
 pub(crate) use near::{ALIKE_CHARS_MIN, folded, near};
 

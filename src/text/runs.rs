@@ -43,6 +43,40 @@ pub(crate) fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> 
     runs
 }
 
+/// Returns the runs of `text` that stand in prose: markup and code capitalize for reasons of their own.
+#[must_use]
+pub(crate) fn prose_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
+    let mut runs = capitalized_runs(text, is_common);
+    let mut fenced = false;
+    let (mut at, mut rest) = (0, runs.as_slice());
+    let mut kept = Vec::with_capacity(runs.len());
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        let trimmed = line.trim_start();
+        let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
+        fenced ^= is_fence;
+        let is_markup = fenced || is_fence || [".. ", ":", "@", "$ ", ">>>"].iter().any(|it| trimmed.starts_with(it));
+        let own = rest.partition_point(|run| run.start < end);
+        let (on_line, after) = rest.split_at(own);
+        kept.extend(on_line.iter().map(|run| !is_markup && is_prose(text, line, at, run)));
+        (at, rest) = (end, after);
+    }
+    let mut kept = kept.into_iter();
+    runs.retain(|_| kept.next().unwrap_or(true));
+    runs
+}
+
+/// Returns whether a run on the line at `at` is neither quoted as code nor glued to signs that names do not have.
+fn is_prose(text: &str, line: &str, at: usize, run: &Run) -> bool {
+    let before = line.get(..run.start - at).unwrap_or_default();
+    let is_quoted = before.matches('`').count() % 2 == 1;
+    let follows = text.get(run.end..).unwrap_or_default();
+    let is_glued = before.ends_with(['_', '/', '<', '=', '$', '@', '\\', '{', '.', '%'])
+        || follows.starts_with(['_', '/', '=', '(', '<', '\\', '}', '%'])
+        || follows.starts_with("::");
+    !is_quoted && !is_glued
+}
+
 /// Returns the last word of the run that begins with word `first`.
 fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
     let mut last = first;
@@ -105,6 +139,17 @@ fn named_run(folded: &FoldedWords<'_>, first: usize, last: usize, is_common: &dy
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn capitals_of_markup_and_code_make_no_names() {
+        let keys = |text: &str| prose_runs(text, &|_| false).into_iter().map(|run| run.key).collect::<Vec<_>>();
+        assert_eq!(
+            keys("Ask Edda Varnholt\n.. SPDX-License-Identifier: GPL\n:Author: Someone Else"),
+            ["ask edda varnholt"]
+        );
+        assert_eq!(keys("```\nPopen Arguments\n```\nthen `Popen Object` of Guido"), ["guido"]);
+        assert_eq!(keys("call Popen() or Error::Io or IO_Base for Ada Lorne"), ["ada lorne"]);
+    }
 
     fn check(text: &str, expect: &[&str]) {
         let runs = capitalized_runs(text, &|word| word == "abbot");

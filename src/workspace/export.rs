@@ -55,6 +55,8 @@ impl Snapshot {
                 ordinal,
                 span: shown.span,
                 section: shown.section,
+                page: shown.page,
+                line: shown.line,
                 text: shown.text,
                 sentences: shown.sentences,
             };

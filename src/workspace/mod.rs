@@ -37,6 +37,7 @@ mod version_files;
 mod versions;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,7 @@ use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 4;
+pub const INDEX_FORMAT: u32 = 5;
 /// The oldest format that is still read: the first writer that opens such an index brings it to [`INDEX_FORMAT`].
 pub const INDEX_FORMAT_MIN: u32 = 3;
 
@@ -160,6 +161,8 @@ pub struct Status {
     pub spending: Vec<(String, Spent)>,
     /// Whether documents came, changed or went since the version was made.
     pub is_changed: bool,
+    /// Documents of each media type.
+    pub media_types: BTreeMap<String, u64>,
     /// What the last run left out.
     pub skips: Vec<Skip>,
     /// Bytes of the folder, all files together.
@@ -330,6 +333,7 @@ impl Workspace {
             unwritten: records.unwritten_reasons()?,
             spending: records.spending()?,
             is_changed: manifest.is_changed,
+            media_types: records.media_types()?,
             skips: records.skips()?,
             bytes: bytes_of(&self.path),
         })

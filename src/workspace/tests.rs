@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
-use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal, listed};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, listed};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{GraphReader, TextField, VectorField};
@@ -30,6 +30,8 @@ pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> D
             ordinal: ordinal as u32,
             span: Span::from(start..start + text.len()),
             section: None,
+            page: None,
+            line: None,
             text: (*text).to_owned(),
             sentences: vec![Span::from(0..text.len())],
         };
@@ -147,6 +149,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             created_at: "2030-01-01T00:00:00Z",
             graph: &graph,
             documents: &documents,
+            originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
             passages: &passages,
             incoming: &incoming,
             outgoing: &outgoing,
@@ -269,6 +272,7 @@ fn an_index_without_documents_opens() {
         created_at: "then",
         graph: &PackedGraph::default(),
         documents: &[],
+        originals: &[],
         passages: &[],
         incoming: &[],
         outgoing: &[],
@@ -297,6 +301,7 @@ fn a_version_that_would_not_open_is_not_published() {
             created_at: "then",
             graph,
             documents: &[],
+            originals: &[],
             passages: &[],
             incoming: &[],
             outgoing: &[],

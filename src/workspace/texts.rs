@@ -21,6 +21,8 @@ use crate::store::{DocumentText, PassageText};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub(super) documents: &'a [&'a Document],
+    /// For each document, the first that it is nearly equal to; itself where there is none before.
+    pub(super) originals: &'a [DocumentOrdinal],
     pub(super) passages: &'a [&'a Passage],
     pub(super) incoming: &'a [&'a PseudoQuery],
     pub(super) outgoing: &'a [&'a PseudoQuery],
@@ -67,7 +69,7 @@ impl<'a> Column<'a> {
 
 /// Writes `texts.bin`.
 pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
-    let Texts { documents, passages, incoming, outgoing } = *texts;
+    let Texts { documents, originals, passages, incoming, outgoing } = *texts;
     let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title.as_deref())).collect();
     let metadata: Vec<String> = documents.iter().map(|it| metadata_json(it)).collect::<Result<_>>()?;
     let columns = [
@@ -89,13 +91,16 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     ];
     let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
     let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
+    let places = [places(passages, |it| it.page), places(passages, |it| it.line)];
     let outgoing_passages = passages_of(outgoing, passages)?;
     let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
+        (ORIGINALS, Contents::Bytes(bytemuck::cast_slice(originals))),
         (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
         (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
         (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(&outgoing_passages))),
     ];
+    parts.extend(PLACES.iter().zip(&places).map(|(name, all)| (*name, Contents::Bytes(bytemuck::cast_slice(all)))));
     parts.extend(ORIGINS.iter().zip(&origins).map(|(name, codes)| (*name, Contents::Bytes(codes))));
     parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, Contents::Bytes(bytemuck::cast_slice(ids)))));
     for ((ends, bytes), column) in COLUMN_NAMES.iter().zip(&columns) {
@@ -103,6 +108,11 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
         parts.push((bytes, column.contents()));
     }
     sections::write(path, &parts)
+}
+
+/// Returns a number for each passage; 0 where it has none.
+fn places(passages: &[&Passage], place: impl Fn(&Passage) -> Option<u32>) -> Vec<u32> {
+    passages.iter().map(|it| place(it).unwrap_or_default()).collect()
 }
 
 fn marked_title(title: Option<&str>) -> String {
@@ -122,9 +132,11 @@ fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<
     questions.iter().map(|it| ordinals.get(&it.passage).copied().ok_or_else(|| lost(it.passage))).collect()
 }
 
+const ORIGINALS: &str = "document.originals";
 const SPANS: &str = "passage.spans";
 const SENTENCES: &str = "sentence.spans";
 const OUTGOING_PASSAGES: &str = "outgoing.passages";
+const PLACES: [&str; 2] = ["passage.pages", "passage.lines"];
 const ORIGINS: [&str; 2] = ["incoming.origins", "outgoing.origins"];
 const ID_NAMES: [&str; 4] = ["document.ids", "passage.ids", "incoming.ids", "outgoing.ids"];
 const COLUMN_NAMES: [(&str, &str); 9] = [
@@ -149,6 +161,10 @@ pub(super) struct TextsFile {
     spans: Range<usize>,
     sentences: Range<usize>,
     outgoing_passages: Range<usize>,
+    /// Which documents are nearly equal; none in a file of a format that has no such part.
+    originals: Option<Range<usize>>,
+    /// Pages and lines; none in a file of a format that has no such parts.
+    places: Option<[Range<usize>; 2]>,
     origins: [Range<usize>; 2],
     document_ids: Range<usize>,
     passage_ids: Range<usize>,
@@ -177,6 +193,16 @@ impl TextsFile {
         if file.items::<PassageOrdinal>(outgoing_passages.clone()).iter().any(|passage| passage.index() >= passages) {
             return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
         }
+        let has_places = PLACES.iter().all(|name| file.range(name).is_some());
+        let places = has_places
+            .then(|| each(PLACES, [passages; 2], |name, count| array::<u32>(file, name, count)))
+            .transpose()?;
+        let has_originals = file.range(ORIGINALS).is_some();
+        let originals = has_originals.then(|| array::<DocumentOrdinal>(file, ORIGINALS, documents)).transpose()?;
+        let named = originals.iter().flat_map(|range| file.items::<DocumentOrdinal>(range.clone()));
+        if named.into_iter().any(|it| it.index() >= documents) {
+            return Err(file.corrupt(format!("`{ORIGINALS}` names a document that is not there")));
+        }
         let origins = each(ORIGINS, [incoming, outgoing], |name, count| array::<u8>(file, name, count))?;
         let mut codes = origins.iter().flat_map(|range| file.items::<u8>(range.clone()));
         if codes.any(|code| QuestionOrigin::of_code(*code).is_none()) {
@@ -193,6 +219,8 @@ impl TextsFile {
             spans,
             sentences,
             outgoing_passages,
+            originals,
+            places,
             origins,
             document_ids,
             passage_ids,
@@ -220,6 +248,8 @@ impl TextsFile {
             passage: self.passage_id(passage),
             span: to_span(span),
             section: (!section.is_empty()).then(|| section.to_owned()),
+            page: self.place(0, passage),
+            line: self.place(1, passage),
             text: self.text(&self.passage_texts, passage).to_owned(),
             sentences: sentences.iter().copied().map(to_span).collect(),
         })
@@ -238,7 +268,14 @@ impl TextsFile {
             uri: self.text(&self.uris, document).to_owned(),
             media_type: self.text(&self.media_types, document).to_owned(),
             metadata,
+            duplicate_of: self.original(document),
         })
+    }
+
+    /// Returns the first document that one is nearly equal to.
+    fn original(&self, document: DocumentOrdinal) -> Option<DocumentId> {
+        let original = self.item::<DocumentOrdinal>(self.originals.as_ref()?, document).filter(|it| *it != document)?;
+        self.item::<[u8; 16]>(&self.document_ids, original).map(DocumentId::from_bytes)
     }
 
     /// Returns the id of a passage; one of zeros where there is no such passage.
@@ -284,6 +321,11 @@ impl TextsFile {
     /// Returns the text of an out-coming question.
     pub(super) fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.text(&self.outgoing, question)
+    }
+
+    /// Returns the page or line of a passage.
+    fn place(&self, which: usize, passage: PassageOrdinal) -> Option<u32> {
+        self.item::<u32>(self.places.as_ref()?.get(which)?, passage).filter(|number| *number > 0)
     }
 
     fn item<T: bytemuck::AnyBitPattern>(&self, range: &Range<usize>, at: impl Ordinal) -> Option<T> {

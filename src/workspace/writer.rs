@@ -20,6 +20,7 @@ use super::{
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
+use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
 use crate::store::Vectors;
 
@@ -31,6 +32,8 @@ pub struct VersionParts<'a> {
     pub graph: &'a PackedGraph,
     /// The documents.
     pub documents: &'a [&'a Document],
+    /// For each document, the first that it is nearly equal to, by number; itself where there is none before.
+    pub originals: &'a [DocumentOrdinal],
     /// The passages, document by document.
     pub passages: &'a [&'a Passage],
     /// The in-coming questions, passage by passage.
@@ -231,14 +234,14 @@ fn write_files(
 }
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let VersionParts { documents, passages, incoming, outgoing, .. } = *parts;
+    let VersionParts { documents, originals, passages, incoming, outgoing, .. } = *parts;
     let outgoing_vectors = parts.outgoing_vectors.unwrap_or(Vectors { dimension, ..Vectors::default() });
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
     let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp, blocks: None };
     let (vectors, blocks) = vectors::write(&folder.join(VECTORS), dimension, vectors)?;
     Ok(vec![
         file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
-        file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, passages, incoming, outgoing })?),
+        file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, originals, passages, incoming, outgoing })?),
         StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) },
     ])
 }

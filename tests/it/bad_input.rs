@@ -56,8 +56,9 @@ fn what_cannot_be_read_is_named_and_counted_and_the_rest_is_indexed() {
     let cli = Cli::new();
     cli.write("notes/good.md", "# Mill\n\nThe mill stands.");
     cli.write("notes/empty.md", "");
-    cli.write("notes/latin.txt", b"caf\xe9");
+    cli.write("notes/latin.txt", b"caf\xe9 ferm\xe9");
     cli.write("notes/sixteen.txt", b"\xff\xfea\0b\0");
+    cli.write("notes/binary.txt", b"\x7fELF\0\0\xff\xfe");
     cli.write("notes/nul.txt", "a\0b. A line with a zero byte is text.");
     cli.write("notes/broken.json", "[{\"id\": 1, \"text\": \"One.\"}, {\"id\"");
     let lines = [
@@ -72,24 +73,23 @@ fn what_cannot_be_read_is_named_and_counted_and_the_rest_is_indexed() {
     cli.write("notes/records.jsonl", lines.join("\n"));
     let report = cli.json(&["index", "notes"]);
     let expect = [
+        "notes/binary.txt: it is not text",
         "notes/broken.json:1: not JSON: EOF while parsing an object at column 33; what stands before it was read",
         "notes/empty.md: it is empty",
-        "notes/latin.txt: not UTF-8 text, from byte 3",
         "notes/records.jsonl:2: not JSON: expected ident at column 2",
         "notes/records.jsonl:3: no field `text`",
         "notes/records.jsonl:4: no field `id`",
         "notes/records.jsonl:5: id `x` was already used by notes/records.jsonl:1",
         "notes/records.jsonl:6: field `text` is empty",
         "notes/records.jsonl:7: not a JSON object",
-        "notes/sixteen.txt: not UTF-8 text, from byte 0",
     ];
     assert_eq!(skips(&report), expect);
-    assert_eq!((&report["documents"]["added"], &report["version"]), (&json!(4), &json!(1)));
+    assert_eq!((&report["documents"]["added"], &report["version"]), (&json!(6), &json!(1)));
     let status = cli.json(&["status"]);
     assert_eq!(status["skips"], report["skips"]);
     // On a terminal the first are named.
     let said = cli.run(["index", "notes"]).succeeded();
-    assert!(said.stderr.contains("skipped notes/latin.txt: not UTF-8"), "{said:#?}");
+    assert!(said.stderr.contains("skipped notes/binary.txt: it is not text"), "{said:#?}");
     let hit = &cli.json(&["search", "mill stands"])["hits"][0];
     assert_eq!(hit["source_id"], "notes/good.md");
 }

@@ -17,6 +17,7 @@ mod readers;
 mod refusals;
 mod shown;
 mod tls;
+mod unpublish;
 mod walking;
 
 use std::fs;
@@ -58,7 +59,7 @@ pub(super) fn assert_whole(cli: &Cli, database: &Database) {
     assert_eq!(database.count(left), 0, "something of other versions is left");
     let counts = "MATCH (i:Index) RETURN i.passages = COUNT { MATCH (:Passage) } \
         AND i.passages = COUNT { MATCH (:Passage)-[:PART_OF]->(:Document) } \
-        AND i.edges = COUNT { MATCH ()-[:LEADS_TO]->() } AND i.entities = COUNT { MATCH (:Entity) } \
+        AND i.edges = COUNT { MATCH ()-[:LEADS_TO|MAY_LEAD_TO]->() } AND i.entities = COUNT { MATCH (:Entity) } \
         AND i.incoming = COUNT { MATCH (:Incoming)-[:ANSWERED_BY]->(:Passage) } \
         AND i.outgoing = COUNT { MATCH (:Passage)-[:ASKS]->(:Outgoing) } AND i.state = 'whole' AS whole";
     assert!(database.rows(counts)[0].get::<bool>("whole").unwrap(), "another number of elements than counted");

@@ -19,7 +19,7 @@ use cairn::eval::{
 };
 use cairn::graph::trail::{VectorKind, WeightSet};
 use cairn::index::VectorReport;
-use cairn::neo4j::{CheckReport, Finding, PublishReport};
+use cairn::neo4j::{CheckReport, Finding, GraphStatus, PublishReport};
 use cairn::report::{AskedSummary, GraphSummary, LeftOut, ReportSummary, Share, Shown};
 use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::support::{assert_valid, complaints, schema};
 use models::{estimate, live_report, model_report, part, pick, reasoning, spent_on_model, work, work_report, writing};
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "answer",
     "answer-line",
     "cache",
@@ -42,6 +42,7 @@ const NAMES: [&str; 22] = [
     "eval-retrieval",
     "eval-sweep",
     "export",
+    "graph-status",
     "index",
     "path",
     "publish",
@@ -53,7 +54,7 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 25] = [
+const OPTIONAL: [(&str, &str); 28] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -74,6 +75,9 @@ const OPTIONAL: [(&str, &str); 25] = [
     ("eval-retrieval", "notes"),
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
+    ("graph-status", "collection"),
+    ("graph-status", "program"),
+    ("graph-status", "published"),
     ("index", "model"),
     ("index", "vectors"),
     ("publish", "index_seconds"),
@@ -110,6 +114,8 @@ fn hit() -> Hit {
         name: "A".to_owned(),
         uri: "a.md".to_owned(),
         section: Some("A › B".to_owned()),
+        page: Some(3),
+        line: Some(12),
         span: span(),
         text: "A.".to_owned(),
         score: -0.5,
@@ -148,6 +154,9 @@ fn answer() -> Answer {
         source_id: "a".to_owned(),
         uri: "a.md".to_owned(),
         passage: passage_id(),
+        section: Some("A › B".to_owned()),
+        page: Some(3),
+        line: Some(12),
         span: span(),
         quote: "A.".to_owned(),
         score: 1.0,
@@ -182,6 +191,7 @@ fn question() -> Question {
         id: "1".to_owned(),
         question: "Who?".to_owned(),
         supporting: vec!["a".to_owned()],
+        passages: Vec::new(),
         kind: Some("bridge".to_owned()),
         hops: Some(2),
         answers: Vec::new(),
@@ -205,6 +215,8 @@ fn export_lines() -> Vec<Value> {
         ordinal: 0,
         span: span(),
         section: Some("A".to_owned()),
+        page: Some(3),
+        line: Some(12),
         text: "A.".to_owned(),
         sentences: vec![span()],
     };
@@ -337,6 +349,20 @@ fn publish_report() -> Value {
     json!(report)
 }
 
+fn graph_status() -> Value {
+    json!(GraphStatus {
+        collection: Some(CollectionId::of(&[b"a"])),
+        version: 1,
+        format: 3,
+        published: Some("2026-01-31T12:00:00Z".to_owned()),
+        program: Some("cairn 0.1.0".to_owned()),
+        embedder: "none".to_owned(),
+        is_whole: true,
+        counts: counts(),
+        server: "5.26.29 community".to_owned(),
+    })
+}
+
 /// A report in figures; its graph is around a query and a document, which no real one is.
 fn report_summary() -> Value {
     let shown = Shown { shown: 1, total: 2 };
@@ -381,9 +407,10 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 4, "collection": "00112233445566778899aabbccddeeff",
+        "index": ".cairn", "version": 1, "format": 5, "collection": "00112233445566778899aabbccddeeff",
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
+        "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
         "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
     BTreeMap::from([
@@ -419,6 +446,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
         ("export", export_lines()),
+        ("graph-status", vec![graph_status()]),
         ("index", vec![index]),
         ("path", vec![json!(paths_found())]),
         ("publish", vec![publish_report()]),

@@ -6,6 +6,7 @@ mod docker;
 mod imports;
 mod limits;
 mod network;
+mod programs;
 mod source;
 
 use std::fs;

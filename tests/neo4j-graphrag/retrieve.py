@@ -1,4 +1,4 @@
-"""Asks a published graph one question by three retrievers of neo4j-graphrag, and prints what each found as lines of JSON.
+"""Asks a published graph one question by four retrievers of neo4j-graphrag, and prints what each found as lines of JSON.
 
 python retrieve.py URI QUESTION      the password, where the server asks for one, stands in CAIRN_NEO4J_PASSWORD
 
@@ -13,11 +13,43 @@ import sys
 from neo4j import GraphDatabase
 from neo4j_graphrag.embeddings import Embedder
 from neo4j_graphrag.retrievers import HybridRetriever, VectorCypherRetriever, VectorRetriever
-from neo4j_graphrag.types import RetrieverResultItem
+from neo4j_graphrag.retrievers.base import Retriever
+from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 
 
 def words(text):
     return " ".join(re.findall(r"\w+", text)).lower()
+
+
+ALONG_NAMES = """
+CALL db.index.fulltext.queryNodes('cairn_passage_text', $words, {limit: 50}) YIELD node, score
+WITH collect({passage: node, score: score}) AS found
+CALL (found) {
+  UNWIND found AS it
+  RETURN it.passage AS p, it.score AS score
+UNION ALL
+  UNWIND found[..3] AS it
+  WITH it.passage AS seed, it.score AS score
+  MATCH (seed)<-[:MENTIONED_IN]-(e:Entity)-[:NAMES]->(p:Passage)
+  WHERE e.bearers <= 3 AND p <> seed
+  RETURN p, max(score) * 0.7 AS score
+}
+WITH p, sum(score) AS score
+ORDER BY score DESC LIMIT $top_k
+RETURN p {.title, .section, .source, .text} AS node, score
+"""
+
+
+class AlongNames(Retriever):
+    VERIFY_NEO4J_VERSION = False
+
+    def __init__(self, driver, formatter):
+        super().__init__(driver)
+        self.result_formatter = formatter
+
+    def get_search_results(self, query_text, top_k=5):
+        found = self.driver.execute_query(ALONG_NAMES, words=words(query_text), top_k=top_k)
+        return RawSearchResult(records=found.records)
 
 
 class NearestQuestion(Embedder):
@@ -38,11 +70,12 @@ class NearestQuestion(Embedder):
 
 def retrievers(driver, embedder, formatter):
     return {
+        "AlongNames": AlongNames(driver, formatter),
         "VectorRetriever": VectorRetriever(
             driver,
             "cairn_passage_embedding",
             embedder,
-            return_properties=["title", "text"],
+            return_properties=["title", "source", "text"],
             result_formatter=formatter,
         ),
         "HybridRetriever": HybridRetriever(
@@ -50,14 +83,14 @@ def retrievers(driver, embedder, formatter):
             "cairn_passage_embedding",
             "cairn_passage_text",
             embedder,
-            return_properties=["title", "text"],
+            return_properties=["title", "source", "text"],
             result_formatter=formatter,
         ),
         "VectorCypherRetriever": VectorCypherRetriever(
             driver,
             "cairn_incoming_embedding",
             "MATCH (node)-[:ANSWERED_BY]->(p:Passage) "
-            "RETURN p {.title, .text, question: node.text} AS node, score",
+            "RETURN p {.title, .source, .text, question: node.name} AS node, score",
             embedder,
             result_formatter=formatter,
         ),

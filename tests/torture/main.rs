@@ -13,6 +13,7 @@
 
 mod card;
 mod crafted;
+mod documents;
 mod flips;
 mod hostile;
 mod kills;
@@ -46,7 +47,7 @@ pub(crate) struct Suite {
 }
 
 /// The parts, those that find most first.
-const PARTS: [Suite; 10] = [
+const PARTS: [Suite; 11] = [
     kills::PART,
     syscalls::WRITING,
     syscalls::READING,
@@ -56,6 +57,7 @@ const PARTS: [Suite; 10] = [
     crafted::PLACES,
     mutated::PART,
     hostile::PART,
+    documents::PART,
     publishers::PART,
 ];
 

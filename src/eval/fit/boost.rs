@@ -13,9 +13,9 @@ use crate::eval::bootstrap::Draws;
 use crate::graph::trail::{CandidateFeatures, Forest, TREE_LEAVES, TREE_NODES, Tree};
 
 /// Trees of one sequence.
-const TREES: usize = 100;
+const TREES: usize = 200;
 /// Sequences with draws of their own, whose mean is taken: what only the draws make of few questions evens out.
-const SEQUENCES: usize = 4;
+const SEQUENCES: usize = 2;
 /// Share of a leaf's step that is taken.
 const RATE: f64 = 0.1;
 /// Candidates in a leaf at least.

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::boost;
 use super::listwise::{FEATURES, Group, PASSAGE_FEATURES, Weights, dot};
 use crate::error::{Error, Result};
+use crate::eval::gold::{GoldPassage, flat as flat_text};
 use crate::graph::ordinal::{Ordinal as _, Ordinals, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
@@ -31,8 +32,12 @@ pub(super) struct Example {
     /// Its place among the collection's questions.
     pub(super) place: usize,
     question: String,
-    /// The passages of each gold document that the index holds.
+    /// The passages of each gold document that the index holds, or those that each gold passage may be.
     gold: Vec<Vec<PassageOrdinal>>,
+    /// What each of these is called.
+    labels: Vec<String>,
+    /// Whether a list is scored by passages.
+    pub(super) by_passages: bool,
     engine: QueryEngine,
     /// What the question says about every passage, where there is memory for it.
     kept: Option<Arc<Query>>,
@@ -49,12 +54,14 @@ impl Example {
         documents: &Documents,
         keep: bool,
     ) -> Result<Self> {
-        let passages = |id: &String| documents.passages.get(id).map(|own| own.clone().collect());
+        let (labels, gold) = documents.gold(question).into_iter().unzip();
         let mut example = Self {
             collection,
             place,
             question: question.question.clone(),
-            gold: question.supporting.iter().filter_map(passages).collect(),
+            gold,
+            labels,
+            by_passages: !question.passages.is_empty(),
             engine: engine.clone(),
             kept: None,
             source_ids: Arc::clone(&documents.source_ids),
@@ -63,6 +70,22 @@ impl Example {
             example.kept = Some(example.query().await?);
         }
         Ok(example)
+    }
+
+    /// Returns a list of passages as the list that is scored, as [`super::Question::labelled`] does.
+    fn labelled(&self, ranked: &[(PassageOrdinal, f32)]) -> Vec<String> {
+        let mut missing: Vec<usize> = (0..self.gold.len()).collect();
+        let mut labels = Vec::new();
+        for (passage, _) in ranked {
+            let (found, rest) = missing.into_iter().partition(|number: &usize| self.gold[*number].contains(passage));
+            missing = rest;
+            let found: Vec<usize> = found;
+            labels.extend(found.iter().map(|number| self.labels[*number].clone()));
+            if found.is_empty() {
+                labels.push(passage.index().to_string());
+            }
+        }
+        labels
     }
 
     async fn query(&self) -> Result<Arc<Query>> {
@@ -77,11 +100,13 @@ impl Example {
 pub(super) struct Documents {
     source_ids: Arc<Vec<String>>,
     passages: FxHashMap<String, Ordinals<PassageOrdinal>>,
+    /// The texts of all passages, their white space as single spaces; none unless a question asks for passages.
+    texts: Vec<(PassageOrdinal, String)>,
 }
 
 impl Documents {
     /// Reads them from the index behind `query`.
-    pub(super) fn of(query: &Query) -> Result<Self> {
+    pub(super) fn of(query: &Query, questions: &[super::Question]) -> Result<Self> {
         let graph = query.reader.graph();
         let mut source_ids = Vec::new();
         let mut passages = FxHashMap::default();
@@ -90,7 +115,34 @@ impl Documents {
             passages.insert(source_id.clone(), graph.document_passages.of(document));
             source_ids.push(source_id);
         }
-        Ok(Self { source_ids: Arc::new(source_ids), passages })
+        let mut texts = Vec::new();
+        if questions.iter().any(|question| !question.passages.is_empty()) {
+            for passage in graph.passages() {
+                texts.push((passage, flat_text(&query.reader.passage(passage)?.text)));
+            }
+        }
+        Ok(Self { source_ids: Arc::new(source_ids), passages, texts })
+    }
+
+    /// Returns the gold of a question as far as the index holds it: what it is called, and its passages.
+    fn gold(&self, question: &super::Question) -> Vec<(String, Vec<PassageOrdinal>)> {
+        let documents = |id: &String| Some((id.clone(), self.passages.get(id)?.clone().collect()));
+        if question.passages.is_empty() {
+            return question.supporting.iter().filter_map(documents).collect();
+        }
+        let labelled = question.supporting.iter().zip(&question.passages);
+        let gold = labelled.map(|(label, gold)| (label.clone(), self.passages_of(gold)));
+        gold.filter(|(_, passages)| !passages.is_empty()).collect()
+    }
+
+    fn passages_of(&self, gold: &GoldPassage) -> Vec<PassageOrdinal> {
+        let own = gold.document.as_ref().map(|id| self.passages.get(id).cloned().into_iter().flatten());
+        let source_id = gold.document.as_deref().unwrap_or_default();
+        let is = |passage: &PassageOrdinal| gold.is(source_id, &self.texts[passage.index()].1);
+        match own {
+            Some(own) => own.filter(is).collect(),
+            None => self.texts.iter().map(|it| it.0).filter(is).collect(),
+        }
     }
 }
 
@@ -239,11 +291,16 @@ fn group(example: &Example, rows: Vec<(PassageOrdinal, [f32; FEATURES])>, weight
     Some(Group { rows: chosen, gold, weight: 1.0 })
 }
 
-/// Returns the source ids of the documents that `trail` finds under `weights`, best first.
+/// Returns what is scored of what `trail` finds under `weights`, best first: source ids of documents, or labels of
+/// passages.
 pub(super) async fn ranked(example: &Example, query: &Arc<Query>, weights: &Arc<TrailWeights>) -> Result<Vec<String>> {
     let graph = query.reader.graph();
     let mut seen = FxHashSet::default();
-    let passages = trail_ranking(query, weights, RANKED_PASSAGES).await?.into_iter();
+    let passages = trail_ranking(query, weights, RANKED_PASSAGES).await?;
+    if example.by_passages {
+        return Ok(example.labelled(&passages));
+    }
+    let passages = passages.into_iter();
     let documents = passages.map(|(passage, _)| graph.passage_document[passage]);
     let documents = documents.filter(|document| seen.insert(*document)).take(RANKED_DOCUMENTS);
     Ok(documents.filter_map(|document| example.source_ids.get(document.index()).cloned()).collect())

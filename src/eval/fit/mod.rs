@@ -9,6 +9,7 @@ mod groups;
 mod listwise;
 mod report;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use report::{FitReport, FittedCollection, Held, Measured};
@@ -63,6 +64,9 @@ const EDGES_FIRST: [f64; FEATURES - PASSAGE_FEATURES] = [0.3, 1.2, 0.0, 0.0, -0.
 const PASSAGE_FIRST: f64 = 2.0;
 /// Features that may only speak against a passage: the price of an edge, and an entity that the question names itself.
 const NEGATIVE: [usize; 2] = [PASSAGE_FEATURES, PASSAGE_FEATURES + 4];
+/// What collections whose questions ask for documents count beside those whose questions ask for passages: ranking
+/// several documents takes more to learn than ranking one passage.
+const DOCUMENTS_SHARE: f64 = 2.0 / 3.0;
 /// Weights are written with so many thousandths.
 const THOUSANDTHS: f64 = 1_000.0;
 
@@ -96,16 +100,23 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
     let mut report = FitReport::of(collections, &facts, options, built_in.clone());
     for titled in [true, false] {
         let is_kind = |number: &usize| is_titled(collections[*number].engine.counts()) == titled;
-        let kind: Vec<usize> = (0..collections.len()).filter(is_kind).collect();
-        if kind.is_empty() {
+        if !(0..collections.len()).any(|number| is_kind(&number)) {
             continue;
         }
+        // What is scored by passages hardly depends on titles, and serves both.
+        let is_learned_from = |number: &usize| is_kind(number) || is_by_passages(&collections[*number]);
+        let kind: Vec<usize> = (0..collections.len()).filter(is_learned_from).collect();
         let known = if titled { &built_in.titled } else { &built_in.untitled };
         let fitted = Fit { collections, facts: &facts, examples: &examples, kind, options };
         let weights = fitted.all(known, &mut report).await?;
         *(if titled { &mut report.weights.titled } else { &mut report.weights.untitled }) = weights;
     }
     Ok(report)
+}
+
+/// Returns whether the questions of a collection ask for passages.
+fn is_by_passages(collection: &Collection) -> bool {
+    collection.questions.iter().all(|question| !question.passages.is_empty())
 }
 
 /// Returns what the evidence of all questions takes: terms and scores of passages and sentences.
@@ -119,7 +130,7 @@ async fn read(collection: &Collection, number: usize, keep: bool) -> Result<Vec<
         return Err(Error::Question { reason: format!("there is no question for `{}`", collection.name) });
     };
     let query = collection.engine.query(&first.question, &SearchOptions::default()).await?;
-    let documents = Documents::of(&query)?;
+    let documents = Documents::of(&query, &collection.questions)?;
     let mut examples = Vec::with_capacity(collection.questions.len());
     for (place, question) in collection.questions.iter().enumerate() {
         let example = Example::try_new(&collection.engine, question, (number, place), &documents, keep);
@@ -173,8 +184,12 @@ impl Fit<'_> {
     }
 
     /// Returns the weights fitted on some examples, and the trees fitted on what these weights find.
+    ///
+    /// A walk is learned from questions that ask for documents, where there are any: only these say that it is needed.
     async fn fit(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
-        let mut weights = self.linear(examples).await?;
+        let of_documents: Vec<_> = examples.iter().filter(|example| !example.by_passages).cloned().collect();
+        let walks = if of_documents.is_empty() { examples } else { &of_documents };
+        let mut weights = self.linear(walks).await?;
         let walked = Arc::new(weights.clone());
         let candidates = each_waiting(examples, |example, query| {
             let walked = Arc::clone(&walked);
@@ -273,11 +288,19 @@ struct Listed {
     ranked: Vec<String>,
 }
 
-/// Gives every collection the same weight.
+/// Gives every collection the same weight among those of its kind, by documents or by passages. Together those by
+/// documents count [`DOCUMENTS_SHARE`].
 fn boost_groups(examples: &[Arc<Example>], groups: Vec<boost::Group>) -> Vec<boost::Group> {
+    let collections = |by_passages: bool| {
+        let own = examples.iter().filter(|example| example.by_passages == by_passages);
+        own.map(|example| example.collection).collect::<BTreeSet<usize>>().len()
+    };
+    let counts = [collections(false), collections(true)];
     let weigh = |(example, group): (&Arc<Example>, boost::Group)| {
         let same = examples.iter().filter(|it| it.collection == example.collection).count();
-        boost::Group { weight: 1.0 / same as f64, ..group }
+        let (share, count) =
+            if example.by_passages { (1.0 - DOCUMENTS_SHARE, counts[1]) } else { (DOCUMENTS_SHARE, counts[0]) };
+        boost::Group { weight: share / (same * count) as f64, ..group }
     };
     examples.iter().zip(groups).map(weigh).collect()
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
-use crate::text::{NameLookup, NameRule, capitalized_runs, cue, is_stop_word, tokens, visit_names, words};
+use crate::text::{NameLookup, NameRule, cue, is_stop_word, prose_runs, tokens, visit_names, words};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
@@ -62,7 +62,7 @@ impl<'a> Finder<'a> {
         let known = visit_names(passage.text, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
         lower.retain(|key| key.contains(' '));
         let known = known.into_iter().map(|it| (it.key, it.start, it.end));
-        let runs = capitalized_runs(passage.text, &|word| names.cases.is_mostly_lower(word));
+        let runs = prose_runs(passage.text, &|word| names.cases.is_common(word));
         let runs = runs.into_iter().filter(|run| run.key.chars().nth(NAME_CHARS_MAX).is_none());
         let runs = runs.map(|run| (run.key, run.start, run.end));
         let mut found: Vec<(String, usize, usize)> = known.chain(runs).collect();

@@ -1,6 +1,6 @@
 //! The best passages of a walk, each with all that speaks for it.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::edges::EdgeCandidate;
 use super::features::CandidateFeatures;
@@ -8,13 +8,17 @@ use super::field::Field;
 use super::links::{Best, Links};
 use super::weights::TrailWeights;
 use super::{Evidence, LENDING_RANK, TrailOptions, TrailWalk, edge_candidates};
-use crate::graph::ordinal::{Column, EntityOrdinal, PassageOrdinal, SentenceOrdinal};
+use crate::graph::ordinal::{Column, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::top;
 use crate::graph::vectors::Vectors;
 
-/// Candidates that are ranked anew.
+/// Candidates of the walk that are ranked anew.
 pub const CANDIDATES: usize = 30;
+/// Candidates that join them for what they say by themselves: so many by `hybrid`, by BM25, by their best sentence.
+const BY_THEMSELVES: [usize; 3] = [16, 8, 4];
+/// Passages whose rank by `hybrid` or BM25 is told apart.
+const RANKED: usize = 100;
 /// Passages that substituted questions are compared with.
 const POOL: usize = 200;
 /// Passages whose rank before the first round is told apart.
@@ -36,12 +40,26 @@ pub struct Setting<'a> {
 }
 
 /// What the text of a candidate says, which the structure does not hold.
+/// Each is a feature of [`CandidateFeatures`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "the features say what they are")]
 pub struct TextFit {
-    /// See [`CandidateFeatures::name_covered`].
     pub name_covered: f32,
-    /// See [`CandidateFeatures::bigrams`].
     pub bigrams: f32,
+    pub heading_fit: f32,
+    pub headings_asked: f32,
+    pub line_fit: f32,
+    pub line_covered: f32,
+    pub line_opens: f32,
+    pub phrase: f32,
+    pub near: f32,
+    pub rarest: f32,
+    pub prose: f32,
+    pub letters: f32,
+    pub line_words: f32,
+    pub bulleted: f32,
+    pub length: f32,
+    pub listing: f32,
 }
 
 /// A leap from one of the first passages over an entity: the edge of most gain over it.
@@ -68,7 +86,7 @@ pub struct Substituted {
 
 /// The best passages of a walk, with the edges that leave the first of them.
 pub struct Candidates {
-    /// The leaders with their scores, best first: sources, candidates, and those who say how much is lent.
+    /// The candidates with their scores by the walk: its leaders, best first, and those that join them.
     pub(super) scored: Vec<(PassageOrdinal, f32)>,
     /// The lowest and the highest of these scores.
     pub(super) ends: (f32, f32),
@@ -79,40 +97,52 @@ pub struct Candidates {
     pub(super) places: FxHashMap<PassageOrdinal, usize>,
     /// 1/rank by the score before the first round, by place.
     pub(super) seed_ranks: Vec<f32>,
+    /// Score of `hybrid`, its best, and 1/rank by it and by BM25, by place.
+    pub(super) flat: Vec<Flat>,
     pool: Vec<PassageOrdinal>,
+}
+
+/// What a candidate is without any walk.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Flat {
+    pub(super) hybrid: f32,
+    pub(super) below: f32,
+    pub(super) rank: f32,
+    pub(super) lexical_rank: f32,
 }
 
 impl Candidates {
     /// Collects the candidates of a walk, and the edges that leave the first of them.
     #[must_use]
     pub fn of(setting: &Setting<'_>, weights: &TrailWeights, options: &TrailOptions, walked: &TrailWalk) -> Self {
-        let mut scored: Vec<(PassageOrdinal, f32)> = top::best_of(&walked.scores, POOL);
-        let pool = scored.iter().map(|leader| leader.0).collect();
-        scored.truncate(LENDING_RANK);
-        let ends = scored.first().zip(scored.last()).map_or((0.0, 0.0), |(high, low)| (low.1, high.1));
-        let sources: Vec<PassageOrdinal> = scored.iter().take(options.expanded).map(|leader| leader.0).collect();
+        let leaders: Vec<(PassageOrdinal, f32)> = top::best_of(&walked.scores, POOL);
+        let low = leaders.get(LENDING_RANK - 1).or(leaders.last());
+        let ends = leaders.first().zip(low).map_or((0.0, 0.0), |(high, low)| (low.1, high.1));
+        let ranks = FlatRanks::of(setting.evidence);
+        let scored = joined(&leaders, &ranks, setting.evidence, walked);
+        let sources: Vec<PassageOrdinal> = leaders.iter().take(options.expanded).map(|leader| leader.0).collect();
         let edges = edge_candidates(setting.graph, setting.evidence, &sources, options);
         let links = Links::of(&edges, &scored, ends, weights);
-        let seeds = top::best_of(&walked.seeds, SEEDS_RANKED);
-        let seeds: FxHashMap<PassageOrdinal, usize> =
-            seeds.iter().enumerate().map(|(rank, seed)| (seed.0, rank)).collect();
+        let seeds = ranked(top::best_of(&walked.seeds, SEEDS_RANKED));
         let seed_rank =
             |leader: &(PassageOrdinal, f32)| 1.0 / (1 + seeds.get(&leader.0).unwrap_or(&SEEDS_RANKED)) as f32;
+        let rest = leaders.iter().map(|leader| leader.0).filter(|it| scored.iter().all(|known| known.0 != *it));
         Self {
             ends,
             best: edges.iter().map(|edges| Best::of(edges)).collect(),
             places: scored.iter().enumerate().map(|(place, leader)| (leader.0, place)).collect(),
-            seed_ranks: scored.iter().take(CANDIDATES).map(seed_rank).collect(),
+            seed_ranks: scored.iter().map(seed_rank).collect(),
+            flat: scored.iter().map(|candidate| ranks.flat(candidate.0)).collect(),
+            pool: scored.iter().map(|candidate| candidate.0).chain(rest).collect(),
             scored,
             edges,
             links,
-            pool,
         }
     }
 
-    /// Returns the candidates, best first: at most [`CANDIDATES`].
+    /// Returns the candidates: [`CANDIDATES`] of the walk, best first, and those that join them.
     pub fn passages(&self) -> impl Iterator<Item = PassageOrdinal> {
-        self.scored.iter().take(CANDIDATES).map(|leader| leader.0)
+        self.scored.iter().map(|leader| leader.0)
     }
 
     /// Returns the passages that substituted questions are compared with: the candidates and those after them.
@@ -154,13 +184,13 @@ impl Candidates {
         substituted: &[Substituted],
     ) -> Vec<CandidateFeatures> {
         let field = Field::of(self, setting);
-        let mut features: Vec<CandidateFeatures> =
-            (0..self.scored.len().min(CANDIDATES)).map(|place| field.features(place)).collect();
+        let mut features: Vec<CandidateFeatures> = (0..self.scored.len()).map(|place| field.features(place)).collect();
         field.coverage(&mut features);
         for (features, fit) in features.iter_mut().zip(fits) {
-            (features.name_covered, features.bigrams) = (fit.name_covered, fit.bigrams);
+            fit.fill(features);
         }
         self.substitute(substituted, &mut features);
+        field.question(&mut features);
         features
     }
 
@@ -196,6 +226,85 @@ impl Candidates {
             }
         }
     }
+}
+
+impl TextFit {
+    fn fill(&self, features: &mut CandidateFeatures) {
+        let Self { name_covered, bigrams, heading_fit, headings_asked, line_fit, line_covered, .. } = *self;
+        let Self { line_opens, phrase, near, rarest, prose, letters, line_words, bulleted, length, listing, .. } =
+            *self;
+        *features = CandidateFeatures {
+            name_covered,
+            bigrams,
+            heading_fit,
+            headings_asked,
+            line_fit,
+            line_covered,
+            line_opens,
+            phrase,
+            near,
+            rarest,
+            prose,
+            letters,
+            line_words,
+            bulleted,
+            length,
+            listing,
+            ..*features
+        };
+    }
+}
+
+/// The best passages by what they say by themselves.
+struct FlatRanks {
+    hybrid: Vec<f32>,
+    by_hybrid: Vec<(PassageOrdinal, f32)>,
+    by_words: Vec<(PassageOrdinal, f32)>,
+    hybrid_ranks: FxHashMap<PassageOrdinal, usize>,
+    word_ranks: FxHashMap<PassageOrdinal, usize>,
+}
+
+impl FlatRanks {
+    fn of(evidence: &Evidence<'_>) -> Self {
+        let hybrid = evidence.hybrid_scores();
+        let by_hybrid = top::best_of(&hybrid, RANKED);
+        let by_words = top::best_of(evidence.bm25.items(), RANKED);
+        let (hybrid_ranks, word_ranks) = (ranked(by_hybrid.clone()), ranked(by_words.clone()));
+        Self { hybrid, by_hybrid, by_words, hybrid_ranks, word_ranks }
+    }
+
+    fn flat(&self, passage: PassageOrdinal) -> Flat {
+        let rank = |of: &FxHashMap<PassageOrdinal, usize>| 1.0 / (1 + of.get(&passage).unwrap_or(&RANKED)) as f32;
+        let hybrid = self.hybrid[passage.index()];
+        let below = hybrid - self.by_hybrid.first().map_or(0.0, |best| best.1);
+        Flat { hybrid, below, rank: rank(&self.hybrid_ranks), lexical_rank: rank(&self.word_ranks) }
+    }
+}
+
+/// Returns the place of each.
+fn ranked(best: Vec<(PassageOrdinal, f32)>) -> FxHashMap<PassageOrdinal, usize> {
+    best.into_iter().enumerate().map(|(rank, it)| (it.0, rank)).collect()
+}
+
+/// Returns the first of the walk, and who joins them for what they say by themselves, in the order of the walk.
+fn joined(
+    leaders: &[(PassageOrdinal, f32)],
+    ranks: &FlatRanks,
+    evidence: &Evidence<'_>,
+    walked: &TrailWalk,
+) -> Vec<(PassageOrdinal, f32)> {
+    let mut scored: Vec<(PassageOrdinal, f32)> = leaders.iter().take(CANDIDATES).copied().collect();
+    let mut known: FxHashSet<PassageOrdinal> = scored.iter().map(|leader| leader.0).collect();
+    let by_sentence = top::best_of(evidence.best_sentence.items(), BY_THEMSELVES[2]);
+    let lists = [&ranks.by_hybrid, &ranks.by_words, &by_sentence];
+    let mut others = Vec::new();
+    for (list, count) in lists.into_iter().zip(BY_THEMSELVES) {
+        let able = list.iter().take(count).filter(|it| it.1 > 0.0 && evidence.is_allowed(it.0));
+        others.extend(able.filter(|it| known.insert(it.0)).map(|it| (it.0, walked.scores[it.0.index()])));
+    }
+    others.sort_unstable_by(top::best_first);
+    scored.extend(others);
+    scored
 }
 
 fn raise(value: &mut f32, to: f32) {

@@ -39,6 +39,22 @@ pub struct Evidence<'a> {
     pub allowed: Option<Column<'a, PassageOrdinal, bool>>,
 }
 
+/// Share of BM25 in `hybrid`.
+const LEXICAL_SHARE: f32 = 0.6;
+
+/// See [`Evidence::hybrid_scores`].
+#[must_use]
+pub fn hybrid_scores(bm25: &[f32], cosine: &[f32]) -> Vec<f32> {
+    if cosine.is_empty() {
+        return bm25.to_vec();
+    }
+    // What is not at hand has a cosine of 0.
+    let low = cosine.iter().copied().fold(0.0, f32::min);
+    let high = cosine.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let scaled = cosine.iter().map(|cosine| (cosine - low) / (high - low + 1e-9));
+    bm25.iter().zip(scaled).map(|(bm25, cosine)| LEXICAL_SHARE * bm25 + (1.0 - LEXICAL_SHARE) * cosine).collect()
+}
+
 /// Returns the idf of all terms in `terms`.
 #[must_use]
 pub fn weight(idf: &[f32], terms: u64) -> f32 {
@@ -84,6 +100,13 @@ impl Evidence<'_> {
             }
         }
         scores
+    }
+
+    /// Returns the score of `hybrid` for every passage: 0.6 · BM25 over the best + 0.4 · cosine between worst and best;
+    /// BM25 alone without vectors.
+    #[must_use]
+    pub fn hybrid_scores(&self) -> Vec<f32> {
+        hybrid_scores(self.bm25.items(), self.cosine.items())
     }
 
     /// Returns the features of one passage, before they are weighted.

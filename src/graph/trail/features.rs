@@ -165,4 +165,70 @@ features! {
     asked_anew_linked_gap,
     /// The same times the gain of the leap over the largest.
     asked_anew_linked_lent,
+
+    /// Score of `hybrid`.
+    hybrid,
+    /// The same less that of its best.
+    hybrid_below,
+    /// 1/rank by `hybrid`.
+    hybrid_rank,
+    /// 1/rank by BM25.
+    lexical_rank,
+    /// Largest share of the question that one of its sentences covers.
+    sentence_covered,
+    /// It is the first passage of its document.
+    is_opening,
+    /// Where in its document it stands, from 0 to 1.
+    position,
+    /// ln(1 + passages of its document), in eighths.
+    siblings,
+
+    /// How well the heading above it fits the question: harmonic mean of the share of each in the other, by idf.
+    heading_fit,
+    /// Share of the question that is in its title and the headings above it.
+    headings_asked,
+    /// How well the best of its short lines fits the question, as of a heading.
+    line_fit,
+    /// Share of that line that the question has.
+    line_covered,
+    /// That line is its first.
+    line_opens,
+    /// Share of the question's terms, by idf, that stand side by side in it as in the question: the longest such row.
+    phrase,
+    /// Largest share of the question within sixteen terms.
+    near,
+    /// It has the rarest term of the question.
+    rarest,
+    /// Share of stop words among its words: much in prose, little in lists and code.
+    prose,
+    /// Share of letters among what is no white space.
+    letters,
+    /// Words a line, in twentieths.
+    line_words,
+    /// Share of its lines that begin as items of a list or rows of a table do.
+    bulleted,
+    /// Words, in parts of 256.
+    length,
+    /// Its document is called a change log, a licence, contents, an index and the like.
+    listing,
+
+    /// Distinct terms of the question, in sixteenths; from here on the features are the question's and the same for all
+    /// candidates: they say which of the others to trust.
+    question_terms,
+    /// How strongly the question names a document at all.
+    question_named,
+    /// Entities that it names, in quarters.
+    question_entities,
+    /// Largest share of it that one passage covers.
+    question_covered,
+    /// Largest share of it that one sentence covers.
+    question_sentence,
+    /// How far the best of `hybrid` is before the fifth.
+    question_margin,
+    /// How far the best by BM25 is before the fifth.
+    question_lexical_margin,
+    /// The largest gain of an edge.
+    question_gain,
+    /// 1/rank by `hybrid` of the first of the walk.
+    question_agreed,
 }

@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::candidates::{Candidates, Setting};
+use super::candidates::{Candidates, Flat, Setting};
 use super::edges::EdgeCandidate;
 use super::features::CandidateFeatures;
 use super::links::Link;
 use super::{LENDING_RANK, lent};
-use crate::graph::ordinal::PassageOrdinal;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 
 /// The first candidates: those that others may lead to or be linked with.
 const FIRST: usize = 12;
@@ -50,6 +50,7 @@ impl<'a> Field<'a> {
             named_lead,
             ..CandidateFeatures::default()
         };
+        self.flat(place, passage, &mut features);
         let link = self.of.links.best_into(passage);
         if let Some(link) = link {
             self.arrival(passage, link, &mut features);
@@ -57,6 +58,57 @@ impl<'a> Field<'a> {
         self.way(passage, link, &mut features);
         self.bridge(passage, link, &mut features);
         features
+    }
+
+    /// Fills in what a candidate is without any walk.
+    fn flat(&self, place: usize, passage: PassageOrdinal, features: &mut CandidateFeatures) {
+        let (graph, evidence) = (self.setting.graph, self.setting.evidence);
+        let Flat { hybrid, below, rank, lexical_rank } = self.of.flat[place];
+        let sentences = graph.passage_sentences.of(passage);
+        let covered = sentences.map(|sentence| self.share(evidence.sentence_covered[sentence])).fold(0.0, f32::max);
+        let siblings = graph.document_passages.of(graph.passage_document[passage]);
+        let (first, count) = (siblings.clone().next().unwrap_or(passage), siblings.len());
+        let at = passage.number() - first.number();
+        (features.hybrid, features.hybrid_below, features.hybrid_rank) = (hybrid, below, rank);
+        (features.lexical_rank, features.sentence_covered) = (lexical_rank, covered);
+        features.is_opening = if at == 0 { 1.0 } else { 0.0 };
+        features.position = at as f32 / count.max(1) as f32;
+        features.siblings = (count as f32).ln_1p() / 8.0;
+    }
+
+    /// Fills in what the question is, for all candidates alike.
+    pub(super) fn question(&self, features: &mut [CandidateFeatures]) {
+        let evidence = self.setting.evidence;
+        let most = |of: &dyn Fn(&CandidateFeatures) -> f32| features.iter().map(of).fold(0.0, f32::max);
+        let margin = |of: &dyn Fn(&CandidateFeatures) -> f32| {
+            let mut values: Vec<f32> = features.iter().map(of).collect();
+            values.sort_unstable_by(|a, b| b.total_cmp(a));
+            values.first().zip(values.get(4)).map_or(1.0, |(best, fifth)| best - fifth)
+        };
+        let named = evidence.named.values().chain(evidence.named_lead.values()).copied().fold(0.0, f32::max);
+        let of_question = CandidateFeatures {
+            question_terms: evidence.idf.len() as f32 / 16.0,
+            question_named: named,
+            question_entities: evidence.entities.len() as f32 / 4.0,
+            question_covered: most(&|it| it.covered),
+            question_sentence: most(&|it| it.sentence_covered),
+            question_margin: margin(&|it| it.hybrid),
+            question_lexical_margin: margin(&|it| it.bm25),
+            question_gain: most(&|it| it.gain),
+            question_agreed: features.first().map_or(0.0, |first| first.hybrid_rank),
+            ..CandidateFeatures::default()
+        };
+        for features in features {
+            features.question_terms = of_question.question_terms;
+            features.question_named = of_question.question_named;
+            features.question_entities = of_question.question_entities;
+            features.question_covered = of_question.question_covered;
+            features.question_sentence = of_question.question_sentence;
+            features.question_margin = of_question.question_margin;
+            features.question_lexical_margin = of_question.question_lexical_margin;
+            features.question_gain = of_question.question_gain;
+            features.question_agreed = of_question.question_agreed;
+        }
     }
 
     /// Fills in what the best edge to a passage is.

@@ -12,6 +12,7 @@ mod features;
 mod field;
 mod forest;
 mod links;
+mod trust;
 mod weights;
 
 use rustc_hash::FxHashMap;
@@ -21,9 +22,10 @@ pub use edges::{
     BEARERS_MAX, BEFORE_COMMA_WORTH, EdgeCandidate, NAMED_PASSAGES_MAX, SHARED_DOCUMENTS_MAX, SHARED_MENTIONS_MAX,
     TrailEdge, each_neighbor,
 };
-pub use evidence::{Evidence, TERMS_MAX, all_terms, weight};
+pub use evidence::{Evidence, TERMS_MAX, all_terms, hybrid_scores, weight};
 pub use features::CandidateFeatures;
 pub use forest::{Forest, TREE_LEAVES, TREE_NODES, Tree};
+pub use trust::Trust;
 pub use weights::{
     EdgeFeatures, EdgeWeights, PassageFeatures, PassageWeights, TrailWeights, VectorKind, WeightSet, is_titled,
 };

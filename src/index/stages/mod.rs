@@ -47,7 +47,7 @@ struct Listed {
 /// The stage of each kind.
 const STAGES: [Listed; 9] = [
     listed("collecting", "collecting", 1),
-    listed("names", "finding names", 1),
+    listed("names", "finding names", 2),
     listed("passage-vectors", "embedding", 1),
     listed("sentence-vectors", "embedding", 1),
     listed("incoming-vectors", "embedding", 1),

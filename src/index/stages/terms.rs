@@ -176,6 +176,8 @@ mod tests {
             ordinal: 0,
             span: Span::from(0..text.len()),
             section: None,
+            page: None,
+            line: None,
             text: text.to_owned(),
             sentences: sentences.iter().map(|(start, end)| Span::from(*start..*end)).collect(),
         };

@@ -170,6 +170,7 @@ mod tests {
 
     fn state(version: i64) -> IndexState {
         IndexState {
+            format: 3,
             version,
             collection: None,
             source: "notes".to_owned(),

@@ -11,9 +11,10 @@ use rustc_hash::FxHashMap;
 use super::super::download::bytes;
 use super::super::element::{Key, short};
 use super::super::session::Session;
+use super::super::spans::Spans;
 use super::super::statement::{Statement, cypher};
-use super::load::{Structure, key};
-use crate::domain::{DatabaseError, PassageId, Span};
+use super::load::{Structure, key, spans};
+use crate::domain::{DatabaseError, PassageId};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::PassageText;
@@ -110,14 +111,15 @@ impl Raw {
     fn read(structure: &Structure, number: PassageOrdinal, row: &Row) -> Option<Self> {
         let (key, _) = structure.passages[number.index()];
         let document = &structure.documents[structure.graph.passage_document[number.index()].index()];
-        let bounds: Vec<u32> = row.get::<Option<Vec<u32>>>("sentences").ok()?.unwrap_or_default();
-        let place = |name| u32::try_from(row.get::<i64>(name).ok()?).ok();
+        let Spans { own, sentences, .. } = spans(row)?;
         let shown = PassageText {
             passage: PassageId::from_bytes(key),
-            span: Span { start: place("start")?, end: place("end")? },
+            span: own,
             section: row.get::<Option<String>>("section").ok()?,
+            page: row.get("page").ok()?,
+            line: row.get("line").ok()?,
             text: row.get("text").ok()?,
-            sentences: bounds.chunks_exact(2).map(|it| Span { start: it[0], end: it[1] }).collect(),
+            sentences,
         };
         let vectors = bytes(row.get::<BoltType>("vectors").ok().as_ref())?;
         Some(Self { number, title: document.title.clone(), shown, vectors })
@@ -185,6 +187,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Span;
 
     fn passage(text: &str) -> Fetched {
         let whole = Span { start: 0, end: text.len() as u32 };
@@ -192,6 +195,8 @@ mod tests {
             passage: PassageId::of(&[text.as_bytes()]),
             span: whole,
             section: None,
+            page: None,
+            line: None,
             text: text.to_owned(),
             sentences: vec![whole],
         };

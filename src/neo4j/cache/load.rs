@@ -2,22 +2,21 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use neo4rs::Row;
+use neo4rs::{BoltType, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::download::bytes;
 use super::super::element::{Key, NO_WORD, unhex};
 use super::super::export::read_document;
-use super::super::kinds::{Kind, edge_key, names_key};
+use super::super::kinds::borne;
 use super::super::reader::Reading;
 use super::super::session::Session;
-use super::super::source::relationship_key;
+use super::super::spans::Spans;
 use super::super::statement::cypher;
 use crate::domain::{Counts, DocumentId, Metadata};
 use crate::error::Result;
-use crate::graph::elements::{
-    EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement, flags,
-};
-use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal};
+use crate::graph::elements::{EdgeElement, Elements, EntityTotals, MentionElement, PassageElement, QuestionElement};
+use crate::graph::ordinal::{Ordinal, PassageOrdinal};
 use crate::graph::packed::{CUES, CUES_BEFORE, PackedGraph, back_to_back};
 use crate::store::DocumentText;
 
@@ -69,19 +68,19 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
     counted(session, rows.into_structure(session)?, counts)
 }
 
-async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[LoadedKind], rows: &Mutex<Rows>) -> Result<()> {
-    for LoadedKind { text, add, .. } in parts {
+async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[LoadedPart], rows: &Mutex<Rows>) -> Result<()> {
+    for (text, add) in parts {
         let mut visit = |row: &Row| {
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut rows, row).ok_or_else(|| session.damaged("an element has not all that it should"))
         };
-        reading.rows_after("read the structure", text, 0, &mut visit).await?;
+        reading.rows("read the structure", text, &mut visit).await?;
     }
     Ok(())
 }
 
 /// Makes sure that a structure holds as much as `counts` says.
-pub(super) fn counted(session: &Session, structure: Structure, counts: Counts) -> Result<Structure> {
+fn counted(session: &Session, structure: Structure, counts: Counts) -> Result<Structure> {
     let (graph, outgoing) = (structure.graph.view(), structure.outgoing.ends.len());
     let held = [graph.document_count(), graph.passage_count(), graph.sentence_count(), structure.incoming.ends.len()];
     let held = [&held[..], &[outgoing, graph.edge_target.len(), graph.entity_documents.len()]].concat();
@@ -98,36 +97,20 @@ const ROOM_MAX: u64 = 1 << 24;
 /// Parts that are of entities.
 const NAMED_PARTS: usize = 3;
 
-/// A part of a structure: the elements of a kind.
-pub(super) struct LoadedKind {
-    pub(super) kind: Kind,
-    /// Reads what is new of them.
-    pub(super) text: &'static str,
-    /// Adds what a row is; none where it has not all that it should.
-    pub(super) add: Add,
-    /// Returns the keys of the elements that a row has.
-    pub(super) keys: Keys,
-}
-
-type Add = fn(&mut Rows, &Row) -> Option<()>;
-type Keys = fn(&Row) -> Option<Vec<Key>>;
-
-impl LoadedKind {
-    const fn of(kind: Kind, text: &'static str, add: Add, keys: Keys) -> Self {
-        Self { kind, text, add, keys }
-    }
-}
+/// A part of a structure: what reads the elements of a kind, and adds what a row is; none where it has not all that it
+/// should.
+type LoadedPart = (&'static str, fn(&mut Rows, &Row) -> Option<()>);
 
 /// The parts of a structure: entities, names and mentions in this order, and the others.
-pub(super) const LOADED: [LoadedKind; 8] = [
-    LoadedKind::of(Kind::Entity, cypher!("read/structure-entities"), Rows::add_entity, own_key),
-    LoadedKind::of(Kind::Names, cypher!("read/structure-names"), Rows::add_name, bearer_key),
-    LoadedKind::of(Kind::MentionedIn, cypher!("read/structure-mentions"), Rows::add_mentions, mention_keys),
-    LoadedKind::of(Kind::Incoming, cypher!("read/structure-incoming"), Rows::add_incoming, question_keys),
-    LoadedKind::of(Kind::Document, cypher!("read/structure-documents"), Rows::add_document, own_key),
-    LoadedKind::of(Kind::Passage, cypher!("read/structure-passages"), Rows::add_passage, own_key),
-    LoadedKind::of(Kind::Outgoing, cypher!("read/structure-outgoing"), Rows::add_outgoing, question_keys),
-    LoadedKind::of(Kind::LeadsTo, cypher!("read/structure-edges"), Rows::add_edges, edge_keys),
+const LOADED: [LoadedPart; 8] = [
+    (cypher!("read/structure-entities"), Rows::add_entity),
+    (cypher!("read/structure-names"), Rows::add_name),
+    (cypher!("read/structure-mentions"), Rows::add_mentions),
+    (cypher!("read/structure-incoming"), Rows::add_incoming),
+    (cypher!("read/structure-documents"), Rows::add_document),
+    (cypher!("read/structure-passages"), Rows::add_passage),
+    (cypher!("read/structure-outgoing"), Rows::add_outgoing),
+    (cypher!("read/structure-edges"), Rows::add_edges),
 ];
 
 /// Reads the lexicon of the version that `reading` reads.
@@ -189,17 +172,33 @@ pub(in crate::neo4j) fn number(row: &Row, name: &str) -> Option<u32> {
     row.get::<i64>(name).ok()?.try_into().ok()
 }
 
+/// Returns the number of the passage of a row within its document; people count from 1.
+pub(in crate::neo4j) fn ordinal(row: &Row) -> Option<u32> {
+    number(row, "position")?.checked_sub(1)
+}
+
+/// Returns where the passage of a row and its sentences stand.
+pub(super) fn spans(row: &Row) -> Option<Spans> {
+    Spans::read(&bytes(row.get::<BoltType>("spans").ok().as_ref())?)
+}
+
+/// Returns the sentence of a mention, and the words around it.
+pub(in crate::neo4j) fn mentioned(mention: &str) -> Option<(u32, &str)> {
+    let (sentence, around) = mention.split_once(' ').unwrap_or((mention, ""));
+    Some((sentence.parse().ok()?, around))
+}
+
 fn list<'a, T: serde::Deserialize<'a>>(row: &'a Row, name: &str) -> Option<Vec<T>> {
     Some(row.get::<Option<Vec<T>>>(name).ok()?.unwrap_or_default())
 }
 
-/// A question of a list: key, place, sentence, text, keywords.
-type QuestionItem<'a> = (&'a str, u32, u32, &'a str, Option<Vec<&'a str>>);
+/// A question of a list: key, place and sentence, text, keywords.
+type QuestionItem<'a> = (&'a str, [u32; 2], &'a str, Option<Vec<&'a str>>);
 
 /// Reads the questions of a passage.
 fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -> Option<()> {
     let passage = key(row, "passage")?;
-    for (id, place, sentence, text, keywords) in list::<QuestionItem<'_>>(row, "questions")? {
+    for (id, [place, sentence], text, keywords) in list::<QuestionItem<'_>>(row, "questions")? {
         let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
         let element = QuestionElement { passage: PassageOrdinal(0), sentence, keywords: keywords.collect() };
         found.push(QuestionRow { id: unhex(id)?, passage, place, text: text.to_owned(), element });
@@ -207,30 +206,8 @@ fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -
     Some(())
 }
 
-/// Returns the key of the one element of a row.
-fn own_key(row: &Row) -> Option<Vec<Key>> {
-    Some(vec![key(row, "id")?])
-}
-
-/// Returns the key of the name of a row.
-fn bearer_key(row: &Row) -> Option<Vec<Key>> {
-    Some(vec![names_key(&key(row, "entity")?, &key(row, "passage")?, number(row, "kind")?)])
-}
-
-/// Returns the questions of a row.
-fn question_keys(row: &Row) -> Option<Vec<Key>> {
-    list::<QuestionItem<'_>>(row, "questions")?.iter().map(|it| unhex(it.0)).collect()
-}
-
-/// An entity of a list: key, the sentences that mention it, and the words around it in each.
-type MentionItem<'a> = (&'a str, Option<Vec<u32>>, Option<Vec<&'a str>>);
-
-/// Returns the keys of all mentions in the passage of a row.
-fn mention_keys(row: &Row) -> Option<Vec<Key>> {
-    let passage = key(row, "passage")?;
-    let of_entity = |it: &MentionItem<'_>| Some(relationship_key(Kind::MentionedIn, &unhex(it.0)?, &passage));
-    list::<MentionItem<'_>>(row, "mentions")?.iter().map(of_entity).collect()
-}
+/// An entity of a list: key, and the sentences that mention it with the words around it in each.
+type MentionItem<'a> = (&'a str, Option<Vec<&'a str>>);
 
 /// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
 pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
@@ -239,11 +216,6 @@ pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
         Some(([from, unhex(to)?, unhex(incoming)?, unhex(outgoing)?], similarity as f32))
     };
     list(row, "edges")?.into_iter().map(edge).collect()
-}
-
-/// Returns the keys of the edges of the passage of a row.
-fn edge_keys(row: &Row) -> Option<Vec<Key>> {
-    Some(edges(row)?.iter().map(|([from, to, ..], _)| edge_key(from, to)).collect())
 }
 
 impl Rows {
@@ -275,24 +247,26 @@ impl Rows {
 
     /// Of a part, an entity may come twice.
     pub(in crate::neo4j) fn add_entity(&mut self, row: &Row) -> Option<()> {
-        let number = self.elements.entities.number(row.get("name").ok()?);
+        let number = self.elements.entities.number(row.get("folded").ok()?);
         let is_new = number as usize == self.elements.entity_flags.len();
         if !is_new {
             // Two of one name would shift what is known of the others.
             return self.elements.totals.is_some().then_some(());
         }
         self.entities.insert(key(row, "id")?, number);
-        let flag = |name| row.get::<bool>(name).ok();
-        self.elements.entity_flags.push(flags(flag("single")?, flag("lower")?));
+        self.elements.entity_flags.push(self::number(row, "flags")?);
         if let Some(totals) = &mut self.elements.totals {
-            totals.push(EntityTotals { documents: self::number(row, "df")?, bearers: self::number(row, "bearers")? });
+            totals.push(EntityTotals {
+                documents: self::number(row, "documents")?,
+                bearers: self::number(row, "bearers")?,
+            });
         }
         Some(())
     }
 
     pub(in crate::neo4j) fn add_name(&mut self, row: &Row) -> Option<()> {
         let entity = *self.entities.get(&key(row, "entity")?)?;
-        self.names.push((key(row, "passage")?, (entity, number(row, "kind")?)));
+        self.names.push((key(row, "passage")?, (entity, borne(row.get("kind").ok()?)?)));
         Some(())
     }
 
@@ -315,29 +289,19 @@ impl Rows {
     }
 
     pub(in crate::neo4j) fn add_passage(&mut self, row: &Row) -> Option<()> {
-        let element = PassageElement {
-            document: DocumentOrdinal(0),
-            length: number(row, "length")?,
-            sentence_lengths: list(row, "sentences")?,
-            names: Vec::new(),
-            keywords: Vec::new(),
-        };
+        let Spans { length, sentence_lengths, .. } = spans(row)?;
+        let element = PassageElement { length, sentence_lengths, ..PassageElement::default() };
         let (id, since) = (key(row, "id")?, row.get("since").ok()?);
-        self.passages.push(PassageRow {
-            id,
-            since,
-            document: key(row, "document")?,
-            ordinal: number(row, "ordinal")?,
-            element,
-        });
+        self.passages.push(PassageRow { id, since, document: key(row, "document")?, ordinal: ordinal(row)?, element });
         Some(())
     }
 
     pub(in crate::neo4j) fn add_mentions(&mut self, row: &Row) -> Option<()> {
         let passage = key(row, "passage")?;
-        for (entity, sentences, cues) in list::<MentionItem<'_>>(row, "mentions")? {
+        for (entity, mentions) in list::<MentionItem<'_>>(row, "mentions")? {
             let entity = *self.entities.get(&unhex(entity)?)?;
-            for (sentence, around) in sentences.unwrap_or_default().into_iter().zip(cues.unwrap_or_default()) {
+            for mention in mentions.unwrap_or_default() {
+                let (sentence, around) = mentioned(mention)?;
                 let cues = self.cues(around);
                 self.mentions.push((passage, MentionElement { passage: PassageOrdinal(0), entity, sentence, cues }));
             }
@@ -447,6 +411,7 @@ fn beyond() -> DocumentText {
         uri: String::new(),
         media_type: String::new(),
         metadata: Metadata::new(),
+        duplicate_of: None,
     }
 }
 

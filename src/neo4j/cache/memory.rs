@@ -18,7 +18,8 @@ use crate::store::{Follow, Wanted};
 /// Where the structure of a graph is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Traversal {
-    /// In memory where it fits, else in the database.
+    /// In memory where it fits, else in the database; for one question in the database, which is faster than to read a
+    /// structure, unless a copy of it is kept.
     #[default]
     Auto,
     /// In memory: the structure is read when the graph is opened.
@@ -70,16 +71,33 @@ pub struct TraversalOptions {
     pub memory_max: u64,
     /// The folder where a copy of the structure is kept, to be opened from; none is kept where there is none.
     pub cache: Option<PathBuf>,
+    /// How many questions are to come.
+    pub questions: Questions,
+}
+
+/// How many questions a graph is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Questions {
+    /// One.
+    One,
+    /// More than one, or nobody knows.
+    #[default]
+    Many,
 }
 
 impl TraversalOptions {
     /// Bytes of memory that a structure may take where nobody says how many: that of about a million passages.
     pub const MEMORY_MAX: u64 = 2 << 30;
 
+    /// Returns whether a structure that was read would serve one question and be lost.
+    const fn is_once(&self) -> bool {
+        matches!(self.questions, Questions::One) && self.cache.is_none()
+    }
+
     /// Returns where a graph of these numbers is walked.
     pub(super) const fn resolved(&self, counts: &Counts) -> Traversal {
         match self.traversal {
-            Traversal::Auto if structure_bytes(counts) > self.memory_max => Traversal::Cypher,
+            Traversal::Auto if structure_bytes(counts) > self.memory_max || self.is_once() => Traversal::Cypher,
             Traversal::Auto => Traversal::Memory,
             chosen => chosen,
         }
@@ -88,7 +106,7 @@ impl TraversalOptions {
 
 impl Default for TraversalOptions {
     fn default() -> Self {
-        Self { traversal: Traversal::Auto, memory_max: Self::MEMORY_MAX, cache: None }
+        Self { traversal: Traversal::Auto, memory_max: Self::MEMORY_MAX, cache: None, questions: Questions::Many }
     }
 }
 
@@ -161,8 +179,14 @@ mod tests {
         let options = TraversalOptions::default();
         assert_eq!(options.resolved(&Counts::default()), Traversal::Memory);
         assert_eq!(TraversalOptions { memory_max: 1 << 20, ..options.clone() }.resolved(&counts), Traversal::Cypher);
-        let memory = TraversalOptions { traversal: Traversal::Memory, memory_max: 0, ..options };
+        let memory = TraversalOptions { traversal: Traversal::Memory, memory_max: 0, ..options.clone() };
         assert_eq!(memory.resolved(&counts), Traversal::Memory);
+        let once = TraversalOptions { questions: Questions::One, ..options };
+        assert_eq!(once.resolved(&Counts::default()), Traversal::Cypher);
+        let kept = TraversalOptions { cache: Some(PathBuf::from("copies")), ..once.clone() };
+        assert_eq!(kept.resolved(&Counts::default()), Traversal::Memory);
+        let memory = TraversalOptions { traversal: Traversal::Memory, ..once };
+        assert_eq!(memory.resolved(&Counts::default()), Traversal::Memory);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! there ([`super::walk`]), and the excerpt has the structure of its own passages.
 
 mod copy;
-mod difference;
 mod entry;
 mod excerpt;
 mod fetch;
@@ -20,9 +19,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
 
 use super::element::Key;
-use super::migrate;
 use super::paths::paths;
 use super::reader::{Reading, current};
+use super::schema;
 use super::session::Session;
 use super::state::IndexState;
 use super::target::Target;
@@ -39,8 +38,8 @@ use copy::Copies;
 pub(super) use entry::{Admitted, Entry, Following};
 use excerpt::Excerpt;
 use fetch::Fetcher;
-pub(super) use load::{Lexicon, Rows, Structure, edges, key, number};
-pub use memory::{Traversal, TraversalOptions};
+pub(super) use load::{Lexicon, Rows, Structure, edges, key, mentioned, number, ordinal};
+pub use memory::{Questions, Traversal, TraversalOptions};
 
 /// Values of a vector at most: more than any embedder has.
 const DIMENSION_MAX: usize = 1 << 16;
@@ -76,8 +75,6 @@ pub(super) struct GraphCache {
 pub enum ReadFrom {
     /// The database, all of it.
     Database,
-    /// The structure of the version before, and what the database has of the difference.
-    Difference,
     /// The copy in the folder that was named.
     Copy,
     /// Nothing was read: it stays in the database.
@@ -97,7 +94,7 @@ impl DatabaseGraph {
     pub async fn open(target: &Target, options: TraversalOptions) -> Result<Self> {
         let copies = options.cache.as_ref().map(|folder| Copies::of(target, folder)).transpose()?;
         let session = Session::connect_to_ask(target).await?;
-        let loading = Loading { session: &session, options: &options, copies: copies.as_ref(), known: None };
+        let loading = Loading { session: &session, options: &options, copies: copies.as_ref() };
         let cache = Arc::new(loading.load().await?);
         let current = Arc::new(RwLock::new(cache));
         Ok(Self { session, options: Arc::new(options), copies, current, reading: Arc::default() })
@@ -145,12 +142,11 @@ impl DatabaseGraph {
             return Ok(self.current());
         }
         // In a task of its own: a question may have less time than this takes, and the next one is to find it read.
-        let (session, current, known) = (self.session.clone(), Arc::clone(&self.current), self.current());
+        let (session, current) = (self.session.clone(), Arc::clone(&self.current));
         let (options, copies) = (Arc::clone(&self.options), self.copies.clone());
         let loaded = tokio::spawn(async move {
             let _reading = reading;
-            let loading =
-                Loading { session: &session, options: &options, copies: copies.as_ref(), known: Some(&known) };
+            let loading = Loading { session: &session, options: &options, copies: copies.as_ref() };
             let cache = Arc::new(loading.load().await?);
             *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
             Ok(cache)
@@ -164,7 +160,7 @@ impl DatabaseGraph {
             return error;
         }
         let dimension = self.current().state.dimension;
-        match migrate::unready(&self.session, &entry::INDEXES, dimension).await {
+        match schema::unready(&self.session, &entry::INDEXES, dimension).await {
             Ok(missing) if !missing.is_empty() => {
                 self.session.error(DatabaseError::Schema { names: missing.join(", ") })
             }
@@ -202,12 +198,10 @@ struct Loading<'a> {
     session: &'a Session,
     options: &'a TraversalOptions,
     copies: Option<&'a Copies>,
-    /// What is known of an earlier version.
-    known: Option<&'a GraphCache>,
 }
 
 impl Loading<'_> {
-    /// Reads the version that is current: by what differs from what is known where that can be told.
+    /// Reads the version that is current.
     async fn load(&self) -> Result<GraphCache> {
         let mut attempt = 0;
         loop {
@@ -222,7 +216,7 @@ impl Loading<'_> {
 
     async fn read(&self, reading: &Reading<'_>) -> Result<GraphCache> {
         let session = self.session;
-        let state = IndexState::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?;
+        let state = IndexState::read_current(session).await?;
         if state.dimension > DIMENSION_MAX {
             return Err(session.damaged(format!("its vectors have {} values", state.dimension)));
         }
@@ -245,22 +239,14 @@ impl Loading<'_> {
         if let Some((structure, lexicon)) = self.copies.and_then(|copies| copies.read(state)) {
             return Ok((structure, lexicon, ReadFrom::Copy));
         }
-        let known = self.known.filter(|known| known.traversal == Traversal::Memory);
-        let by_difference = match known {
-            Some(known) => Box::pin(difference::read(session, reading, known, state)).await?,
-            None => None,
-        };
-        let (structure, read_from) = match by_difference {
-            Some(structure) => (structure, ReadFrom::Difference),
-            None => (Box::pin(load::load(session, reading, state.counts)).await?, ReadFrom::Database),
-        };
+        let structure = Box::pin(load::load(session, reading, state.counts)).await?;
         let lexicon = load::load_lexicon(session, reading).await?;
         // A version that was switched meanwhile is not what was read.
         let is_of_state = state.version == reading.version && current(session).await?.0 == reading.version;
         if let Some(copies) = self.copies.filter(|_| is_of_state) {
             copies.write(state, &structure, &lexicon)?;
         }
-        Ok((structure, lexicon, read_from))
+        Ok((structure, lexicon, ReadFrom::Database))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Documents, and the units from which a workspace is made again.
 
 use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
-use super::super::source::{Source, add_vectors};
-use super::Declaration;
+use super::super::source::{Source, add_vectors, relationship};
+use super::{Declaration, HIDDEN, Kind};
+use crate::embed::StaticTable;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
@@ -16,7 +17,7 @@ pub(super) const DOCUMENT: Declaration = Declaration {
     ends: None,
     properties: properties! {
         name: Text, sourceId: Text, title: Text, uri: Text, mediaType: Text, passages: Integer,
-        metadata: Text,
+        metadata: Text, duplicateOf: Text,
     },
     count: |source| source.graph.document_count(),
     element: document,
@@ -36,18 +37,35 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
     let passages = source.graph.document_passages.of(number).len();
     properties.put("passages", integer(passages as u32));
     if !document.metadata.is_empty() {
-        let metadata = serde_json::to_string(&document.metadata).map_err(|error| Error::Internal(error.to_string()))?;
-        properties.put_text("metadata", metadata);
+        properties.put_text("metadata", json(&document.metadata)?);
+    }
+    if let Some(original) = document.duplicate_of {
+        properties.put_text("duplicateOf", original.to_string());
     }
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
 }
 
+pub(super) const DUPLICATE_OF: Declaration = Declaration {
+    labels: &["DUPLICATE_OF"],
+    ends: Some((Kind::Document, Kind::Document)),
+    properties: &[],
+    count: |source| source.duplicates.len(),
+    element: |source, number| {
+        let (duplicate, original) = source.duplicates[number as usize];
+        Ok(relationship(Kind::DuplicateOf, *duplicate.as_bytes(), *original.as_bytes()))
+    },
+};
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))
+}
+
 pub(super) const UNIT: Declaration = Declaration {
-    labels: &["Unit"],
+    labels: &[HIDDEN, "Unit"],
     ends: None,
     properties: properties! {
         name: Text, stage: Text, content: Text, writers: Texts, root: Text, fingerprint: Text,
-        text: Text, vectors: Bytes,
+        positions: Text, text: Text, cairnVectors: Bytes,
     },
     count: |source| source.graph.document_count(),
     element: unit,
@@ -70,8 +88,14 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     }
     properties.put_text("root", root);
     properties.put_text("fingerprint", fingerprint);
+    if !whole.positions.is_none() {
+        properties.put_text("positions", json(&whole.positions)?);
+    }
     properties.put_text("text", whole.text);
-    properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    // Those of the built-in embedder cost a clone less to make than to read.
+    if source.embedder != StaticTable::NAME {
+        properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    }
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
 }
 

@@ -1,18 +1,16 @@
 //! Entities: where each is mentioned, and who bears its name.
 
-use super::super::element::{Element, Key, NO_WORD, Properties, Type, Value, integer};
+use super::super::element::{Element, NO_WORD, Properties, Type, Value, integer};
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
-use crate::domain::EdgeId;
-use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, MentionOrdinal};
-use crate::graph::packed::{CUES_BEFORE, NO_CUE, entity_flag, text_at};
+use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _};
+use crate::graph::packed::{CUES_BEFORE, NO_CUE, text_at};
 
 pub(super) const ENTITY: Declaration = Declaration {
     labels: &["Entity"],
     ends: None,
     properties: properties! {
-        name: Text, type: Text, layer: Integer, df: Integer, mentions: Integer, bearers: Integer,
-        singleInQuestion: Flag, lowerInQuestion: Flag,
+        name: Text, folded: Text, documents: Integer, mentions: Integer, bearers: Integer, cairnFlags: Integer,
     },
     count: |source| source.graph.entity_documents.len(),
     element: |source, number| Ok(entity(source, number)),
@@ -20,23 +18,20 @@ pub(super) const ENTITY: Declaration = Declaration {
 
 fn entity(source: &Source<'_>, number: u32) -> Element {
     let (graph, number) = (&source.graph, EntityOrdinal(number));
-    let flags = graph.entity_flags[number];
     let mut properties = Properties::default();
-    properties.put_text("name", graph.entity_name(number));
-    properties.put_text("type", "name");
-    properties.put("layer", Value::Integer(0));
-    properties.put("df", integer(graph.entity_documents[number]));
+    properties.put_text("name", &*source.spellings[number.index()]);
+    properties.put_text("folded", graph.entity_name(number));
+    properties.put("documents", integer(graph.entity_documents[number]));
     properties.put("mentions", integer(graph.entity_mentions.of(number).len() as u32));
     properties.put("bearers", integer(graph.entity_bearers.of(number).len() as u32));
-    properties.put("singleInQuestion", Value::Flag(flags & entity_flag::SINGLE_IN_QUESTION != 0));
-    properties.put("lowerInQuestion", Value::Flag(flags & entity_flag::LOWER_IN_QUESTION != 0));
+    properties.put("cairnFlags", integer(graph.entity_flags[number]));
     Element { key: source.entity_key(number), ends: None, properties }
 }
 
 pub(super) const MENTIONED_IN: Declaration = Declaration {
     labels: &["MENTIONED_IN"],
     ends: Some((Kind::Entity, Kind::Passage)),
-    properties: properties! { sentences: Integers, cues: Texts },
+    properties: properties! { cairnCues: Texts },
     count: |source| source.mentions.len(),
     element: |source, number| Ok(mentioned(source, number)),
 };
@@ -47,10 +42,10 @@ fn mentioned(source: &Source<'_>, number: u32) -> Element {
     let (passage, found) = source.mentions[number as usize].clone();
     let entity = graph.mention_entity.of(found.clone())[0];
     let first = graph.passage_sentences.of(passage).range().start as u32;
-    let sentences = graph.mention_sentence.of(found.clone()).iter().map(|it| i64::from(it.0 - first)).collect();
+    let sentence = |mention: MentionOrdinal| graph.mention_sentence[mention].0 - first;
     let mut element = relationship(Kind::MentionedIn, source.entity_key(entity), source.passage_key(passage));
-    element.properties.put("sentences", Value::Integers(sentences));
-    element.properties.put("cues", Value::Texts(found.map(|mention| cues(source, mention)).collect()));
+    let cues = found.map(|mention| format!("{} {}", sentence(mention), cues(source, mention)).trim_end().to_owned());
+    element.properties.put("cairnCues", Value::Texts(cues.collect()));
     element
 }
 
@@ -73,7 +68,7 @@ fn cues(source: &Source<'_>, mention: MentionOrdinal) -> String {
 pub(super) const NAMES: Declaration = Declaration {
     labels: &["NAMES"],
     ends: Some((Kind::Entity, Kind::Passage)),
-    properties: properties! { kind: Integer },
+    properties: properties! { kind: Text },
     count: |source| source.names.len(),
     element: |source, number| Ok(name(source, number)),
 };
@@ -82,12 +77,20 @@ pub(super) const NAMES: Declaration = Declaration {
 fn name(source: &Source<'_>, number: u32) -> Element {
     let (passage, entity, kind) = source.names[number as usize];
     let (entity, passage) = (source.entity_key(entity), source.passage_key(passage));
-    let mut properties = Properties::default();
-    properties.put("kind", integer(kind));
-    Element { key: names_key(&entity, &passage, kind), ends: Some((entity, passage)), properties }
+    let mut element = relationship(Kind::Names, entity, passage);
+    element.properties.put_text("kind", borne_text(kind));
+    element
 }
 
-/// Returns the key of a relationship from a name to a passage.
-pub(in crate::neo4j) fn names_key(entity: &Key, passage: &Key, kind: u32) -> Key {
-    *EdgeId::of(&[Kind::Names.name().as_bytes(), entity, passage, &kind.to_le_bytes()]).as_bytes()
+/// How a document bears a name, by the number that a graph has for it.
+const BORNE: [&str; 6] = ["title", "bare title", "before comma", "lead", "main", "first"];
+
+/// Returns the word for how a name is borne.
+pub(in crate::neo4j) fn borne_text(kind: u32) -> &'static str {
+    BORNE.get(kind as usize).copied().unwrap_or_default()
+}
+
+/// Returns how a name is borne, of the word for it.
+pub(in crate::neo4j) fn borne(text: &str) -> Option<u32> {
+    (0..).zip(BORNE).find(|(_, it)| *it == text).map(|(kind, _)| kind)
 }

@@ -1,7 +1,7 @@
 //! The lexicon: what the whole collection says of single words.
 
 use super::super::element::{Element, Properties, Type, Value};
-use super::Declaration;
+use super::{Declaration, HIDDEN};
 use crate::domain::EntityId;
 use crate::error::Result;
 use crate::graph::packed::text_at;
@@ -14,7 +14,7 @@ const KEY: &[u8] = b"lexicon";
 const PART_TERMS: usize = 1_024;
 
 pub(super) const LEXICON: Declaration = Declaration {
-    labels: &["Lexicon"],
+    labels: &[HIDDEN, "Lexicon"],
     ends: None,
     properties: properties! {
         name: Text, terms: Texts, passages: Integers, sentences: Integers, keywords: Texts,

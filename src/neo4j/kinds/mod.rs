@@ -17,19 +17,18 @@ mod statements;
 
 use std::sync::LazyLock;
 
-pub(super) use self::entities::names_key;
+pub(super) use self::entities::{borne, borne_text};
 pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
-pub(super) use self::questions::edge_key;
+pub(super) use self::questions::SIMILARITY_LEAST;
 use self::statements::Statements;
-pub(super) use self::statements::{NOTHING_IS_LEFT, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
+pub(super) use self::statements::{DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
 use super::element::{EMBEDDING, Element, Type, VECTORS};
 use super::source::Source;
 use crate::error::Result;
 
 /// What there is to know of a kind.
 struct Declaration {
-    /// The labels of its nodes, or the type of its relationships. The last one is its own, and names it; the keys of
-    /// all nodes of the first one are unique, by a constraint of `cypher/migrate`.
+    /// The labels of its nodes, or the type of its relationships. The last one is its own, and names it.
     labels: &'static [&'static str],
     /// The kinds of the nodes that a relationship goes from and to.
     ends: Option<(Kind, Kind)>,
@@ -41,16 +40,16 @@ struct Declaration {
     element: fn(&Source<'_>, u32) -> Result<Element>,
 }
 
-/// Lists the kinds: each with its number, which the database keeps, and its declaration.
+/// Lists the kinds, each with its declaration.
 macro_rules! kinds {
-    ($($kind:ident = $number:literal: $declaration:path,)*) => {
+    ($($kind:ident: $declaration:path,)*) => {
         /// What kinds of elements there are.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(super) enum Kind { $($kind = $number,)* }
+        pub(super) enum Kind { $($kind,)* }
 
         impl Kind {
             /// All of them, in the order in which they are published.
-            pub(super) const ALL: [Self; [$($number),*].len()] = [$(Self::$kind,)*];
+            pub(super) const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind,)*];
 
             const fn declaration(self) -> &'static Declaration {
                 match self { $(Self::$kind => &$declaration,)* }
@@ -67,35 +66,31 @@ macro_rules! kinds {
     };
 }
 
-// Nodes come first, so that relationships find them. A new kind takes a new number, wherever it stands.
+// Nodes come first, so that relationships find them; of nodes, those that people look at.
 kinds! {
-    Document = 0: documents::DOCUMENT,
-    Unit = 1: documents::UNIT,
-    Passage = 2: passages::PASSAGE,
-    Incoming = 3: questions::INCOMING,
-    Outgoing = 4: questions::OUTGOING,
-    Entity = 5: entities::ENTITY,
-    Lexicon = 6: lexicon::LEXICON,
-    PartOf = 7: passages::PART_OF,
-    Next = 8: passages::NEXT,
-    AnsweredBy = 9: questions::ANSWERED_BY,
-    Asks = 10: questions::ASKS,
-    LeadsTo = 11: questions::LEADS_TO,
-    MentionedIn = 12: entities::MENTIONED_IN,
-    Names = 13: entities::NAMES,
+    Document: documents::DOCUMENT,
+    Passage: passages::PASSAGE,
+    Incoming: questions::INCOMING,
+    Outgoing: questions::OUTGOING,
+    Entity: entities::ENTITY,
+    Unit: documents::UNIT,
+    Lexicon: lexicon::LEXICON,
+    PartOf: passages::PART_OF,
+    Next: passages::NEXT,
+    AnsweredBy: questions::ANSWERED_BY,
+    Asks: questions::ASKS,
+    MatchedWith: questions::MATCHED_WITH,
+    LeadsTo: questions::LEADS_TO,
+    MayLeadTo: questions::MAY_LEAD_TO,
+    MentionedIn: entities::MENTIONED_IN,
+    Names: entities::NAMES,
+    DuplicateOf: documents::DUPLICATE_OF,
 }
 
+/// The label of nodes that only readers of ours need.
+const HIDDEN: &str = "_Cairn";
+
 impl Kind {
-    /// Returns the number by which the database keeps the kind of what a version takes away.
-    pub(super) const fn number(self) -> u8 {
-        self as u8
-    }
-
-    /// Returns the kind that has a number.
-    pub(super) fn of_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.number() == number)
-    }
-
     /// Returns the kinds of the nodes that a relationship goes from and to.
     pub(super) const fn ends(self) -> Option<(Self, Self)> {
         self.declaration().ends
@@ -106,9 +101,9 @@ impl Kind {
         self.declaration().labels
     }
 
-    /// Returns the label under which its keys are unique.
-    fn key_label(self) -> &'static str {
-        self.labels().first().copied().unwrap_or_default()
+    /// Returns the label by which its nodes are found.
+    pub(super) fn key_label(self) -> &'static str {
+        if self.labels().contains(&HIDDEN) { HIDDEN } else { self.name() }
     }
 
     /// Returns the name of the kind: its label or type.

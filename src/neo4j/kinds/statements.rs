@@ -65,6 +65,12 @@ pub(in crate::neo4j) static UNKEYED_NODES: LazyLock<String> = LazyLock::new(|| o
 /// Deletes relationships of any kind whose key was changed by hand.
 pub(in crate::neo4j) static UNKEYED_RELATIONSHIPS: LazyLock<String> =
     LazyLock::new(|| of_all(cypher!("retire/unkeyed-relationships")));
+/// Deletes a part of all nodes.
+pub(in crate::neo4j) static DELETE_NODES: LazyLock<String> = LazyLock::new(|| of_all(cypher!("retire/nodes")));
+
+/// Counts what is ours.
+pub(in crate::neo4j) static OF_OURS: LazyLock<String> = LazyLock::new(|| of_all(cypher!("read/of-ours")));
+
 /// Counts nodes of any kind that are of another version.
 pub(in crate::neo4j) static NOTHING_IS_LEFT: LazyLock<String> =
     LazyLock::new(|| of_all(cypher!("check/nothing-is-left")));
@@ -74,9 +80,7 @@ fn of_all(template: &str) -> String {
     let (mut nodes, mut relationships) = (Vec::new(), Vec::new());
     for kind in Kind::ALL {
         let names = if kind.ends().is_some() { &mut relationships } else { &mut nodes };
-        if !names.contains(&kind.key_label()) {
-            names.push(kind.key_label());
-        }
+        names.push(kind.name());
     }
     template.replace("<nodes>", &nodes.join("|")).replace("<relationships>", &relationships.join("|"))
 }

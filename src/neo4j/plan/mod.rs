@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::element::{Element, Key, Since};
+use super::element::{Element, Key, Place, Since};
 use super::kinds::Kind;
 
 /// Changed elements up to which they are changed in place, in the transaction that switches the version. Beyond it
@@ -31,6 +31,14 @@ pub(super) struct Held {
     pub(super) since: i64,
     pub(super) until: Option<i64>,
     pub(super) digest: i64,
+    /// Of a relationship, what its ends are found by.
+    pub(super) ends: Option<[(Key, i64); 2]>,
+}
+
+impl Held {
+    const fn place(&self) -> Place {
+        Place { key: self.key, since: self.since, ends: self.ends }
+    }
 }
 
 /// One kind: all that is due, by number, and all that is there.
@@ -39,9 +47,6 @@ pub(super) struct Side {
     pub(super) due: Vec<Due>,
     pub(super) held: Vec<Held>,
 }
-
-/// An element of the database.
-pub(super) type Place = (Key, i64);
 
 /// What to do for one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +84,7 @@ impl Steps {
 
     fn retire(&mut self, held: &Held) {
         let places = if held.until.is_none() { &mut self.retire } else { &mut self.marked };
-        places.push((held.key, held.since));
+        places.push(held.place());
     }
 
     /// Returns whether there is nothing to do.
@@ -185,10 +190,10 @@ fn steps(
             if is_kept {
                 pending.insert(held.key, *held);
             } else {
-                steps.drop.push((held.key, held.since));
+                steps.drop.push(held.place());
             }
         } else if held.until.is_some_and(|until| until <= version) {
-            steps.delete.push((held.key, held.since));
+            steps.delete.push(held.place());
         }
     }
     let mut due_keys = FxHashSet::default();
@@ -213,11 +218,11 @@ fn steps(
             steps.change.push(number);
         }
         if held.until.is_some() {
-            steps.revive.push((due.key, held.since));
+            steps.revive.push(held.place());
         }
     }
     // What is pending and not due would become visible; what is live and not due is retired.
-    steps.drop.extend(pending.values().map(|held| (held.key, held.since)));
+    steps.drop.extend(pending.values().map(Held::place));
     live.values().filter(|held| !due_keys.contains(&held.key)).for_each(|held| steps.retire(held));
     // By key, so that locks are taken in one order.
     steps.add.sort_unstable_by_key(|number| side.due[*number as usize].key);

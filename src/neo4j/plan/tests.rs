@@ -40,6 +40,7 @@ impl Store {
                 since: *since,
                 until: stored.until,
                 digest: stored.digest,
+                ends: stored.ends,
             };
             of_kind.map(held).collect()
         };
@@ -87,7 +88,7 @@ impl Store {
         };
         let before = self.visible();
         for kind in [Kind::LeadsTo, Kind::Passage] {
-            for (key, since) in &plan.steps[&kind].drop {
+            for Place { key, since, .. } in &plan.steps[&kind].drop {
                 if !step() {
                     return false;
                 }
@@ -104,7 +105,7 @@ impl Store {
                 assert_eq!(self.visible(), before);
             }
             let steps = &plan.steps[&kind];
-            for ((key, since), until) in
+            for (Place { key, since, .. }, until) in
                 steps.retire.iter().map(|it| (it, Some(next))).chain(steps.revive.iter().map(|it| (it, None)))
             {
                 if !step() {
@@ -124,7 +125,7 @@ impl Store {
         let now = self.visible();
         for kind in [Kind::LeadsTo, Kind::Passage] {
             let steps = &plan.steps[&kind];
-            for (key, since) in &steps.gone() {
+            for Place { key, since, .. } in &steps.gone() {
                 if !step() {
                     return false;
                 }

@@ -14,8 +14,9 @@ use neo4rs::{BoltList, BoltMap, BoltType, Row};
 use rustc_hash::FxHashSet;
 
 use super::cache::{Admitted, Entry, Following, GraphCache, Subgraph, key};
-use super::element::{Key, hex, key_row, put};
+use super::element::{self, Key, hex, put};
 use super::export::read_document;
+use super::kinds::borne_text;
 use super::session::Session;
 use super::statement::{Statement, cypher};
 use crate::domain::PassageId;
@@ -103,13 +104,13 @@ async fn neighbors(
         Follow::Nothing | Follow::Questions => cypher!("walk/along-questions"),
     };
     let from = from.iter().map(|(place, score)| {
-        let mut row = key_row(&place.key, place.since);
+        let mut row = element::Place { key: place.key, since: place.since, ends: None }.into_row();
         put(&mut row, "score", f64::from(*score).into());
         BoltType::Map(row)
     });
     let texts = keywords.iter().map(|it| it.as_str().into()).collect();
     let integer = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    let partial = PARTIAL_NAMES.map(|kind| BoltType::from(i64::from(kind))).to_vec();
+    let partial = PARTIAL_NAMES.map(|kind| BoltType::from(borne_text(kind))).to_vec();
     let statement = Statement::new("follow the graph", text)
         .with("version", version)
         .with("from", BoltType::List(BoltList { value: from.collect() }))

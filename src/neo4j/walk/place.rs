@@ -3,7 +3,7 @@
 use neo4rs::{BoltType, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::cache::{key, number};
+use super::super::cache::{key, ordinal};
 use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
@@ -27,7 +27,7 @@ impl Place {
         Some(Self {
             source_id: row.get("source").ok()?,
             document: key(row, "document")?,
-            ordinal: number(row, "ordinal")?,
+            ordinal: ordinal(row)?,
             key: key(row, "id")?,
             since: row.get("since").ok()?,
         })

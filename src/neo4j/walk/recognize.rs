@@ -4,15 +4,16 @@ use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
-use super::super::cache::{GraphCache, Rows};
+use super::super::cache::{GraphCache, Rows, number};
 use super::super::element::{Key, unhex};
+use super::super::kinds::borne;
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
 use super::ids;
 use super::place::Place;
 use crate::domain::EntityId;
 use crate::error::Result;
-use crate::graph::elements::{Elements, PassageElement, flags};
+use crate::graph::elements::{Elements, PassageElement};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
 use crate::store::{Recognized, Wanted};
 
@@ -36,15 +37,24 @@ struct Bearing {
     since: i64,
     document: String,
     source: String,
-    ordinal: u32,
+    position: u32,
     /// How the name is borne, where this passage speaks for it.
-    kind: Option<u32>,
+    kind: Option<String>,
 }
 
 impl Bearing {
+    /// Returns its place, and how it bears the name.
+    fn read(&self) -> Option<(Place, Option<u32>)> {
+        let kind = match &self.kind {
+            Some(kind) => Some(borne(kind)?),
+            None => None,
+        };
+        Some((self.place()?, kind))
+    }
+
     fn place(&self) -> Option<Place> {
         let (key, document) = (unhex(&self.id)?, unhex(&self.document)?);
-        let (source_id, ordinal, since) = (self.source.clone(), self.ordinal, self.since);
+        let (source_id, ordinal, since) = (self.source.clone(), self.position.checked_sub(1)?, self.since);
         Some(Place { source_id, document, ordinal, key, since })
     }
 }
@@ -59,9 +69,9 @@ struct Name {
 impl Name {
     fn read(row: &Row) -> Option<Self> {
         let bearings: Vec<Bearing> = row.get("passages").ok()?;
-        let bearers = bearings.iter().map(|it| Some((it.place()?, it.kind))).collect::<Option<_>>()?;
-        let flags = flags(row.get("single").ok()?, row.get("lower").ok()?);
-        Some(Self { text: row.get("name").ok()?, flags, bearers })
+        let bearers = bearings.iter().map(Bearing::read).collect::<Option<_>>()?;
+        let flags = number(row, "flags")?;
+        Some(Self { text: row.get("folded").ok()?, flags, bearers })
     }
 }
 

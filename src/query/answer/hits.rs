@@ -28,6 +28,8 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
             source_id: document.source_id,
             uri: document.uri,
             section: shown.section,
+            page: shown.page,
+            line: shown.line,
             span: shown.span,
             matches: asked.matches(&shown.text),
             why: asked.why(passage)?,

@@ -321,6 +321,7 @@ mod tests {
             uri: "a.md".to_owned(),
             media_type: "text/markdown".to_owned(),
             metadata: Metadata::new(),
+            duplicate_of: None,
         };
         let filter = Filter::parse("type=text/markdown").expect("a filter");
         assert!(filter.admits(&document));

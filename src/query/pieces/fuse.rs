@@ -112,6 +112,8 @@ mod tests {
             uri: (*name).to_owned(),
             source_id: (*name).to_owned(),
             section: None,
+            page: None,
+            line: None,
             span: Span { start: 0, end: 0 },
             text: String::new(),
             score: *score,

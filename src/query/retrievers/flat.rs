@@ -18,9 +18,6 @@ pub struct Dense;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hybrid;
 
-/// Share of BM25 in `hybrid`.
-const LEXICAL_SHARE: f32 = 0.6;
-
 impl Retriever for Lexical {
     fn name(&self) -> &'static str {
         StrategyKind::Lexical.name()
@@ -80,12 +77,5 @@ fn needs_vectors(query: &Query) -> Result<()> {
 pub(in crate::query) fn hybrid_scores(query: &Query) -> Result<Vec<f32>> {
     let (words, cosine) = rayon::join(|| query.passage_words(), || query.cosine());
     let (bm25, cosine) = (&words?.bm25, cosine?);
-    if cosine.is_empty() {
-        return Ok(bm25.clone());
-    }
-    // What is not at hand has a cosine of 0.
-    let low = cosine.iter().copied().fold(0.0, f32::min);
-    let high = cosine.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let scaled = cosine.iter().map(|cosine| (cosine - low) / (high - low + 1e-9));
-    Ok(bm25.iter().zip(scaled).map(|(bm25, cosine)| LEXICAL_SHARE * bm25 + (1.0 - LEXICAL_SHARE) * cosine).collect())
+    Ok(crate::graph::trail::hybrid_scores(bm25, &cosine))
 }

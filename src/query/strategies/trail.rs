@@ -4,16 +4,19 @@
 mod judged;
 mod substitute;
 mod text_fit;
+mod text_form;
 pub(in crate::query) mod weights;
 
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::domain::{HopRound, Ledger, Step, StepKind};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
-    CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights,
+    CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, Trust,
     WeightSet, walk,
 };
 use crate::query::options::{Reasoning, SearchOptions, StrategyKind, TrailRanker};
@@ -21,6 +24,7 @@ use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::store::{Follow, VectorField};
+use crate::text::counted;
 use text_fit::text_fits;
 use weights::shipped_weights;
 
@@ -63,8 +67,10 @@ impl Trail {
         };
         let own = Arc::clone(query);
         on_cpu(query, move |query| {
-            let paths = ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
-            let ledger = ledger(query, &walked, &options, &ranked, &judged);
+            let paths: FxHashMap<PassageOrdinal, Vec<Step>> =
+                ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
+            let mut ledger = ledger(query, &walked, &options, &ranked, &judged);
+            ledger.notes.push(how_far(query, &options, &ranked, &paths)?);
             Ok(Ranking { query: own, ranked, paths, ledger })
         })
         .await
@@ -150,6 +156,26 @@ pub async fn trail_candidates(
     candidates(query, weights, options, &walked).await
 }
 
+/// Passages in front for which a ledger says whether a step or their own words brought them there.
+const IN_FRONT: usize = 5;
+
+/// Says how far a walk went, what came of it, and what speaks for trusting it.
+fn how_far(
+    query: &Query,
+    options: &TrailOptions,
+    ranked: &[(PassageOrdinal, f32)],
+    paths: &FxHashMap<PassageOrdinal, Vec<Step>>,
+) -> Result<String> {
+    if options.rounds == 0 {
+        return Ok("no walk".to_owned());
+    }
+    let front = ranked.iter().take(IN_FRONT);
+    let by_steps = front.clone().filter(|it| paths.get(&it.0).is_some_and(|path| !path.is_empty())).count();
+    let rounds = counted(u64::from(options.rounds), "round");
+    let reason = Trust::of(&query.evidence()?).reason();
+    Ok(format!("walk of {rounds}: {by_steps} of the first {} were reached by steps; {reason}", front.len()))
+}
+
 async fn walked(query: &Arc<Query>, weights: &Arc<TrailWeights>, options: TrailOptions) -> Result<Arc<TrailWalk>> {
     let weights = Arc::clone(weights);
     on_cpu(query, move |query| Ok(Arc::new(walk(query.reader.graph(), &query.evidence()?, &weights, &options)))).await
@@ -189,7 +215,7 @@ fn setting<'a>(query: &'a Query, evidence: &'a Evidence<'a>) -> Result<Setting<'
     })
 }
 
-/// Ranks the best passages by the trees; the others follow in the order of the walk. Scores stay in order: those of the
+/// Ranks the candidates by the trees; the others follow in the order of the walk. Scores stay in order: those of the
 /// others are moved below the last that a tree has judged.
 fn boosted(
     weights: &TrailWeights,
@@ -198,11 +224,12 @@ fn boosted(
     top_k: usize,
 ) -> Vec<(PassageOrdinal, f32)> {
     let scored = candidates.iter().map(|(passage, features)| (*passage, weights.trees.score(features)));
-    let mut ranked = top::best(scored, CANDIDATES);
-    if let (Some(last), Some((lowest, _))) = (ranked.last().map(|it| it.1), candidates.last()) {
-        let moved = last - walked.scores[lowest.index()];
-        let all = top::best_of(&walked.scores, top_k.max(CANDIDATES));
-        ranked.extend(all.into_iter().skip(CANDIDATES).map(|(passage, score)| (passage, score + moved)));
+    let mut ranked = top::best(scored, candidates.len());
+    let mut others: Vec<(PassageOrdinal, f32)> = top::best_of(&walked.scores, top_k + candidates.len());
+    others.retain(|other| candidates.iter().all(|candidate| candidate.0 != other.0));
+    if let (Some(last), Some(first)) = (ranked.last(), others.first()) {
+        let moved = last.1 - first.1;
+        ranked.extend(others.into_iter().map(|(passage, score)| (passage, score + moved)));
     }
     ranked.truncate(top_k);
     ranked

@@ -5,7 +5,7 @@
 
 use super::unit::{DocumentUnit, Mark};
 use super::{Manifest, migrate};
-use crate::domain::{PassageId, PseudoQuery, Skip, Span, Spent};
+use crate::domain::{PassageId, PositionMark, Positions, PseudoQuery, Skip, Span, Spent};
 
 /// The first half of a blake3 hash, as in ids.
 pub(super) type Digest = [u8; 16];
@@ -43,6 +43,13 @@ impl Parts {
         self.number(span.start.into()).number(span.end.into())
     }
 
+    fn marks(&mut self, marks: &[PositionMark]) {
+        self.number(marks.len() as u64);
+        for mark in marks {
+            self.number(mark.offset.into()).number(mark.number.into());
+        }
+    }
+
     fn finish(&self) -> Digest {
         let mut digest = Digest::default();
         let size = digest.len();
@@ -61,6 +68,12 @@ pub(super) fn document(unit: &DocumentUnit) -> Digest {
     parts.number(document.metadata.len() as u64);
     for (key, value) in &document.metadata {
         parts.text(key).text(value);
+    }
+    match &document.positions {
+        // A document without has the digest that it had before there were any.
+        Positions::None => {}
+        Positions::Lines(marks) => parts.text("lines").marks(marks),
+        Positions::Pages(marks) => parts.text("pages").marks(marks),
     }
     parts.number(passages.len() as u64);
     for passage in passages.iter().map(|it| &it.passage) {

@@ -12,11 +12,20 @@ use crate::error::{Error, Result};
 
 /// The last format whose records have no digests and whose manifest names no collection.
 pub(super) const WITHOUT_DIGESTS: u32 = 3;
+/// The last format whose documents do not say where lines and pages begin in them.
+pub(super) const WITHOUT_POSITIONS: u32 = 4;
 /// What is kept in the place of the digest of something that was damaged already: no digest is this one.
 const DAMAGED: Digest = [0; 16];
 /// Tables that are there to be made anew: they have columns that older ones have not. What refers to them does so by
 /// row numbers, which stay.
-const CHANGED: [(&str, &str); 5] = [
+type Changed = [(&'static str, &'static str)];
+/// Those of all formats before.
+const WITH_POSITIONS: &Changed = &[(
+    "documents",
+    "SELECT document, id, content, root, source_id, title, uri, media_type, metadata, NULL, text FROM temp.kept",
+)];
+/// Those of formats without digests.
+const WITH_DIGESTS: &Changed = &[
     ("passages", "SELECT *, x'' FROM temp.kept"),
     ("units", "SELECT *, NULL, x'' FROM temp.kept"),
     ("spending", "SELECT *, x'' FROM temp.kept"),
@@ -30,20 +39,36 @@ impl Records {
         let wrong = || Error::records("migrate");
         self.look_through()?;
         let transaction = self.connection.unchecked_transaction().map_err(wrong())?;
-        let collection = match collection_of_version(&transaction).map_err(wrong())? {
-            Some(collection) => collection,
-            None => connection::fresh_collection(&self.path),
-        };
-        // Nothing reads them: a version has them in its files.
-        transaction.execute_batch("DROP TABLE entities; DROP TABLE mentions; DROP TABLE edges").map_err(wrong())?;
-        remake(&transaction, collection).map_err(wrong())?;
-        self.seal_documents()?;
-        seal_rows(&transaction).map_err(wrong())?;
+        if self.has_digests() {
+            make_anew(&transaction, WITH_POSITIONS).map_err(wrong())?;
+            // Digests stay: those of documents without positions are what they were.
+            transaction.execute("UPDATE manifest SET format = ?1", [INDEX_FORMAT]).map_err(wrong())?;
+            seal_manifest(&transaction).map_err(wrong())?;
+        } else {
+            self.add_digests(&transaction)?;
+        }
         transaction.pragma_update(None, "user_version", INDEX_FORMAT).map_err(wrong())?;
         transaction.commit().map_err(wrong())?;
         tracing::info!(from = self.format, to = INDEX_FORMAT, "records migrated");
         self.format = self.check_format()?;
         Ok(())
+    }
+
+    /// Brings records without digests to the format of today.
+    fn add_digests(&self, transaction: &Connection) -> Result<()> {
+        let wrong = || Error::records("migrate");
+        let collection = match collection_of_version(transaction).map_err(wrong())? {
+            Some(collection) => collection,
+            None => connection::fresh_collection(&self.path),
+        };
+        // Nothing reads them: a version has them in its files.
+        transaction.execute_batch("DROP TABLE entities; DROP TABLE mentions; DROP TABLE edges").map_err(wrong())?;
+        make_anew(transaction, WITH_DIGESTS).map_err(wrong())?;
+        remake_manifest(transaction, collection).map_err(wrong())?;
+        // As these are read before their table is made anew, they are sealed before.
+        self.seal_documents()?;
+        make_anew(transaction, WITH_POSITIONS).map_err(wrong())?;
+        seal_rows(transaction).map_err(wrong())
     }
 
     /// Gives documents and passages the digests of what is there. What contradicts its own ids gets none that is right.
@@ -83,18 +108,24 @@ fn collection_of_version(connection: &Connection) -> rusqlite::Result<Option<Col
     connection.query_row(SQL, [], id).optional()
 }
 
-/// Makes the tables that have changed by the statements of a new index, to the letter, and fills them as they were.
-fn remake(connection: &Connection, collection: CollectionId) -> rusqlite::Result<()> {
-    let keep = |table: &str| {
-        connection
-            .execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM main.{table}; DROP TABLE main.{table}"))?;
-        schema::statements(table)?.iter().try_for_each(|statement| connection.execute_batch(statement))
-    };
-    for (table, rows) in CHANGED {
-        keep(table)?;
+/// Makes tables by the statements of a new index, to the letter, and fills them as they were.
+fn make_anew(connection: &Connection, changed: &Changed) -> rusqlite::Result<()> {
+    for (table, rows) in changed {
+        keep(connection, table)?;
         connection.execute_batch(&format!("INSERT INTO main.{table} {rows}; DROP TABLE temp.kept"))?;
     }
-    keep("manifest")?;
+    Ok(())
+}
+
+/// Moves the rows of a table aside, and makes it anew, empty.
+fn keep(connection: &Connection, table: &str) -> rusqlite::Result<()> {
+    connection
+        .execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM main.{table}; DROP TABLE main.{table}"))?;
+    schema::statements(table)?.iter().try_for_each(|statement| connection.execute_batch(statement))
+}
+
+fn remake_manifest(connection: &Connection, collection: CollectionId) -> rusqlite::Result<()> {
+    keep(connection, "manifest")?;
     connection.execute(
         "INSERT INTO manifest SELECT one, ?1, ?2, embedder, dimension, place, chunking, changed, current, x'' \
          FROM temp.kept",

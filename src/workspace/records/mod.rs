@@ -162,6 +162,11 @@ impl Records {
         self.format > migrate::WITHOUT_DIGESTS
     }
 
+    /// Returns whether documents say where lines and pages begin in them.
+    const fn has_positions(&self) -> bool {
+        self.format > migrate::WITHOUT_POSITIONS
+    }
+
     /// Returns the format that the records have.
     pub(super) const fn format(&self) -> u32 {
         self.format

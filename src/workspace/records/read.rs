@@ -1,12 +1,14 @@
 //! Reading documents back with all that was made from them, in an order that depends on nothing but what they are.
 
-use rusqlite::types::Type;
+use rusqlite::types::{Type, ValueRef};
 use rusqlite::{OptionalExtension, Row, Statement};
 
 use super::digest::Digest;
 use super::unit::{DONE, Mark, kind_of, unpack_spans};
 use super::{DocumentUnit, PassageUnit, Records, bytes, damaged, digest, json, kept};
-use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
+use crate::domain::{
+    Document, DocumentId, Lines, Passage, PassageId, Positions, PseudoQuery, QuestionId, QuestionOrigin, Span,
+};
 use crate::error::{Error, Result};
 
 impl Records {
@@ -68,6 +70,8 @@ pub(super) fn named(unit: &DocumentUnit) -> String {
 /// The columns of digests, and what stands in their place where records have none.
 const DIGESTS: &str = "u.content, u.digest";
 const NO_DIGESTS: &str = "NULL, NULL";
+/// The column of positions.
+const POSITIONS: &str = "d.positions";
 /// Characters of a name that are shown.
 pub(super) const NAME_CHARS_MAX: usize = 120;
 
@@ -94,13 +98,14 @@ impl<'c> Read<'c> {
         let prepare = |sql: &str| {
             let sql = if records.has_digests() { sql.to_owned() } else { sql.replace(DIGESTS, NO_DIGESTS) };
             let sql = if records.has_digests() { sql } else { sql.replace("p.digest", "NULL") };
+            let sql = if records.has_positions() { sql } else { sql.replace(POSITIONS, "NULL") };
             records.connection.prepare(&sql).map_err(Error::records("read"))
         };
         Ok(Self {
             records,
             document: prepare(
                 "SELECT d.id, d.content, d.root, d.source_id, d.title, d.uri, d.media_type, d.metadata, d.text, \
-                 u.fingerprint, u.state, u.reason, u.stage, u.content, u.digest FROM documents d \
+                 u.fingerprint, u.state, u.reason, u.stage, u.content, u.digest, d.positions FROM documents d \
                  LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id WHERE d.document = ?1",
             )?,
             passages: prepare(
@@ -123,9 +128,10 @@ impl<'c> Read<'c> {
     pub(super) fn unit(&mut self, row: i64) -> Result<DocumentUnit> {
         let wrong = || Error::records("read");
         let (mut unit, marked) = self.document.query_row([row], read_document).map_err(wrong())?;
+        let mut lines = Lines::of(&unit.document.positions, &unit.document.text);
         let mut rows = self.passages.query([row]).map_err(wrong())?;
         while let Some(row) = rows.next().map_err(wrong())? {
-            let passage = read_passage(row, &unit.document).map_err(wrong())?;
+            let passage = read_passage(row, &unit.document, &mut lines).map_err(wrong())?;
             let mut read = || -> rusqlite::Result<_> {
                 let of_passage = |row: &Row<'_>| read_question(row, passage.id);
                 let questions = self.questions.query_map([row.get::<_, i64>(0)?], of_passage)?;
@@ -188,6 +194,7 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
             uri: row.get(5)?,
             media_type: row.get(6)?,
             text: row.get(8)?,
+            positions: if row.get_ref(15)? == ValueRef::Null { Positions::None } else { json(row, 15)? },
             metadata: json(row, 7)?,
         },
         passages: Vec::new(),
@@ -195,7 +202,7 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
     Ok((unit, marked))
 }
 
-fn read_passage(row: &Row<'_>, document: &Document) -> rusqlite::Result<Passage> {
+fn read_passage(row: &Row<'_>, document: &Document, lines: &mut Lines<'_>) -> rusqlite::Result<Passage> {
     let span = Span { start: row.get(3)?, end: row.get(4)? };
     let outside = || damaged(3, Type::Integer, "a passage that is no part of its document");
     let text = document.text.get(span.range()).ok_or_else(outside)?;
@@ -206,6 +213,8 @@ fn read_passage(row: &Row<'_>, document: &Document) -> rusqlite::Result<Passage>
         ordinal: row.get(2)?,
         span,
         section: row.get(5)?,
+        page: document.positions.page_at(span.start),
+        line: lines.at(span.start),
         text: text.to_owned(),
         sentences: sentences.ok_or_else(|| damaged(6, Type::Blob, "sentences that are no spans"))?,
     })

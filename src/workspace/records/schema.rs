@@ -7,14 +7,19 @@ use super::migrate;
 
 /// The tables and indexes of [`INDEX_FORMAT`](super::INDEX_FORMAT).
 pub(super) const SCHEMA: &str = include_str!("schema.sql");
-/// Those of the format before.
+/// Those of the formats before.
+const SCHEMA_4: &str = include_str!("schema-4.sql");
 const SCHEMA_3: &str = include_str!("schema-3.sql");
 
 /// Returns the schema of the records in a format.
 pub(super) fn due(format: u32) -> rusqlite::Result<&'static Schema> {
-    static CURRENT: OnceLock<Schema> = OnceLock::new();
-    static OLDER: OnceLock<Schema> = OnceLock::new();
-    let (known, statements) = if format == migrate::WITHOUT_DIGESTS { (&OLDER, SCHEMA_3) } else { (&CURRENT, SCHEMA) };
+    static KNOWN: [OnceLock<Schema>; 3] = [const { OnceLock::new() }; 3];
+    let [current, four, three] = &KNOWN;
+    let (known, statements) = match format {
+        migrate::WITHOUT_DIGESTS => (three, SCHEMA_3),
+        migrate::WITHOUT_POSITIONS => (four, SCHEMA_4),
+        _ => (current, SCHEMA),
+    };
     if let Some(schema) = known.get() {
         return Ok(schema);
     }

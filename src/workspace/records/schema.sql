@@ -24,6 +24,7 @@ CREATE TABLE documents (
     uri        TEXT NOT NULL,
     media_type TEXT NOT NULL,
     metadata   TEXT NOT NULL,      -- a JSON object of strings
+    positions  TEXT,               -- a JSON object: where lines or pages of its file begin in its text, if it has any
     text       TEXT NOT NULL       -- last: it may be long, and is not read with the rest
 ) STRICT;
 

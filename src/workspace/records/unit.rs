@@ -1,5 +1,7 @@
 //! Units of work: a document with all that was made from it, replaced as a whole and marked done in one transaction.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
 use super::digest::{self, Digest};
@@ -69,6 +71,17 @@ impl Records {
             .query_row(SQL, params![STAGE, document.as_bytes(), DONE], |row| row.get(0))
             .optional()
             .map_err(Error::records("read"))
+    }
+
+    /// Returns how many documents there are of each media type.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn media_types(&self) -> Result<BTreeMap<String, u64>> {
+        const SQL: &str = "SELECT media_type, count(*) FROM documents GROUP BY media_type";
+        let read = self.read_all(SQL, |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())));
+        read.map(|all| all.into_iter().collect()).map_err(Error::records("read"))
     }
 
     /// Returns what is known of every document, by id.
@@ -254,8 +267,8 @@ impl<'t> Insert<'t> {
         Ok(Self {
             transaction,
             document: transaction.prepare(
-                "INSERT INTO documents (id, content, root, source_id, title, uri, media_type, metadata, text) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO documents (id, content, root, source_id, title, uri, media_type, metadata, positions, \
+                 text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?,
             passage: transaction.prepare(
                 "INSERT INTO passages (document, id, ordinal, span_start, span_end, section, sentences, digest) \
@@ -268,8 +281,9 @@ impl<'t> Insert<'t> {
 
     /// Inserts a unit. A stop ends the transaction within a document of very many passages, and in no other.
     fn unit(&mut self, unit: &DocumentUnit, stop: &Cancellation) -> rusqlite::Result<()> {
-        let Document { id, source_id, title, uri, media_type, text, metadata } = &unit.document;
+        let Document { id, source_id, title, uri, media_type, text, positions, metadata } = &unit.document;
         let metadata = to_json(metadata)?;
+        let positions = if positions.is_none() { None } else { Some(to_json(positions)?) };
         let (content, root) = (&unit.content, &unit.root);
         self.document.execute(params![
             id.as_bytes(),
@@ -280,6 +294,7 @@ impl<'t> Insert<'t> {
             uri,
             media_type,
             metadata,
+            positions,
             text
         ])?;
         let document = self.transaction.last_insert_rowid();
@@ -292,7 +307,7 @@ impl<'t> Insert<'t> {
     }
 
     fn passage(&mut self, document: i64, unit: &PassageUnit) -> rusqlite::Result<()> {
-        let Passage { id, document: _, ordinal, span, section, text: _, sentences } = &unit.passage;
+        let Passage { id, document: _, ordinal, span, section, text: _, sentences, .. } = &unit.passage;
         let sentences = pack_spans(sentences);
         self.passage.execute(params![
             document,

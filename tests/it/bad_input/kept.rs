@@ -42,7 +42,7 @@ fn a_document_that_became_unreadable_is_kept_until_it_is_removed() {
     let cli = indexed();
     let before = cli.canonical(".cairn");
     let cases: [(&str, &[u8], u64, &str); 4] = [
-        ("notes/mill.md", b"# Mill\n\xff", 1, "notes/mill.md"),
+        ("notes/mill.md", b"# Mill\n\0\xff", 1, "notes/mill.md"),
         ("notes/mill.md", b"", 1, "notes/mill.md"),
         ("notes/records.jsonl", b"{\"id\": \"x\", \"te", 3, "notes/records.jsonl"),
         ("notes/records.jsonl", b"", 3, "notes/records.jsonl"),

@@ -18,7 +18,7 @@ fn indexed() -> Cli {
         "notes/mill.txt",
         "Harl Mill\n\nHarl Mill was built by Ada Lorne. Harl Mill closed after a fire in 1860.",
     );
-    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, an engineer, was born in Eaststead in 1801.");
+    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, an engineer and builder, was born in Eaststead in 1801.");
     cli.write("notes/weir.txt", "Pale Weir\n\nPale Weir was built by Tom Reed. It burned down in 1850, as mills do.");
     cli.run(["index", "notes"]).succeeded();
     cli

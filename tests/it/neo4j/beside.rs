@@ -18,9 +18,10 @@ const OWN: [&str; 12] = [
      title: 'mine', text: 'Heron Bridge was opened by its engineer', keywords: ['heron bridge'], \
      embedding: p.embedding}), (:Passage {own: true, id: 'x', since: 1, until: 2})",
     "CREATE (:Document {own: true, id: 'x', since: 1}), (:Document {own: true, id: 'x', since: 1, until: 9})",
-    "MATCH (q:Incoming) WITH q LIMIT 1 CREATE (:Question:Incoming {own: true, since: 1, text: q.text, \
+    "MATCH (q:Incoming) WITH q LIMIT 1 CREATE (:Question:Incoming {own: true, since: 1, name: q.name, \
      keywords: q.keywords, embedding: q.embedding})",
-    "CREATE (:Question:Outgoing {own: true, since: 1}), (:Entity {own: true, since: 1, name: 'heron bridge'})",
+    "CREATE (:Question:Outgoing {own: true, since: 1}), \
+     (:Entity {own: true, since: 1, name: 'Heron Bridge', folded: 'heron bridge'})",
     "CREATE (:Lexicon {own: true, since: 1, terms: ['x']}), (:Unit {own: true, since: 1, text: 'mine'})",
     "CREATE (:Change {own: true, version: 0}), (:Change {own: true, version: 99})",
     "CREATE (:Index {own: true, id: 'mine'}), (:Index {own: true, id: 'mine'})",
@@ -109,8 +110,6 @@ fn properties_that_users_have_added_stay_through_repairs_and_changes_and_are_no_
     database.rows("MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 2 SET r.question = 'other'");
     cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
     assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
-    // What keeps the changes of a version is new with each.
-    database.rows("MATCH (c:Change) SET c.mine = 'kept'");
     assert_eq!(kept(), [0, 0]);
     // A key that was changed by hand is ours still, though nothing finds it.
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.id = 'x'");
@@ -149,15 +148,10 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
     // Names that an earlier format of the graph had.
     database.rows("CREATE FULLTEXT INDEX passage_text FOR (n:Person) ON EACH [n.name]");
     let in_the_way = [
-        (
-            "CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.title]",
-            "`cairn_passage_text` of Person(title)",
-        ),
-        ("CREATE INDEX cairn_unit_key FOR (n:Person) ON (n.name)", "`cairn_unit_key` of Person(name)"),
         ("CREATE VECTOR INDEX mine FOR (n:Passage) ON (n.embedding)", "`mine` of Passage(embedding)"),
         (
-            "CREATE FULLTEXT INDEX mine FOR (n:Passage) ON EACH [n.text, n.keywords]",
-            "`mine` of Passage(text, keywords)",
+            "CREATE FULLTEXT INDEX mine FOR (n:Passage) ON EACH [n.title, n.text, n.keywords]",
+            "`mine` of Passage(title, text, keywords)",
         ),
     ];
     for (statement, named) in in_the_way {
@@ -165,14 +159,19 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
         cli.refuses(&publish, "input", &["not Cairn's are in the way", named, "hint: drop them"]);
         assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 0);
         assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 0);
-        database.rows(if named.starts_with("`mine`") {
-            "DROP INDEX mine"
-        } else {
-            "DROP INDEX cairn_passage_text IF EXISTS"
-        });
-        database.rows("DROP INDEX cairn_unit_key IF EXISTS");
+        database.rows("DROP INDEX mine");
     }
+    // One that does what ours would do, and one with a name of ours, which goes.
+    database.rows("CREATE INDEX mine FOR (n:Passage) ON (n.title)");
+    database.rows("CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.title]");
     published(&cli, &database);
+    let again = published(&cli, &database);
+    assert!(again.index_seconds.is_none(), "{again:?}");
+    let mine = "SHOW INDEXES YIELD name, labelsOrTypes WHERE name = 'mine' OR labelsOrTypes = ['Person'] \
+        RETURN collect(name) AS names";
+    let mut names = database.rows(mine)[0].get::<Vec<String>>("names").unwrap();
+    names.sort();
+    assert_eq!(names, ["mine", "passage_text"]);
     let found = cli.run(["search", "When was Heron Bridge opened?", "--neo4j", &database.uri]).succeeded();
     assert!(found.stdout.contains("Heron Bridge"), "{}", found.stdout);
     assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_text' RETURN count(*) AS n"), 1);
@@ -190,8 +189,8 @@ fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_writ
     for (statement, named) in [
         ("CREATE CONSTRAINT one_title FOR (p:Passage) REQUIRE p.title IS UNIQUE", "`one_title` of Passage(title)"),
         (
-            "CREATE CONSTRAINT one_title FOR (q:Question) REQUIRE (q.text, q.kind) IS UNIQUE",
-            "`one_title` of Question(text, kind)",
+            "CREATE CONSTRAINT one_title FOR (q:Question) REQUIRE (q.name, q.origin) IS UNIQUE",
+            "`one_title` of Question(name, origin)",
         ),
         (
             "CREATE CONSTRAINT one_title FOR ()-[r:LEADS_TO]-() REQUIRE r.question IS UNIQUE",
@@ -218,9 +217,12 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
     let (cli, _workspace) = published_harbor(&database);
     let uri = &database.uri;
     let elsewhere = Cli::new();
-    for drop in
-        ["DROP INDEX cairn_passage_text", "DROP INDEX cairn_passage_embedding", "DROP CONSTRAINT cairn_passage_key"]
-    {
+    for drop in [
+        "DROP INDEX cairn_passage_text",
+        "DROP INDEX cairn_passage_embedding",
+        "DROP INDEX cairn_passage_id",
+        "DROP CONSTRAINT cairn_own",
+    ] {
         database.rows(drop);
         let name = drop.rsplit(' ').next().unwrap();
         let said = elsewhere.run(["check", "--neo4j", uri]);

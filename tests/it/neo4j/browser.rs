@@ -176,7 +176,7 @@ fn the_link_of_an_answer_draws_its_way_with_names_and_in_our_style() {
     // The nodes of the way are known, and so is everything between them, which the Browser draws too.
     let rows = database.rows(
         "MATCH (n) WHERE n:Passage AND n.title IN ['Edda Varnholt', 'Joachim Varnholt', 'Cornelius Pellam'] \
-            AND n.ordinal = 0 OR n:Entity AND n.name IN ['joachim varnholt', 'cornelius pellam'] \
+            AND n.position = 1 OR n:Entity AND n.folded IN ['joachim varnholt', 'cornelius pellam'] \
         RETURN toString(id(n)) AS id, n.name AS name, labels(n)[0] AS label",
     );
     let of = |row: &neo4rs::Row, name: &str| row.get::<String>(name).unwrap();
@@ -221,7 +221,7 @@ fn the_guide_and_the_saved_queries_are_loaded_as_the_manual_says() {
     // What it shows can be run from it.
     let is_taken = "document.querySelector('[data-testid=activeEditor]').textContent.includes('i.documents')";
     click_until(&page, ".slide .runnable", is_taken);
-    run_until_it_says(&page, "RETURN i.version, i.documents");
+    run_until_it_says(&page, "RETURN i.published AS published, i.documents");
 
     let zip = cli.folder().join("queries.zip");
     let mut pack = Command::new("python3");

@@ -67,14 +67,13 @@ fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_gr
     let publish = ["publish", "--neo4j", &server.uri()];
 
     let ballast = disk.fill();
-    let words =
-        ["indexes could not be filled: ", "cairn_passage_embedding", "hint: see whether the server's disk is full"];
+    let words = ["indexes could not be filled: cairn_", "hint: see whether the server's disk is full"];
     cli.refuses(&publish, "io", &words);
     // The graph itself is there, and a check says what is not.
     let exported = || cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
     assert!(exported() == cli.canonical(".cairn"));
     let said = cli.run(["check", "--neo4j", &server.uri()]);
-    assert!(said.status == Some(7) && said.stderr.contains("cairn_passage_embedding"), "{said:#?}");
+    assert!(said.status == Some(7) && said.stderr.contains("cairn_"), "{said:#?}");
 
     fs::remove_file(ballast).unwrap();
     let report = cli.json(&publish);

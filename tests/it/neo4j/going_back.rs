@@ -166,8 +166,8 @@ fn the_cypher_of_an_answer_shows_its_passages_and_steps() {
     let mut steps: Vec<[String; 3]> = steps.iter().map(step).collect();
     steps.sort();
     let expected = [
-        ["Edda Varnholt", "joachim varnholt", "Joachim Varnholt"],
-        ["Joachim Varnholt", "cornelius pellam", "Cornelius Pellam"],
+        ["Edda Varnholt", "Joachim Varnholt", "Joachim Varnholt"],
+        ["Joachim Varnholt", "Cornelius Pellam", "Cornelius Pellam"],
     ];
     assert_eq!(steps, expected);
     let mut passages: Vec<String> = passages.iter().map(|row| text(row, "a", "title").unwrap()).collect();

@@ -64,14 +64,14 @@ fn retrieved(python: &Path, database: &Database, question: &str) -> BTreeMap<Str
 /// Returns what is nearest to the question's own vector, by comparing it with every passage: texts and scores.
 fn nearest(database: &Database) -> Vec<(String, f64)> {
     let rows = database.rows(&format!(
-        "MATCH (q:Incoming {{text: '{QUESTION}'}}) MATCH (p:Passage) \
+        "MATCH (q:Incoming {{name: '{QUESTION}'}}) MATCH (p:Passage) \
         RETURN p.text AS text, vector.similarity.cosine(p.embedding, q.embedding) AS score ORDER BY score DESC LIMIT 3"
     ));
     rows.iter().map(|row| (row.get("text").unwrap(), row.get("score").unwrap())).collect()
 }
 
 #[test]
-fn three_retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
+fn retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
     let Some(database) = database() else { return };
     let Some(python) = python() else { return };
     let cli = Cli::new();
@@ -93,12 +93,16 @@ fn three_retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
     assert!(text(&hybrid[0]) == expect[0].0 && (score(&hybrid[0]) - 1.0).abs() < 1e-9, "{hybrid:#?}");
     assert!(hybrid.windows(2).all(|pair| score(&pair[0]) >= score(&pair[1])), "{hybrid:#?}");
 
+    let along_names = &found["AlongNames"];
+    let is_of_it = |row: &Value| row["title"].as_str().is_some_and(|title| title.contains("Heron Bridge"));
+    assert!(along_names.len() == 3 && along_names.iter().any(is_of_it), "{along_names:#?}");
+
     let by_question = &found["VectorCypherRetriever"];
     assert_eq!(by_question.len(), 3);
     assert!(by_question[0]["question"] == QUESTION && score(&by_question[0]) > 1.0 - ROUNDING, "{by_question:#?}");
     for row in by_question {
         let answered = format!(
-            "MATCH (:Incoming {{text: {}}})-[:ANSWERED_BY]->(p:Passage {{title: {}}}) RETURN count(p) AS n",
+            "MATCH (:Incoming {{name: {}}})-[:ANSWERED_BY]->(p:Passage {{title: {}}}) RETURN count(p) AS n",
             row["question"], row["title"]
         );
         assert!(database.count(&answered) > 0, "no passage answers it: {row}");

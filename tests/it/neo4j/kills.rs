@@ -21,7 +21,7 @@ const KILLING_TIME: Duration = Duration::from_secs(3);
 const SERVERS_LEAST: usize = 1;
 
 /// Empties a database, but for its schema.
-const FORGET: &str = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS";
+const FORGET: &str = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS";
 
 /// Changes, adds or removes a few documents.
 fn edit(cli: &Cli, random: &mut Random) {
@@ -129,8 +129,8 @@ fn an_index_without_its_constraint_is_no_obstacle() {
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
     // What a server leaves that is killed while it makes the constraint.
-    database.rows("CREATE INDEX cairn_unit_key FOR (n:Unit) ON (n.id, n.cairnSince)");
+    database.rows("CREATE INDEX cairn_own FOR (n:_Cairn) ON (n.id, n.cairnSince)");
     cli.json(&["publish", "--neo4j", &database.uri]);
     assert_whole(&cli, &database);
-    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_unit_key' RETURN count(*) AS n"), 1);
+    assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_own' RETURN count(*) AS n"), 1);
 }

@@ -139,7 +139,7 @@ fn a_folder_without_an_index_finds_paths_in_the_database_by_either_way() {
     for [from, to] in [["Edda Varnholt", "Cornelius Pellam"], ["document:edda varnholt", "document:Cornelius Pellam"]] {
         let ask = ["path", from, to, "--length-max", "4"];
         let here = cli.json(&ask);
-        let memory = elsewhere.json(&[&ask[..], &["--neo4j", &database.uri]].concat());
+        let memory = elsewhere.json(&[&ask[..], &["--neo4j", &database.uri, "--traversal", "memory"]].concat());
         assert_eq!(memory, here);
         let cypher = elsewhere.json(&[&ask[..], &["--neo4j", &database.uri, "--traversal", "cypher"]].concat());
         assert_valid("path", &cypher);

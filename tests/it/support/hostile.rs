@@ -258,5 +258,14 @@ pub(crate) const SHAPES: &[Shape] = &[
             put_line(text, format_args!(r#"{{"id":{number},"text":"a"}}"#));
         })
     }),
+    shape("html-deep", "html", |bytes| repeated("<div><b>a", bytes)),
+    shape("html-lists", "html", |bytes| repeated("<ul><li>a", bytes)),
+    shape("html-cells", "html", |bytes| "<table><tr>".to_owned() + &repeated("<td>a", bytes.saturating_sub(11))),
+    shape("html-ends", "html", |bytes| "<p>a".to_owned() + &repeated("</p></i>", bytes.saturating_sub(4))),
+    shape("html-attributes", "html", |bytes| {
+        "<p ".to_owned()
+            + &numbered(bytes.saturating_sub(8), |text, number| put(text, format_args!("a{number} ")))
+            + ">a"
+    }),
     shape("mixed", "md", mixed),
 ];

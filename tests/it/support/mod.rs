@@ -5,6 +5,7 @@ pub(crate) mod bolt;
 pub(crate) mod browser;
 pub(crate) mod chat;
 pub(crate) mod corpus;
+pub(crate) mod documents;
 pub(crate) mod flips;
 pub(crate) mod forged;
 pub(crate) mod hostile;

@@ -1,0 +1,118 @@
+#!/bin/sh
+# Measures how well Cairn finds in documents that people have: benches/documents.sh WORK [CAIRN [COLLECTION ...]]
+# Fetches collections by the names of packages into WORK/collections, makes questions about them by rule and takes those
+# written by hand from benches/documents, indexes, and prints a table. What is in WORK already is not made again. Needs
+# apt-get and dpkg (Debian), npm, cargo and python3. benches/documents/README.md says what is fetched and which
+# collections are held out.
+set -eu
+work=$1
+cairn=${2:-target/release/cairn}
+[ $# -ge 2 ] && shift 2 || shift $#
+here=$(cd "$(dirname "$0")" && pwd)/documents
+mkdir -p "$work/collections" "$work/fetched" "$work/questions" "$work/results"
+work=$(cd "$work" && pwd)
+
+deb() { # package: its files under fetched/PACKAGE
+    [ -d "$work/fetched/$1" ] && return
+    (cd "$work/fetched" && apt-get download "$1" >/dev/null 2>&1 && dpkg -x "$1"_*.deb "$1.part" && mv "$1.part" "$1")
+}
+
+npm_package() { # package: its files under fetched/npm-PACKAGE
+    [ -d "$work/fetched/npm-$1" ] && return
+    (cd "$work/fetched" && tar -xzf "$(npm pack --silent "$1")" && mv package "npm-$1")
+}
+
+crate() { # name, version: its files under fetched/crate-NAME
+    [ -d "$work/fetched/crate-$1" ] && return
+    scratch=$work/fetched/scratch
+    rm -rf "$scratch"
+    mkdir -p "$scratch/src"
+    : >"$scratch/src/lib.rs"
+    printf '[package]\nname = "scratch"\nversion = "0.0.0"\n[dependencies]\n%s = "=%s"\n[workspace]\n' "$1" "$2" \
+        >"$scratch/Cargo.toml"
+    (cd "$scratch" && cargo vendor --quiet --versioned-dirs vendor >/dev/null && mv "vendor/$1-$2" "../crate-$1")
+    rm -rf "$scratch"
+}
+
+into() { # collection, folder to copy from, patterns of files: text, unpacked, with its place kept in its name
+    target=$work/collections/$1
+    from=$2
+    shift 2
+    mkdir -p "$target"
+    for pattern in "$@"; do
+        (cd "$from" && find . -type f -path "./$pattern" | sort) | while IFS= read -r file; do
+            name=$(printf '%s' "${file#./}" | tr '/ ' '--')
+            case $name in
+            *.gz) gunzip -c "$from/$file" >"$target/${name%.gz}" ;;
+            *) cp "$from/$file" "$target/$name" ;;
+            esac
+        done
+    done
+}
+
+fetch() {
+    case $1 in
+    python)
+        deb python3.11-doc
+        into python "$work/fetched/python3.11-doc/usr/share/doc/python3.11/html/_sources" 'faq/*' 'howto/*' \
+            'tutorial/*' 'using/*' 'library/[a-i]*'
+        ;;
+    policy)
+        deb debian-policy
+        deb developers-reference
+        into policy "$work/fetched/debian-policy/usr/share/doc/debian-policy/policy.html/_sources" '*.txt'
+        into policy "$work/fetched/developers-reference/usr/share/developers-reference/_sources" '*.txt'
+        ;;
+    crates) python3 "$here/crates.py" "$here/../.." "$work/collections/crates" ;;
+    anarchism)
+        deb anarchism
+        into anarchism "$work/fetched/anarchism/usr/share/doc/anarchism/markdown" 'sec[A-F]*.md' 'sec[A-F]*.md.gz'
+        ;;
+    books)
+        crate brotli 3.3.4
+        into books "$work/fetched/crate-brotli/testdata" 'alice29.txt' 'asyoulik.txt'
+        ;;
+    notes) into notes "$here/notes" '*.md' ;;
+    git)
+        deb git-doc
+        into git "$work/fetched/git-doc/usr/share/doc/git-doc" 'git*.txt' 'user-manual.txt' 'howto/*.txt' \
+            'technical/*.txt' 'RelNotes/2.[23]*.txt'
+        ;;
+    vim)
+        deb vim-runtime
+        into vim "$work/fetched/vim-runtime/usr/share/vim/vim90/doc" 'usr_*.txt' '[c-o]*.txt'
+        ;;
+    npm)
+        npm_package npm
+        into npm "$work/fetched/npm-npm" 'docs/content/*.md' 'node_modules/*README.md'
+        ;;
+    jargon)
+        deb jargon-text
+        into jargon "$work/fetched/jargon-text/usr/share/doc/jargon-text" 'jargon.txt.gz'
+        ;;
+    linux)
+        deb linux-doc-6.1
+        into linux "$work/fetched/linux-doc-6.1/usr/share/doc/linux-doc-6.1/Documentation" 'process/*.rst.gz' \
+            'admin-guide/*.rst.gz' 'filesystems/*.rst.gz' 'locking/*.rst.gz'
+        for file in "$work/collections/linux"/*.rst; do mv "$file" "$file.txt"; done
+        ;;
+    tiddlywiki)
+        npm_package tiddlywiki
+        into tiddlywiki "$work/fetched/npm-tiddlywiki/editions/tw5.com/tiddlers" '*.tid'
+        for file in "$work/collections/tiddlywiki"/*.tid; do mv "$file" "${file%.tid}.txt"; done
+        ;;
+    esac
+}
+
+[ $# -gt 0 ] || set -- python policy crates anarchism books notes git vim npm jargon linux tiddlywiki
+for name in "$@"; do
+    [ -d "$work/collections/$name" ] || fetch "$name"
+    python3 "$here/questions.py" "$work/collections/$name" "$here/$name.jsonl" >"$work/questions/$name.jsonl"
+    "$cairn" index "$work/collections/$name" --index "$work/$name.cairn" >/dev/null 2>&1
+    for strategy in trail hybrid lexical; do
+        "$cairn" eval retrieval --questions "$work/questions/$name.jsonl" --index "$work/$name.cairn" \
+            --strategy "$strategy" --output "$work/results/$name.$strategy.jsonl" --json \
+            >"$work/results/$name.$strategy.json"
+    done
+done
+python3 "$here/table.py" "$work" "$@"

@@ -1,0 +1,134 @@
+"""Compares what Cairn reads of documents with what other extractors read of them, file by file.
+
+    python3 benches/formats.py PROGRAM FOLDER [FOLDER …]
+
+PROGRAM is `cairn`. Every file below the folders whose extension is known is handed to a worker of it, as `cairn index`
+does, and to `pdftotext` (PDF) or `pandoc` (docx, pptx, odt, epub), which have to be installed; spreadsheets and mail
+have no reference here and are only timed. Printed is a table in Markdown: F1 of words and of pairs of words, headings of
+the reference that are headings here too, CPU seconds, peak memory and the slowest file. `--files` adds a line per file.
+"""
+
+import collections
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+
+HELLO, JOB, BYTES, DOCUMENT, TEXT, MEMBER, LEFT, DONE, REFUSED = range(9)
+FORMATS = {
+    "pdf": "pdf", "docx": "docx", "doc": "docx", "pptx": "pptx", "ppt": "pptx", "odt": "odt", "odp": "odt",
+    "xlsx": "sheets", "xls": "sheets", "ods": "sheets", "epub": "epub", "eml": "mail", "mbox": "mbox",
+}
+PANDOC = {"docx", "pptx", "odt", "epub"}
+WORDS_MIN = 20
+
+
+def read(program, name, format_name, parser="first"):
+    """Returns the text of a file, why there is none, seconds of computing and by the clock, and peak bytes."""
+    data = open(name, "rb").read()
+    job = {"format": format_name, "parser": parser, "name": os.path.basename(name), "rows": "together",
+           "bytes_max": 64 << 20, "bytes_total_max": 1 << 30, "cpu_seconds": 20 + 2 * (len(data) >> 20)}
+    began = time.time()
+    worker = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, env={"MALLOC_ARENA_MAX": "1"}, cwd="/")
+    texts, reason = [], "it died"
+    try:
+        for tag, payload in [(JOB, json.dumps(job).encode()), (BYTES, data)]:
+            worker.stdin.write(struct.pack("<BI", tag, len(payload)) + payload)
+        worker.stdin.flush()
+        while head := worker.stdout.read(5):
+            tag, length = struct.unpack("<BI", head)
+            payload = worker.stdout.read(length)
+            if tag == TEXT:
+                texts.append(payload.decode())
+            elif tag == REFUSED:
+                reason = json.loads(payload)["reason"]
+            if tag in (DONE, REFUSED):
+                reason = None if tag == DONE else reason
+                break
+    except BrokenPipeError:
+        pass
+    # What the system adds up at the end counts this program too, from before the worker was put in its place.
+    status = open(f"/proc/{worker.pid}/status").read()
+    peak = int((re.search(r"VmHWM:\s*(\d+)", status) or [0, 0])[1]) << 10
+    worker.stdin.close()
+    worker.stdout.close()
+    _, _, usage = os.wait4(worker.pid, 0)
+    worker.returncode = 0
+    seconds = usage.ru_utime + usage.ru_stime
+    if reason and parser == "first" and format_name in ("pdf", "docx", "pptx"):
+        text, second, more, _, second_peak = read(program, name, format_name, "fallback")
+        if second is None:
+            return text, None, seconds + more, time.time() - began, max(peak, second_peak)
+    return "\n".join(texts), reason, seconds, time.time() - began, peak
+
+
+def reference(name, extension):
+    """Returns the text that another program reads, and the headings that it finds; nothing where there is none."""
+    if extension == "pdf":
+        said = subprocess.run(["pdftotext", name, "-"], capture_output=True)
+        return said.stdout.decode(errors="replace"), []
+    if extension not in PANDOC:
+        return None, []
+    pandoc = lambda to: subprocess.run(["pandoc", "-f", extension, "-t", to, "--wrap=none", name],
+                                       capture_output=True).stdout.decode(errors="replace")
+    headings = re.findall(r"^#{1,6} (.*)$", pandoc("gfm"), re.M)
+    return pandoc("plain"), headings
+
+
+def words(text):
+    return re.findall(r"\w+", text.lower())
+
+
+def f1(found, expected):
+    found, expected = collections.Counter(found), collections.Counter(expected)
+    common = sum((found & expected).values())
+    return 2 * common / max(1, found.total() + expected.total())
+
+
+def letters(text):
+    return re.sub(r"\W|_", "", re.sub(r"\{.*?\}|<.*?>", "", text.lower()))
+
+
+def main():
+    arguments = [it for it in sys.argv[1:] if it != "--files"]
+    program, folders = os.path.abspath(arguments[0]), arguments[1:]
+    files = sorted(os.path.join(place, name) for folder in folders for place, _, names in os.walk(folder) for name in names)
+    rows = collections.defaultdict(list)
+    for name in files:
+        extension = name.rsplit(".", 1)[-1].lower()
+        if extension not in FORMATS:
+            continue
+        text, reason, cpu, clock, peak = read(program, name, FORMATS[extension])
+        expected, headings = reference(name, extension) if reason is None else (None, [])
+        row = {"reason": reason, "cpu": cpu, "clock": clock, "peak": peak, "bytes": os.path.getsize(name)}
+        if expected is not None and len(words(expected)) >= WORDS_MIN:
+            ours, theirs = words(text), words(expected)
+            row["words"] = f1(ours, theirs)
+            row["pairs"] = f1(list(zip(ours, ours[1:])), list(zip(theirs, theirs[1:])))
+            kept = {letters(it) for it in re.findall(r"^\f?#{1,6} (.*)$", text, re.M)}
+            wanted = [letters(it) for it in headings if letters(it)]
+            row["headings"], row["kept"] = len(wanted), sum(it in kept for it in wanted)
+        rows[extension].append(row)
+        if "--files" in sys.argv:
+            print({"file": name, **row}, flush=True)
+    print("| format | files | read | compared | words | pairs | headings | CPU s | slowest | peak |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for extension, all_rows in sorted(rows.items()):
+        compared = [row for row in all_rows if "words" in row]
+        mean = lambda key: f"{sum(row[key] for row in compared) / len(compared):.3f}" if compared else "–"
+        headings = f"{sum(row['kept'] for row in compared)} of {sum(row['headings'] for row in compared)}"
+        print(f"| {extension} | {len(all_rows)} | {sum(row['reason'] is None for row in all_rows)} | {len(compared)} "
+              f"| {mean('words')} | {mean('pairs')} | {headings if extension in PANDOC else '–'} "
+              f"| {sum(row['cpu'] for row in all_rows):.1f} | {max(row['cpu'] for row in all_rows):.1f} s "
+              f"| {max(row['peak'] for row in all_rows) / 1e6:.0f} MB |")
+    reasons = collections.Counter((extension, row["reason"]) for extension, it in rows.items() for row in it if row["reason"])
+    for (extension, reason), count in reasons.most_common():
+        print(f"- {count} {extension}: {reason}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,0 @@
-// One index a label and property; the dimension is that of the embedder.
-CREATE VECTOR INDEX passage_embedding IF NOT EXISTS FOR (n:Passage) ON (n.embedding)
-  OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine'}};
-CREATE VECTOR INDEX incoming_embedding IF NOT EXISTS FOR (n:Incoming) ON (n.embedding)
-  OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine'}};

@@ -1,0 +1,10 @@
+// What is ours, what hangs on it, and what is not ours.
+CALL () { MATCH (n:<nodes>) WHERE n.cairnSince IS NOT NULL RETURN count(n) AS nodes }
+CALL () { MATCH ()-[r:<relationships>]->() WHERE r.cairnSince IS NOT NULL RETURN count(r) AS relationships }
+CALL () {
+  MATCH (n:<nodes>)-[r]-()
+  WHERE n.cairnSince IS NOT NULL AND r.cairnSince IS NULL
+  RETURN count(DISTINCT r) AS detached
+}
+CALL () { MATCH (n) WHERE n.cairnSince IS NULL AND NOT n:_Cairn RETURN count(n) AS kept }
+RETURN nodes, relationships, detached, kept

@@ -1,2 +1,0 @@
-MATCH (m:_Cairn:Migration {number: $number})
-DETACH DELETE m

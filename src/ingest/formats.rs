@@ -1,0 +1,180 @@
+//! The formats that are read: a line here, and a file with a parser.
+//!
+//! What a file is, is told by its first bytes, and only where they say nothing by the extension of its name.
+
+use super::extracted::{Extracted, Part};
+use super::worker::Format as GuardedFormat;
+use super::{IngestOptions, guarded_formats, markdown, markup, notebook, plain};
+
+/// Bytes at the beginning of a file that tell what it is.
+pub(super) const HEAD_BYTES: usize = 4_096;
+
+/// A file, as a parser gets it.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone are read by these"))]
+pub(super) struct Input<'a> {
+    /// What it is called, from its root on: `docs/guide.html`.
+    #[expect(dead_code, reason = "for formats that hold files of their own")]
+    pub(super) name: &'a str,
+    /// All of it.
+    pub(super) bytes: Vec<u8>,
+    /// What is read, and how much of it.
+    pub(super) options: &'a IngestOptions,
+}
+
+/// Makes a document of a text, or says why not. It is linear, bounded in depth and memory, and never panics.
+pub(super) type ParseText = fn(String) -> Result<Extracted, String>;
+/// Makes documents of the bytes of a file, or says why not. It is linear, bounded in depth and memory, and never
+/// panics.
+pub(super) type ParseBytes = fn(Input<'_>) -> Result<Vec<Part>, String>;
+
+/// How a format is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Parser {
+    /// As text, whole and decoded: one document, in this process.
+    Text(ParseText),
+    /// As bytes, whole: one document or several, in this process.
+    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone are read so"))]
+    Bytes(ParseBytes),
+    /// In a process of its own, which may be taken over or die: one document or several, and files inside.
+    Guarded(GuardedFormat),
+    /// By a program of the user's own.
+    Converted,
+    /// As a record or an array of records, piece by piece.
+    Json,
+    /// As a record a line, piece by piece.
+    JsonLines,
+}
+
+/// A format that is read.
+#[derive(Debug)]
+pub(super) struct Format {
+    /// The media type of its documents, unless the parser says another.
+    pub(super) media_type: &'static str,
+    /// Extensions of names, in lower case.
+    pub(super) extensions: &'static [&'static str],
+    /// Whether the first bytes of a file, without those that tell the order of bytes and white space, are of this
+    /// format for certain.
+    pub(super) is_told_by: fn(&[u8]) -> bool,
+    /// How it is read.
+    pub(super) parser: Parser,
+}
+
+/// Plain text, for what has no extension too.
+const PLAIN: Format = text("text/plain", &["txt", "text"], plain::parse);
+
+/// Returns a format of text that only names tell.
+const fn text(media_type: &'static str, extensions: &'static [&'static str], parse: ParseText) -> Format {
+    Format { media_type, extensions, is_told_by: |_| false, parser: Parser::Text(parse) }
+}
+
+/// What a program of the user's own turns into text.
+pub(super) static CONVERTED: Format =
+    Format { media_type: "text/plain", extensions: &[], is_told_by: |_| false, parser: Parser::Converted };
+
+/// All formats. The first that is told by the first bytes of a file counts.
+const FORMATS: &[Format] = &[
+    PLAIN,
+    text("text/markdown", &["md", "markdown", "mdx"], markdown::parse),
+    text("text/x-rst", &["rst", "rest"], markup::rst),
+    text("text/asciidoc", &["adoc", "asciidoc", "asc"], markup::asciidoc),
+    text("text/org", &["org"], markup::org),
+    text("text/x-tex", &["tex", "latex"], markup::latex),
+    text("application/x-ipynb+json", &["ipynb"], notebook::parse),
+    #[cfg(feature = "tables")]
+    Format {
+        media_type: "text/csv",
+        extensions: &["csv"],
+        is_told_by: |_| false,
+        parser: Parser::Bytes(super::table::commas),
+    },
+    #[cfg(feature = "tables")]
+    Format {
+        media_type: "text/tab-separated-values",
+        extensions: &["tsv", "tab"],
+        is_told_by: |_| false,
+        parser: Parser::Bytes(super::table::tabs),
+    },
+    #[cfg(feature = "html")]
+    Format {
+        media_type: "text/html",
+        extensions: &["html", "htm", "xhtml"],
+        is_told_by: super::html::is_told_by,
+        parser: Parser::Text(super::html::parse),
+    },
+    Format { media_type: "text/plain", extensions: &["json"], is_told_by: |_| false, parser: Parser::Json },
+    Format {
+        media_type: "text/plain",
+        extensions: &["jsonl", "ndjson"],
+        is_told_by: |_| false,
+        parser: Parser::JsonLines,
+    },
+];
+
+/// Returns the format of a file, by its first bytes and the extensions of its name in lower case, the last one first.
+pub(super) fn find(head: &[u8], extensions: &[String]) -> Option<&'static Format> {
+    let extension = |at: usize| extensions.get(at).map_or("", String::as_str);
+    let start = head.strip_prefix(super::text_file::BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
+    let all = || FORMATS.iter().chain(guarded_formats::FORMATS);
+    let by_content = all().find(|it| (it.is_told_by)(start));
+    let named = |name: &str| all().find(|it| it.extensions.contains(&name));
+    // What was given a name that every program opens: `os.rst.txt`.
+    let inner = || named(extension(1)).filter(|_| extension(0) == "txt");
+    let by_name = || inner().or_else(|| named(extension(0)));
+    by_content.or_else(by_name).or_else(|| (extensions.is_empty() && is_text(head)).then_some(&PLAIN))
+}
+
+/// Returns whether bytes are the beginning of a text of UTF-8 without control characters.
+fn is_text(head: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !valid.trim().is_empty() && !valid.contains(|it: char| it.is_control() && !it.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn media_type(head: &[u8], extensions: &str) -> Option<&'static str> {
+        let extensions: Vec<String> = extensions.rsplit('.').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        find(head, &extensions).map(|it| it.media_type)
+    }
+
+    #[test]
+    fn a_name_tells_what_bytes_do_not() {
+        assert_eq!(media_type(b"Text", "md"), Some("text/markdown"));
+        assert_eq!(media_type(b"Text", "zzz"), None);
+        assert_eq!(media_type(b"", "txt"), Some("text/plain"));
+        assert_eq!(media_type(b"", "rst.txt"), Some("text/x-rst"));
+        assert_eq!(media_type(b"", "en.md"), Some("text/markdown"));
+        assert_eq!(media_type(b"", "txt.zzz"), None);
+    }
+
+    #[test]
+    fn what_has_no_extension_is_read_if_it_is_text() {
+        for (head, expect) in [
+            (&b"The licence of this\n"[..], Some("text/plain")),
+            (b"Caf\xc3\xa9", Some("text/plain")),
+            (b"cut within Caf\xc3", Some("text/plain")),
+            (b"\x7fELF\x02\x01", None),
+            (b"a\xffb", None),
+            (b" \n", None),
+            (b"", None),
+        ] {
+            assert_eq!(media_type(head, ""), expect, "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn no_two_formats_have_one_extension() {
+        let mut all: Vec<&str> =
+            FORMATS.iter().chain(guarded_formats::FORMATS).flat_map(|it| it.extensions).copied().collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|two| two[0] != two[1]));
+    }
+}

@@ -1,0 +1,139 @@
+//! The formats that workers read: a line here, a format in `worker/message.rs`, and a parser that `worker/parse.rs`
+//! names.
+
+use super::formats::{Format, Parser};
+use super::worker::Format as Guarded;
+
+/// What a zip archive begins with, and what a file of an office program of the last century does.
+const ZIP: &[u8] = b"PK\x03\x04";
+
+/// All of them.
+pub(super) const FORMATS: &[Format] = &[
+    #[cfg(feature = "pdf")]
+    Format {
+        media_type: "application/pdf",
+        extensions: &["pdf"],
+        is_told_by: |head| head.starts_with(b"%PDF-"),
+        parser: Parser::Guarded(Guarded::Pdf),
+    },
+    #[cfg(feature = "office")]
+    Format {
+        media_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        extensions: &["docx", "docm", "dotx", "doc"],
+        is_told_by: |head| is_ooxml(head, b"word/"),
+        parser: Parser::Guarded(Guarded::Docx),
+    },
+    #[cfg(feature = "office")]
+    Format {
+        media_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        extensions: &["pptx", "pptm", "ppsx", "ppt"],
+        is_told_by: |head| is_ooxml(head, b"ppt/"),
+        parser: Parser::Guarded(Guarded::Pptx),
+    },
+    #[cfg(feature = "office")]
+    Format {
+        media_type: "application/vnd.oasis.opendocument.text",
+        extensions: &["odt", "ott", "odp"],
+        is_told_by: |head| {
+            is_typed(head, b"application/vnd.oasis.opendocument.text")
+                || is_typed(head, b"application/vnd.oasis.opendocument.presentation")
+        },
+        parser: Parser::Guarded(Guarded::Odt),
+    },
+    #[cfg(feature = "sheets")]
+    Format {
+        media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        extensions: &["xlsx", "xlsm", "xlsb", "xls", "ods"],
+        is_told_by: |head| is_ooxml(head, b"xl/") || is_typed(head, b"application/vnd.oasis.opendocument.spreadsheet"),
+        parser: Parser::Guarded(Guarded::Sheets),
+    },
+    #[cfg(feature = "epub")]
+    Format {
+        media_type: "application/epub+zip",
+        extensions: &["epub"],
+        is_told_by: |head| is_typed(head, b"application/epub+zip"),
+        parser: Parser::Guarded(Guarded::Epub),
+    },
+    #[cfg(feature = "mail")]
+    Format {
+        media_type: "message/rfc822",
+        extensions: &["eml"],
+        is_told_by: is_message,
+        parser: Parser::Guarded(Guarded::Mail),
+    },
+    #[cfg(feature = "mail")]
+    Format {
+        media_type: "message/rfc822",
+        extensions: &["mbox"],
+        is_told_by: |head| {
+            let (line, rest) = head.split_at(head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len()));
+            line.starts_with(b"From ") && is_message(rest.trim_ascii_start())
+        },
+        parser: Parser::Guarded(Guarded::Mbox),
+    },
+    #[cfg(feature = "archives")]
+    Format {
+        media_type: "application/zip",
+        extensions: &["zip"],
+        is_told_by: |_| false,
+        parser: Parser::Guarded(Guarded::Zip),
+    },
+    #[cfg(feature = "archives")]
+    Format {
+        media_type: "application/gzip",
+        extensions: &["gz"],
+        is_told_by: |_| false,
+        parser: Parser::Guarded(Guarded::Gzip),
+    },
+];
+
+#[cfg(any(feature = "office", feature = "sheets"))]
+fn is_ooxml(head: &[u8], folder: &[u8]) -> bool {
+    head.starts_with(ZIP) && contains(head, b"[Content_Types].xml") && contains(head, folder)
+}
+
+/// Such files begin with their type, which is not packed.
+#[cfg(any(feature = "office", feature = "sheets", feature = "epub"))]
+fn is_typed(head: &[u8], media_type: &[u8]) -> bool {
+    let typed = [b"mimetype", media_type].concat();
+    head.starts_with(ZIP) && contains(&head[..head.len().min(200)], &typed)
+}
+
+/// A message begins with lines of a header, of which some are in every one.
+#[cfg(feature = "mail")]
+fn is_message(head: &[u8]) -> bool {
+    const FIRST: [&[u8]; 6] =
+        [b"Return-Path:", b"Received:", b"Delivered-To:", b"Message-ID:", b"MIME-Version:", b"From:"];
+    FIRST.iter().any(|it| head.starts_with(it)) && contains(head, b"\nSubject:") && contains(head, b"\nDate:")
+}
+
+fn contains(head: &[u8], wanted: &[u8]) -> bool {
+    head.windows(wanted.len()).any(|it| it == wanted)
+}
+
+#[cfg(all(test, feature = "office", feature = "epub", feature = "mail", feature = "pdf", feature = "sheets"))]
+mod tests {
+    use super::*;
+
+    fn told(head: &[u8]) -> Vec<&'static str> {
+        FORMATS.iter().filter(|it| (it.is_told_by)(head)).map(|it| it.extensions[0]).collect()
+    }
+
+    #[test]
+    fn a_format_is_told_by_the_first_bytes() {
+        let zip = |rest: &[u8]| [ZIP, &[0; 26], rest].concat();
+        for (head, expect) in [
+            (b"%PDF-1.4\n".to_vec(), vec!["pdf"]),
+            (zip(b"[Content_Types].xml, word/document.xml"), vec!["docx"]),
+            (zip(b"[Content_Types].xml, xl/workbook.xml"), vec!["xlsx"]),
+            (zip(b"mimetypeapplication/epub+zip"), vec!["epub"]),
+            (zip(b"mimetypeapplication/vnd.oasis.opendocument.presentation"), vec!["odt"]),
+            (zip(b"notes/word/a.txt"), vec![]),
+            (b"Received: a\nSubject: b\nDate: c\n\n".to_vec(), vec!["eml"]),
+            (b"From anna Wed\nFrom: a\nSubject: b\nDate: c\n\n".to_vec(), vec!["mbox"]),
+            (b"From here on it is text.\n".to_vec(), vec![]),
+        ] {
+            assert_eq!(told(&head), expect, "{}", head.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! PDF: the text of pages, line by line, mended into paragraphs and headings. Runs in a worker alone: its parsers panic
+//! on files that are damaged, and on some that are not.
+
+mod characters;
+mod layout;
+mod outline;
+mod page;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pdf_extract::{Dictionary, Document, Object, decode_text_string, output_doc, output_doc_page};
+
+use super::extracted::Extracted;
+use super::worker::{Give, LeftOut, Parser, Piece, Refusal};
+use crate::domain::Metadata;
+use crate::text::counted;
+use characters::Characters;
+use page::{Line, Page};
+
+/// Letters that a page with text has at least, over all pages: fewer are what a scanner puts on each.
+const LETTERS_PER_PAGE_MIN: usize = 16;
+/// What names the way in which a file is encrypted, and what is said of it.
+const ENCRYPT: &[u8] = b"/Encrypt";
+const ENCRYPTED: &str =
+    "it is encrypted: decrypt it first (`qpdf --decrypt --password=PASSWORD IN.pdf OUT.pdf`), then index the result";
+/// Pages at most.
+const PAGES_MAX: usize = 100_000;
+
+/// Reads a file.
+pub(super) fn read(bytes: &[u8], parser: Parser, give: &mut Give<'_>) -> Result<(), Refusal> {
+    let document = open(bytes)?;
+    let numbers: Vec<u32> = document.get_pages().into_keys().collect();
+    if numbers.is_empty() && bytes.windows(ENCRYPT.len()).any(|it| it == ENCRYPT) {
+        return Err(Refusal::of_all(ENCRYPTED));
+    }
+    if numbers.is_empty() {
+        return Err(Refusal::damaged("no pages are found in it: it may be damaged or cut off"));
+    }
+    if numbers.len() > PAGES_MAX {
+        return Err(Refusal::of_all(format!("{} pages; a PDF may have {PAGES_MAX}", numbers.len())));
+    }
+    let pages = match parser {
+        Parser::First => pages(&document, &numbers),
+        Parser::Fallback => numbers.iter().map(|number| plain_page(&document, *number)).collect(),
+    };
+    let letters: usize = pages.iter().map(Page::letters).sum();
+    if letters < LETTERS_PER_PAGE_MIN * pages.len() {
+        let pages = counted(pages.len() as u64, "page");
+        let reason = format!("needs OCR: {letters} letters on {pages} (`ocrmypdf IN.pdf OUT.pdf` adds them)");
+        return Err(Refusal::damaged(reason));
+    }
+    let blank = pages.iter().filter(|page| page.letters() == 0).count();
+    if 2 * blank > pages.len() {
+        let reason = format!("{blank} of its {} pages hold no text: they may need OCR", pages.len());
+        give(Piece::Left(LeftOut { name: String::new(), reason }))?;
+    }
+    // What a first worker may have died of is left alone.
+    let entries = match parser {
+        Parser::First => guarded(|| outline::entries(&document)).unwrap_or_default(),
+        Parser::Fallback => Vec::new(),
+    };
+    let laid_out = layout::lay_out(pages, &entries);
+    let metadata = guarded(|| metadata(&document)).unwrap_or_default();
+    let title = metadata.get("title").filter(|title| is_title(title)).cloned().or(laid_out.title);
+    let mut metadata = metadata;
+    metadata.remove("title");
+    let extracted = Extracted {
+        title,
+        text: laid_out.text,
+        media_type: "application/pdf".to_owned(),
+        metadata,
+        positions: laid_out.positions,
+    };
+    give(Piece::Document { within: String::new(), extracted })
+}
+
+fn open(bytes: &[u8]) -> Result<Document, Refusal> {
+    let mut document = match Document::load_mem(bytes) {
+        Ok(document) => document,
+        Err(error) => {
+            let said = error.to_string();
+            let is_encrypted = ["password", "crypt"].iter().any(|word| said.to_lowercase().contains(word));
+            let damaged = || Refusal::damaged(format!("it is no PDF that can be read: {said}"));
+            return Err(if is_encrypted { Refusal::of_all(ENCRYPTED) } else { damaged() });
+        }
+    };
+    // Many are encrypted with an empty password, against changes alone.
+    if document.is_encrypted() && document.decrypt("").is_err() {
+        return Err(Refusal::of_all(ENCRYPTED));
+    }
+    Ok(document)
+}
+
+/// Returns the pages by the parser that keeps places and sizes; where it fails on one, that by the other.
+fn pages(document: &Document, numbers: &[u32]) -> Vec<Page> {
+    let mut characters = Characters::default();
+    // All at once is faster, but ends at the first page that fails.
+    let all = guarded(|| output_doc(document, &mut characters));
+    let mut pages = characters.finish();
+    if matches!(all, Some(Ok(()))) {
+        return pages;
+    }
+    // The last one was not finished.
+    pages.pop();
+    for number in &numbers[pages.len()..] {
+        let mut characters = Characters::default();
+        let read = guarded(|| output_doc_page(document, &mut characters, *number));
+        let page = match (read, characters.finish().pop()) {
+            (Some(Ok(())), Some(page)) => page,
+            _ => plain_page(document, *number),
+        };
+        pages.push(page);
+    }
+    pages
+}
+
+/// Returns a page by the parser that keeps the order of the text alone.
+fn plain_page(document: &Document, number: u32) -> Page {
+    let chunks = guarded(|| document.extract_text_chunks(&[number])).unwrap_or_default();
+    let text: String = chunks.into_iter().flatten().collect();
+    Page { number, lines: text.lines().map(Line::plain).collect() }
+}
+
+/// Calls a parser that may panic.
+fn guarded<T>(parser: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(parser)).ok()
+}
+
+/// What the file says of itself, by the keys that are kept.
+const KEPT: [(&[u8], &str); 4] =
+    [(b"Title", "title"), (b"Author", "author"), (b"Subject", "subject"), (b"Keywords", "keywords")];
+
+fn metadata(document: &Document) -> Metadata {
+    let said = |info: &Dictionary, key: &[u8]| -> Option<String> {
+        let value = document.dereference(info.get(key).ok()?).ok()?.1;
+        let text = decode_text_string(value).ok()?;
+        let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let info = document.trailer.get(b"Info").ok().and_then(|info| document.dereference(info).ok());
+    let Some(Object::Dictionary(info)) = info.map(|(_, info)| info) else { return Metadata::new() };
+    let mut metadata: Metadata =
+        KEPT.iter().filter_map(|(key, name)| Some(((*name).to_owned(), said(info, key)?))).collect();
+    if let Some(date) = said(info, b"CreationDate").as_deref().and_then(day) {
+        metadata.insert("created".to_owned(), date);
+    }
+    metadata
+}
+
+/// Returns the day of a date such as `D:20240131120000Z`.
+fn day(date: &str) -> Option<String> {
+    let digits = date.strip_prefix("D:").unwrap_or(date);
+    let part = |from: usize, to: usize| digits.get(from..to).filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    Some(format!("{}-{}-{}", part(0, 4)?, part(4, 6)?, part(6, 8)?))
+}
+
+/// Many programs write the name of a file, or their own, where a title belongs.
+fn is_title(title: &str) -> bool {
+    const NAMES: [&str; 9] = [".doc", ".docx", ".dvi", ".tex", ".pdf", ".indd", ".qxd", ".ps", ".odt"];
+    let lower = title.to_lowercase();
+    let is_name = NAMES.iter().any(|it| lower.ends_with(it)) || lower.starts_with("microsoft word - ");
+    !is_name && !lower.starts_with("untitled") && title.chars().any(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_no_name_of_a_file() {
+        for name in ["report.dvi", "Microsoft Word - Plan", "untitled", "Untitled-3", "2024"] {
+            assert!(!is_title(name), "{name}");
+        }
+        assert!(is_title("The mills of the Tarn"));
+    }
+
+    #[test]
+    fn a_date_gives_its_day() {
+        assert_eq!(day("D:20240131120000+01'00'").as_deref(), Some("2024-01-31"));
+        assert_eq!(day("20240131").as_deref(), Some("2024-01-31"));
+        assert_eq!((day("D:2024"), day("Mon Jan 31")), (None, None));
+    }
+}

@@ -1,0 +1,253 @@
+//! Documents whose parsers can panic, hang or eat memory, read in processes that may do no harm.
+//!
+//! [`Workers`] starts a few processes of a program that the caller names and hands them files; [`serve`] is what such a
+//! process does. A process that dies, hangs or takes too much is that file's failure, with its reason: the file is
+//! tried once more with a fallback, and others are read as if nothing had been. Without a program nothing is read here.
+
+mod convert;
+mod frame;
+mod limits;
+mod message;
+mod parse;
+mod process;
+mod serve;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub use convert::become_converter;
+pub(crate) use convert::{PLACEHOLDER, convert};
+use message::Retry;
+pub(crate) use message::{Format, Give, Job, LeftOut, Parser, Piece, Refusal};
+use process::{Broken, Next, Worker};
+pub use serve::serve;
+
+use super::Rows;
+use crate::error::Result;
+
+/// Workers that wait for work: as many as files may lie in each other.
+const IDLE_MAX: usize = 4;
+/// Jobs of one worker; then a new one takes its place.
+const JOBS_MAX: u32 = 256;
+/// Seconds of computing that a file may take, and that each MiB of it adds.
+const CPU_SECONDS: u64 = 20;
+const CPU_SECONDS_PER_MIB: u64 = 2;
+/// How many times as long as it may compute a worker may take: others use the machine too.
+const WAIT_FACTOR: u32 = 4;
+/// Times that a file is tried with one parser, where a worker ended that had done other work, or was killed by somebody.
+const TRIES_MAX: u32 = 4;
+/// How many times as much as one document may have comes of a file together.
+const TOTAL_FACTOR: u64 = 16;
+
+/// Pieces that come of a file.
+const PIECES_MAX: u64 = 1_000_000;
+
+/// Why no program means no document.
+const NO_PROGRAM: &str = "such files are read only in a process of their own, and no program for that was named";
+
+/// The workers of a run.
+pub(crate) struct Workers {
+    program: Option<PathBuf>,
+    /// The most bytes of a document's text, and of a file inside of a file.
+    bytes_max: u64,
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// A file to read.
+#[derive(Debug, Clone)]
+pub(crate) struct File<'a> {
+    pub(crate) format: Format,
+    /// Its name, with its extension.
+    pub(crate) name: &'a str,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) rows: Rows,
+}
+
+/// How one attempt ended.
+enum Ended {
+    Done,
+    Refused(Refusal),
+    Broken(Broken),
+}
+
+impl Workers {
+    /// Takes the program that becomes a worker when it is started with the argument `worker`.
+    pub(crate) fn new(program: Option<&Path>, bytes_max: u64) -> Self {
+        Self { program: program.map(Path::to_owned), bytes_max, idle: Mutex::default() }
+    }
+
+    /// Reads a file, and hands on what comes of it, in order. Returns why it could not be read, or not to its end.
+    ///
+    /// # Errors
+    ///
+    /// Those of `visit`, which end it.
+    pub(crate) fn read(
+        &self,
+        file: File<'_>,
+        visit: &mut dyn FnMut(Piece) -> Result<()>,
+    ) -> Result<std::result::Result<(), String>> {
+        let Some(program) = self.program.clone() else { return Ok(Err(NO_PROGRAM.to_owned())) };
+        let File { format, name, bytes, rows } = file;
+        let mib = (bytes.len() >> 20) as u64;
+        let job = |parser| Job {
+            format,
+            parser,
+            name: name.to_owned(),
+            rows,
+            bytes_max: self.bytes_max,
+            bytes_total_max: self.bytes_max.saturating_mul(TOTAL_FACTOR),
+            cpu_seconds: CPU_SECONDS + CPU_SECONDS_PER_MIB * mib,
+        };
+        let bytes = Arc::new(bytes);
+        let mut given = 0;
+        let first = match self.with_parser(&program, &job(Parser::First), &bytes, &mut given, visit)? {
+            Ok(()) => return Ok(Ok(())),
+            Err(refusal) => refusal,
+        };
+        // What came of a file piece by piece comes in the same pieces from no other parser.
+        if given > 0 || !parse::has_fallback(format) || first.retry == Retry::Useless {
+            return Ok(Err(first.reason));
+        }
+        let second = self.with_parser(&program, &job(Parser::Fallback), &bytes, &mut given, visit)?;
+        Ok(second.map_err(|second| {
+            let says_more = second.retry == Retry::Useful && second.reason != first.reason;
+            if says_more { format!("{}; a second parser: {}", first.reason, second.reason) } else { second.reason }
+        }))
+    }
+
+    /// Reads a file with one parser. A worker that ends is not held against the file where it had read others before,
+    /// or where somebody killed it: what comes of a file depends on the file alone.
+    fn with_parser(
+        &self,
+        program: &Path,
+        job: &Job,
+        bytes: &Arc<Vec<u8>>,
+        given: &mut u64,
+        visit: &mut dyn FnMut(Piece) -> Result<()>,
+    ) -> Result<std::result::Result<(), Refusal>> {
+        for attempt in 1.. {
+            let idle = if attempt == 1 { self.idle.lock().ok().and_then(|mut idle| idle.pop()) } else { None };
+            let started = idle.map_or_else(|| Worker::start(program, self.bytes_max), Ok);
+            let mut worker = match started {
+                Ok(worker) => worker,
+                Err(Broken::Killed) if attempt < TRIES_MAX => continue,
+                Err(broken) => return Ok(Err(Refusal::of_all(said(&broken)))),
+            };
+            let had_worked = worker.jobs_done > 0;
+            match attempt_with(&mut worker, job, bytes, given, visit)? {
+                Ended::Done => {
+                    self.keep(worker);
+                    return Ok(Ok(()));
+                }
+                Ended::Refused(refusal) => return Ok(Err(refusal)),
+                Ended::Broken(Broken::Killed) if attempt < TRIES_MAX => {}
+                Ended::Broken(_) if had_worked && attempt < TRIES_MAX => {}
+                Ended::Broken(broken) => return Ok(Err(Refusal::damaged(said(&broken)))),
+            }
+        }
+        Ok(Err(Refusal::damaged(said(&Broken::Killed))))
+    }
+
+    fn keep(&self, worker: Worker) {
+        if let Ok(mut idle) = self.idle.lock()
+            && worker.jobs_done < JOBS_MAX
+            && idle.len() < IDLE_MAX
+        {
+            idle.push(worker);
+        }
+    }
+}
+
+/// Lets a worker do a job. The first `given` pieces were handed on before, by a worker that ended since.
+fn attempt_with(
+    worker: &mut Worker,
+    job: &Job,
+    bytes: &Arc<Vec<u8>>,
+    given: &mut u64,
+    visit: &mut dyn FnMut(Piece) -> Result<()>,
+) -> Result<Ended> {
+    let mut left = Duration::from_secs(job.cpu_seconds) * WAIT_FACTOR;
+    let mut bytes_left = job.bytes_total_max;
+    let mut count = 0;
+    worker.give(job.clone(), Arc::clone(bytes));
+    loop {
+        let piece = match worker.next(&mut left) {
+            Ok(Next::Piece(piece)) => piece,
+            Ok(Next::Done) => return Ok(Ended::Done),
+            Ok(Next::Refused(refusal)) => return Ok(Ended::Refused(bounded(&refusal))),
+            Err(Broken::Late(_)) => {
+                return Ok(Ended::Broken(Broken::Late(Duration::from_secs(job.cpu_seconds) * WAIT_FACTOR)));
+            }
+            Err(broken) => return Ok(Ended::Broken(broken)),
+        };
+        let length = match &piece {
+            Piece::Document { extracted, .. } => extracted.text.len(),
+            Piece::Member { bytes, .. } => bytes.len(),
+            Piece::Left(_) => 0,
+        };
+        match bytes_left.checked_sub(length as u64) {
+            Some(rest) => bytes_left = rest,
+            None => return Ok(Ended::Broken(Broken::Lied("more than it may say".to_owned()))),
+        }
+        count += 1;
+        if count > PIECES_MAX {
+            return Ok(Ended::Broken(Broken::Lied("more pieces than it may have".to_owned())));
+        }
+        if count > *given {
+            *given = count;
+            visit(piece)?;
+        }
+    }
+}
+
+/// Characters of a reason at most.
+const REASON_CHARS_MAX: usize = 300;
+
+fn bounded(refusal: &Refusal) -> Refusal {
+    Refusal { reason: refusal.reason.chars().take(REASON_CHARS_MAX).collect(), retry: refusal.retry }
+}
+
+fn said(broken: &Broken) -> String {
+    match broken {
+        Broken::NotStarted(why) => format!("the process that reads such files does not start: {why}"),
+        Broken::Died(why) => why.clone(),
+        Broken::Killed => "the process that read it was killed, again and again".to_owned(),
+        Broken::Late(time) => format!("its parser took longer than {} s", time.as_secs()),
+        Broken::Lied(what) => format!("its parser was taken over or is damaged: {what}"),
+    }
+}
+
+/// Reads what a worker says as if bytes had come from one; returns whether it was well said. For fuzzing.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn hears(mut said: &[u8]) -> bool {
+    const BYTES_MAX: u64 = 1 << 20;
+    let mut frame = || match frame::read(&mut said, BYTES_MAX) {
+        Ok(Some(frame)) => Ok(frame),
+        Ok(None) => Err(Broken::Died("it said no more".to_owned())),
+        Err(error) => Err(Broken::Lied(error.to_string())),
+    };
+    loop {
+        match process::decode(&mut frame) {
+            Ok(Next::Piece(_)) => {}
+            Ok(Next::Done | Next::Refused(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Reads a file by one of the parsers that never panic, in this process; returns whether it can be read. For fuzzing.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn reads(kind: u8, bytes: &[u8]) -> bool {
+    const FORMATS: [Format; 5] = [Format::Odt, Format::Zip, Format::Gzip, Format::Mail, Format::Mbox];
+    let job = Job {
+        format: FORMATS[usize::from(kind) % FORMATS.len()],
+        parser: Parser::First,
+        name: "a.gz".to_owned(),
+        rows: Rows::Together,
+        bytes_max: 1 << 20,
+        bytes_total_max: 1 << 24,
+        cpu_seconds: CPU_SECONDS,
+    };
+    parse::parse(&job, bytes, &mut |_| Ok(())).is_ok()
+}

@@ -1,0 +1,193 @@
+//! The schema: constraints and indexes, declared under `cypher/schema`. What is not there is made, and what has a name
+//! of ours and is declared no more is dropped: no record is kept of what was done.
+
+mod found;
+
+use std::time::{Duration, Instant};
+
+use neo4rs::{BoltList, BoltType};
+
+use self::found::{Drops, Due, Schema};
+use super::session::Session;
+use super::statement::{Statement, cypher, split};
+use crate::domain::DatabaseError;
+use crate::error::Result;
+
+/// Nodes of an earlier format that are deleted in one transaction.
+const FORGOTTEN_MAX: i64 = 1_000;
+/// How often the state of indexes is looked at.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Constraints and indexes by which publishing finds elements: made before anything is written.
+const KEYS: &str = cypher!("schema/keys");
+/// Indexes over what people and questions look for: made once all is written.
+const TEXTS: &str = cypher!("schema/texts");
+/// Indexes over vectors, of the dimension of the embedder.
+const VECTORS: &str = cypher!("schema/vectors");
+
+/// What the names of all that we make begin with, and of nothing else.
+const PREFIX: &str = "cairn_";
+
+/// Returns all that is due: vector indexes only where there are vectors.
+fn all_due(dimension: usize) -> Vec<Due> {
+    let parts = [KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS));
+    parts.flat_map(split).filter_map(Due::of).collect()
+}
+
+/// Refuses a database where constraints or indexes of a user's own are in the way of ours, or of what we write.
+pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result<()> {
+    match Schema::read(session).await?.in_the_way(&all_due(dimension)) {
+        names if names.is_empty() => Ok(()),
+        names => Err(session.error(DatabaseError::InTheWay { names: names.join(", ") })),
+    }
+}
+
+/// Makes what publishing finds elements by, where it is not there.
+pub(super) async fn make_keys(session: &Session) -> Result<()> {
+    let due: Vec<Due> = split(KEYS).filter_map(Due::of).collect();
+    drop_spoiled(session, &due, 0).await?;
+    make(session, KEYS, 0).await?;
+    wait_for(session, &due).await
+}
+
+/// What is wrong with the schema.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wrong {
+    /// Names of what was made and is not there as it was made.
+    pub(super) missing: Vec<&'static str>,
+    /// What is not ours and in our way.
+    pub(super) others: Vec<String>,
+}
+
+/// Returns what is wrong with the schema of a graph whose vectors have this dimension.
+pub(super) async fn wrong(session: &Session, dimension: usize) -> Result<Wrong> {
+    let (schema, due) = (Schema::read(session).await?, all_due(dimension));
+    Ok(Wrong { missing: schema.missing(&due, dimension), others: schema.in_the_way(&due) })
+}
+
+/// Returns those of our indexes with these names that cannot be asked: not there, not as they should be, not filled.
+pub(super) async fn unready(session: &Session, names: &[&str], dimension: usize) -> Result<Vec<&'static str>> {
+    let due: Vec<Due> = all_due(dimension).into_iter().filter(|it| names.contains(&it.name)).collect();
+    Ok(Schema::read(session).await?.unready(&due, dimension))
+}
+
+/// Makes the constraints and indexes that are not there or have failed, and waits until they can be asked. Returns how
+/// long that took, if any were made; `tell` is called before that. What an earlier program made, and this one does not,
+/// goes.
+pub(super) async fn make_all(
+    session: &Session,
+    dimension: usize,
+    tell: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Option<Duration>> {
+    let (began, due) = (Instant::now(), all_due(dimension));
+    let schema = Schema::read(session).await?;
+    let outdated = schema.outdated(&due);
+    if outdated != Drops::default() {
+        forget_earlier(session).await?;
+        drop(session, outdated).await?;
+    }
+    if schema.unready(&due, dimension).is_empty() {
+        return Ok(None);
+    }
+    tell()?;
+    drop_spoiled(session, &due, dimension).await?;
+    for text in [KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS)) {
+        make(session, text, dimension).await?;
+    }
+    wait_for(session, &due).await?;
+    Ok(Some(began.elapsed()))
+}
+
+/// Deletes what no format has any more. It goes before the constraints of the earlier format do: while these are there,
+/// whoever comes next goes on.
+async fn forget_earlier(session: &Session) -> Result<()> {
+    let statement = Statement::new("end the upgrade", cypher!("schema/end-upgrade")).with("limit", FORGOTTEN_MAX);
+    loop {
+        let rows = session.rows(&statement).await?;
+        if rows.first().and_then(|row| row.get::<i64>("rows").ok()).unwrap_or_default() == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Waits until indexes can be asked. Those of the user's own are none of ours to wait for.
+async fn wait_for(session: &Session, due: &[Due]) -> Result<()> {
+    let names = BoltType::List(BoltList { value: due.iter().map(|it| BoltType::from(it.name)).collect() });
+    loop {
+        let statement = Statement::new("wait for the indexes", cypher!("read/indexes-online"));
+        let rows = session.rows(&statement.with("names", names.clone())).await?;
+        let waiting = rows.first().and_then(|row| row.get::<i64>("waiting").ok()).unwrap_or_default();
+        let failed: Vec<String> = rows.first().and_then(|row| row.get("failed").ok()).unwrap_or_default();
+        if !failed.is_empty() {
+            return Err(session.error(DatabaseError::Unfilled { names: failed.join(", ") }));
+        }
+        if waiting == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Makes what is not there of a file under `cypher/schema`.
+async fn make(session: &Session, text: &'static str, dimension: usize) -> Result<()> {
+    for text in split(text) {
+        let statement = Statement::new("make the constraints and indexes", text)
+            .with("dimension", (dimension as u64).cast_signed());
+        session.rows(&statement).await?;
+    }
+    Ok(())
+}
+
+/// Drops all that is ours: the graph is deleted.
+pub(super) async fn drop_all(session: &Session) -> Result<()> {
+    drop(session, Schema::read(session).await?.all_of_ours()).await
+}
+
+/// Drops the vector indexes: those to come are of another dimension.
+pub(super) async fn drop_vectors(session: &Session) -> Result<()> {
+    for due in split(VECTORS).filter_map(Due::of) {
+        drop_index(session, due.name).await?;
+    }
+    Ok(())
+}
+
+/// Drops indexes of ours that have failed or are over other vectors, and those that a server leaves behind which is
+/// killed while it makes their constraint, so that they can be made again.
+async fn drop_spoiled(session: &Session, due: &[Due], dimension: usize) -> Result<()> {
+    for name in Schema::read(session).await?.spoiled(due, dimension) {
+        tracing::debug!(name, "an index that is not whole is dropped");
+        drop_index(session, &name).await?;
+    }
+    Ok(())
+}
+
+async fn drop_index(session: &Session, name: &str) -> Result<()> {
+    let drop = Statement::new("drop an index", cypher!("schema/drop-index")).with("name", name);
+    session.rows(&drop).await.map(std::mem::drop)
+}
+
+/// Drops constraints and indexes.
+async fn drop(session: &Session, drops: Drops) -> Result<()> {
+    for name in drops.constraints {
+        let drop = Statement::new("drop a constraint", cypher!("schema/drop-constraint")).with("name", name);
+        session.rows(&drop).await?;
+    }
+    for name in drops.indexes {
+        drop_index(session, &name).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_we_make_has_a_name_of_ours() {
+        let names: Vec<&str> = all_due(1).iter().map(|due| due.name).collect();
+        assert!(names.contains(&"cairn_own") && names.contains(&"cairn_passage_embedding"), "{names:?}");
+        assert!(names.iter().all(|name| name.starts_with(PREFIX)), "{names:?}");
+        let statements = [KEYS, TEXTS, VECTORS].into_iter().flat_map(split).count();
+        assert_eq!((all_due(1).len(), all_due(0).len()), (statements, statements - 2));
+    }
+}

@@ -1,0 +1,8 @@
+//! Fuzz target: documents and archives that lie packed.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    cairn_fuzz::in_a_folder(|folder| cairn::fuzzing::packed(folder, input));
+});

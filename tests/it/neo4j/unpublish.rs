@@ -1,0 +1,43 @@
+//! What a database holds, said and taken away again: all that is ours, and nothing else.
+
+use serde_json::Value;
+
+use crate::support::assert_valid;
+use crate::support::neo4j::database;
+
+use super::answering::published_harbor;
+use super::{assert_whole, held, published};
+
+#[test]
+fn an_index_is_taken_out_of_a_database_and_what_users_have_beside_it_stays() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let uri = &database.uri;
+    let status: Value = cli.json(&["status", "--neo4j", uri]);
+    assert_valid("graph-status", &status);
+    assert_eq!(status["version"], 1);
+    assert!(status["published"].as_str().unwrap().starts_with("20") && status["is_whole"] == true, "{status}");
+    let said = cli.run(["status", "--neo4j", uri]).succeeded().stdout;
+    assert!(said.contains("of the graph (format 3), published 20"), "{said}");
+
+    database.rows("MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Note {own: true, name: 'mine'})-[:ABOUT]->(p)");
+    database.rows("CREATE (:Passage {own: true}), (:Document {own: true}), (:Unit {own: true})");
+    database.rows("CREATE INDEX mine FOR (n:Passage) ON (n.mine)");
+    // Nobody is there to say yes.
+    let said = cli.run(["unpublish", "--neo4j", uri]);
+    assert!(said.status == Some(3) && said.stderr.contains("nothing was deleted; type `yes`"), "{said:#?}");
+    assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
+    let said = cli.run(["unpublish", "--neo4j", uri, "--yes"]).succeeded().stderr;
+    assert!(said.contains("1 relationship of others'") && said.contains("4 nodes of others' would stay"), "{said}");
+    assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 4);
+    assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name STARTS WITH 'cairn_' RETURN count(*) AS n"), 0);
+    assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'mine' RETURN count(*) AS n"), 1);
+    for command in ["unpublish", "status", "check"] {
+        let said = cli.run([command, "--neo4j", uri]);
+        assert!(said.status == Some(4) && said.stderr.contains("holds no index of Cairn"), "{command}: {said:#?}");
+    }
+    // A database without nodes takes one again.
+    database.rows("MATCH (n) DETACH DELETE n");
+    published(&cli, &database);
+    assert_whole(&cli, &database);
+}
