@@ -128,8 +128,8 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
     for group in left_out(&status.skips) {
+        let more = if group.has_more() { ", …" } else { "" };
         let LeftOut { reason, count, examples } = group;
-        let more = if status.skips.len() > examples.len() && count > examples.len() as u64 { ", …" } else { "" };
         screen.line(format!("left out   {count}: {reason} ({}{more})", examples.join(", ")))?;
     }
     Ok(())

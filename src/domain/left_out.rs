@@ -22,10 +22,22 @@ impl Skip {
     /// Returns how many files it stands for: `12 files .png` are counted, not named.
     #[must_use]
     pub fn count(&self) -> u64 {
-        let (number, rest) = self.source.split_once(' ').unwrap_or_default();
-        let is_counted = rest.starts_with("file ") || rest.starts_with("files ") || rest == "files";
-        number.parse().ok().filter(|_| is_counted).unwrap_or(1)
+        files(&self.source)
     }
+}
+
+impl LeftOut {
+    /// Returns whether there are more sources than are named.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.count > self.examples.iter().map(|source| files(source)).sum()
+    }
+}
+
+fn files(source: &str) -> u64 {
+    let (number, rest) = source.split_once(' ').unwrap_or_default();
+    let is_counted = rest.starts_with("file ") || rest.starts_with("files ") || rest == "files";
+    number.parse().ok().filter(|_| is_counted).unwrap_or(1)
 }
 
 /// Groups what was left out by its reason, the largest group first.
@@ -105,6 +117,9 @@ mod tests {
             ("it is empty", 1, 1),
         ];
         assert_eq!(shown, expect);
+        assert!(groups.iter().all(|group| !group.has_more()));
+        let many = left_out(&["a", "b", "c", "d", "2 files .e", "f"].map(|source| skip(source, "it is empty")));
+        assert_eq!((many[0].examples.len(), many[0].has_more()), (EXAMPLES_MAX, true));
         assert!(left_out(&[]).is_empty());
     }
 

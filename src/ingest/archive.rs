@@ -116,7 +116,8 @@ fn unpack(
     }
     if bytes.len() as u64 > most {
         if most < bytes_max {
-            let reason = "what it holds is more than 200 times as large: it may be made to fill a disk; what came before was read";
+            let reason = "what it holds is more than 200 times as large: it may be made to fill a disk; what came \
+                          before was read";
             return Err(Refusal::of_all(reason));
         }
         return give(left_out(&name, &format!("more than {bytes_max} bytes, which a document may have")));

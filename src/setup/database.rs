@@ -67,12 +67,13 @@ impl Setup {
             cache: meant.cache,
             questions,
         };
-        let (is_open, memory_max_mb) = (options.traversal == Traversal::Auto, options.memory_max >> 20);
+        let (is_open, memory_max) = (options.traversal == Traversal::Auto, options.memory_max);
         let graph = DatabaseGraph::open(&target, options).await?;
         if is_open && graph.traversal() == Traversal::Cypher {
-            let needed_mb = graph.structure_bytes() >> 20;
-            let is_too_large = needed_mb > memory_max_mb;
-            let too_large = Notice::WalkedByNeo4j { needed_mb, memory_max_mb };
+            let bytes = graph.structure_bytes();
+            let is_too_large = bytes > memory_max;
+            let too_large =
+                Notice::WalkedByNeo4j { needed_mb: bytes.div_ceil(1 << 20), memory_max_mb: memory_max >> 20 };
             self.notices.tell(if is_too_large { &too_large } else { &Notice::WalkedOnce });
         }
         Ok(graph)

@@ -35,7 +35,7 @@ const CPU_SECONDS: u64 = 20;
 const CPU_SECONDS_PER_MIB: u64 = 2;
 /// How many times as long as it may compute a worker may take: others use the machine too.
 const WAIT_FACTOR: u32 = 4;
-/// Times that a file is tried with one parser, where a worker ended that had done other work, or was killed by somebody.
+/// Times that a file is tried with one parser, where a worker ended that had done other work, or was killed.
 const TRIES_MAX: u32 = 4;
 /// How many times as much as one document may have comes of a file together.
 const TOTAL_FACTOR: u64 = 16;

@@ -16,7 +16,7 @@ use crate::store::{Follow, Wanted};
 /// Passages that each index is asked for.
 const ENTRY_PASSAGES: usize = 150;
 /// In-coming questions that their index is asked for.
-const ENTRY_QUESTIONS: usize = 100;
+const ENTRY_QUESTIONS: usize = 200;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;
 /// Passages from which the structure is followed, in each round.

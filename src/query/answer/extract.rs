@@ -26,6 +26,8 @@ const PIECES_MAX: usize = 3;
 const JOINED_BYTES_MAX: usize = 400;
 /// Letters and digits of a piece that says something at least.
 const SHORT_CHARS: usize = 20;
+/// Steps of a path to a passage that is as far as counts.
+const STEPS_FULL: usize = 2;
 /// Pieces between a heading that stands before the passage and a piece, for want of a count.
 const FAR: usize = 2;
 /// What is said when there is nothing.
@@ -33,16 +35,17 @@ const NOTHING: &str = "No passage was found that is likely to answer the questio
 
 // Worths of the signs of a piece, see [`Signs`]. They were chosen by a search over questions with known answers on the
 // demo and on documents of ten kinds, and rounded; docs/figures.md has what they come to there and elsewhere.
-const SHARE: f32 = 1.0;
-const OWN: f32 = 2.2;
+const SHARE: f32 = 1.9;
+const OWN: f32 = 1.3;
 const HEADING: f32 = 1.5;
-const BEFORE: f32 = 0.4;
+const BEFORE: f32 = 0.3;
 const COSINE: f32 = 0.25;
-const FIT: f32 = 0.8;
+const FIT: f32 = 0.7;
 const FIRST: f32 = 0.05;
 const ASKS: f32 = -0.6;
 const SHORT: f32 = -0.2;
 const LINK: f32 = 0.2;
+const REACHED: f32 = 1.2;
 /// Worth of what a piece covers of the question that no chosen one does, its title and heading included.
 const UNCOVERED: f32 = 1.9;
 /// Price of each further piece of one passage.
@@ -113,7 +116,9 @@ fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>
         for (place, piece) in pieces.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &pieces[before]);
             let (signs, terms) = reading.signs(hit, passage, piece, before)?;
-            let signs = Signs { share, first: if place == 0 { 1.0 } else { 0.0 }, ..signs };
+            let first = if place == 0 { 1.0 } else { 0.0 };
+            let reached = hit.path.len().min(STEPS_FULL) as f32 / STEPS_FULL as f32;
+            let signs = Signs { share, first, reached, ..signs };
             candidates.push(Candidate { hit, span: piece.span.clone(), place, terms, worth: signs.worth() });
         }
     }
@@ -150,6 +155,8 @@ struct Signs {
     short: f32,
     /// Whether the way goes on from here, along a name in it.
     link: f32,
+    /// How far a path leads to its passage.
+    reached: f32,
 }
 
 impl Signs {
@@ -164,6 +171,7 @@ impl Signs {
             + ASKS * self.asks
             + SHORT * self.short
             + LINK * self.link
+            + REACHED * self.reached
     }
 }
 

@@ -227,9 +227,10 @@ fn boosted(
     let mut ranked = top::best(scored, candidates.len());
     let mut others: Vec<(PassageOrdinal, f32)> = top::best_of(&walked.scores, top_k + candidates.len());
     others.retain(|other| candidates.iter().all(|candidate| candidate.0 != other.0));
-    if let (Some(last), Some(first)) = (ranked.last(), others.first()) {
-        let moved = last.1 - first.1;
-        ranked.extend(others.into_iter().map(|(passage, score)| (passage, score + moved)));
+    if let (Some((_, last)), Some((_, first))) = (ranked.last().copied(), others.first()) {
+        let moved = last - first;
+        // A sum may be rounded up.
+        ranked.extend(others.into_iter().map(|(passage, score)| (passage, (score + moved).min(last))));
     }
     ranked.truncate(top_k);
     ranked

@@ -156,7 +156,8 @@ pub(crate) fn epub(chapters: &[(&str, &str)]) -> Vec<u8> {
         files.push((format!("c{at}.xhtml"), page));
     }
     let package = format!(
-        "<?xml version=\"1.0\"?><package version=\"3.0\" unique-identifier=\"id\" xmlns=\"http://www.idpf.org/2007/opf\">\
+        "<?xml version=\"1.0\"?>\
+         <package version=\"3.0\" unique-identifier=\"id\" xmlns=\"http://www.idpf.org/2007/opf\">\
          <metadata xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:identifier id=\"id\">x</dc:identifier>\
          <dc:title>The mills</dc:title><dc:language>en</dc:language></metadata><manifest>{manifest}</manifest>\
          <spine>{spine}</spine></package>"
@@ -251,7 +252,8 @@ pub(crate) fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let endless = String::from_utf8(pdf(&[&["text"]])).unwrap().replace("/Kids [4 0 R ]", "/Kids [2 0 R ]");
     let deep = String::from_utf8(pdf(&[&["text"]])).unwrap();
     let deep = deep.replace("/Type /Page ", &format!("/Type /Page /X {} ", "[".repeat(200_000)));
-    let entities = "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\"><!ENTITY a \"aaaaaaaaaa\">\
+    let entities = "<?xml version=\"1.0\"?><!DOCTYPE a [\
+        <!ENTITY x SYSTEM \"file:///etc/passwd\"><!ENTITY a \"aaaaaaaaaa\">\
         <!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>";
     let entity_text = odt("Harl Mill", "It stands. &x; &c;");
     let with_entities = zip(&[

@@ -3,8 +3,8 @@
 use super::source::{Source, rust_files, tokens};
 use super::{Rule, SRC, check};
 
-/// The worker that reads documents, and the converters that a user names.
-const FILES: [&str; 2] = ["src/ingest/worker/process.rs", "src/ingest/worker/convert.rs"];
+/// The worker that reads documents, and the converters and programs with keys that a user names.
+const FILES: [&str; 3] = ["src/ingest/worker/process.rs", "src/ingest/worker/convert.rs", "src/setup/key_command.rs"];
 
 fn starts(source: &Source) -> Vec<(usize, String)> {
     if FILES.contains(&source.path.as_str()) {
