@@ -41,7 +41,7 @@ pub(super) fn parse(text: String) -> Result<Extracted, String> {
         match cell.get("cell_type").and_then(Value::as_str) {
             Some("code") => {
                 let code = source.trim_end().replace("\n```", "\n ```");
-                out.extend(["```", &*language, "\n", &code, "\n```"]);
+                out.extend(["```", language, "\n", &code, "\n```"]);
             }
             Some("heading") => {
                 let level = cell.get("level").and_then(Value::as_u64).unwrap_or(1).clamp(1, 6) as usize;

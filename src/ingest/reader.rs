@@ -124,9 +124,10 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             Some(format) => {
-                self.paths.insert(path.clone());
                 self.enter(name);
-                self.read_file(root, Content::File(&path), format)
+                let read = self.read_file(root, Content::File(&path), format);
+                self.paths.insert(path);
+                read
             }
         }
     }
