@@ -2,7 +2,7 @@
 //! stands side by side in them.
 //!
 //! A signature is a `MinHash` of one permutation (Li, Owen and Zhang, 2012): the smallest hash of shingles in each of
-//! [`BINS`] ranges, empty ranges filled from their neighbours as Shrivastava (2017) densifies them. The share of equal
+//! `BINS` ranges, empty ranges filled from their neighbours as Shrivastava (2017) densifies them. The share of equal
 //! bins estimates the share of shingles that two documents have in common.
 
 use rustc_hash::FxHashMap;

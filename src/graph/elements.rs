@@ -114,7 +114,7 @@ pub(crate) struct Elements {
     pub passages: Vec<PassageElement>,
     /// Folded names of entities.
     pub entities: Interned<EntityOrdinal>,
-    /// Bits of [`entity_flag`], by the number of the entity.
+    /// Bits of [`entity_flag`](super::packed::entity_flag), by the number of the entity.
     pub entity_flags: Vec<u32>,
     /// Keywords of questions.
     pub keywords: Interned<KeywordOrdinal>,
