@@ -1,7 +1,7 @@
 //! Documents whose parsers can panic, hang or eat memory, read in processes that may do no harm.
 //!
-//! [`Workers`] starts a few processes of a program that the caller names and hands them files; [`serve()`] is what such a
-//! process does. A process that dies, hangs or takes too much is that file's failure, with its reason: the file is
+//! [`Workers`] starts a few processes of a program that the caller names and hands them files; [`serve()`] is what such
+//! a process does. A process that dies, hangs or takes too much is that file's failure, with its reason: the file is
 //! tried once more with a fallback, and others are read as if nothing had been. Without a program nothing is read here.
 
 mod convert;
