@@ -117,6 +117,7 @@ pub(super) fn options(
         calls_max: call.calls_max(),
         strategy: args.strategy.parse()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
+        paper_entry: args.paper_entry.parse()?,
         top_k: args.top_k,
         n_hop: args.n_hop,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,

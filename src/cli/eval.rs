@@ -78,6 +78,7 @@ fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptio
         calls_max: args.call.calls_max(),
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
+        paper_entry: args.paper_entry.parse()?,
         n_hop: args.n_hop,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
@@ -118,6 +119,7 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
     let options = SearchOptions {
         strategy: args.strategy.parse()?,
         preset: preset(args.paper),
+        paper_entry: args.paper_entry.parse()?,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,
         ..SearchOptions::default()

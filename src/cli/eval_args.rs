@@ -78,6 +78,10 @@ pub(super) struct AskAllArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long, help_heading = SEARCHING)]
     pub(super) paper: bool,
+    /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
+    /// 20 different `passages`.
+    #[arg(long, value_name = "WHERE", default_value = "edges", requires = "paper", help_heading = SEARCHING)]
+    pub(super) paper_entry: String,
     /// Which models.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
@@ -136,6 +140,10 @@ pub(super) struct EvalSweepArgs {
     /// Run the strategy with the settings of its paper.
     #[arg(long)]
     pub(super) paper: bool,
+    /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
+    /// 20 different `passages`.
+    #[arg(long, value_name = "WHERE", default_value = "edges", requires = "paper")]
+    pub(super) paper_entry: String,
     /// Which models.
     #[command(flatten)]
     pub(super) models: ModelArgs,

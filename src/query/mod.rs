@@ -16,8 +16,8 @@ pub use evidence::exact::{NO_PHRASE, QuerySyntax};
 pub use evidence::filter::{Comparison, Filter, UNMET};
 pub use evidence::question::QUESTION_CHARS_MAX;
 pub use options::{
-    DEADLINE_MAX, N_HOP_MAX, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions, StrategyKind,
-    TOP_K_MAX, TrailRanker, parse_deadline,
+    DEADLINE_MAX, N_HOP_MAX, PaperEntry, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions,
+    StrategyKind, TOP_K_MAX, TrailRanker, parse_deadline,
 };
 pub use paths::paths;
 pub use pieces::decompose::Decompose;

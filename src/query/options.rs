@@ -78,6 +78,40 @@ pub enum Preset {
     Paper,
 }
 
+/// Where the walk of `hop` enters with the settings of the paper, which can be read in two ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum PaperEntry {
+    /// By the 20 best question edges: where several lead to one passage, at fewer passages, and an edge is an arrival.
+    #[default]
+    Edges,
+    /// At 20 different passages: those that the best question edges lead to.
+    Passages,
+}
+
+impl PaperEntry {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Edges => "edges",
+            Self::Passages => "passages",
+        }
+    }
+}
+
+impl FromStr for PaperEntry {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        [Self::Edges, Self::Passages].into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
+            option: "paper-entry",
+            value: text.to_owned(),
+            reason: "there are edges, passages".to_owned(),
+        })
+    }
+}
+
 /// What ranks the best passages of `trail`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -215,6 +249,8 @@ pub struct SearchOptions {
     pub strategy: StrategyKind,
     /// Whose settings it runs with.
     pub preset: Preset,
+    /// Where `hop` enters with the settings of the paper.
+    pub paper_entry: PaperEntry,
     /// Passages to return, at least 1.
     pub top_k: usize,
     /// Rounds of a traversal; the strategy's own where none is given.
@@ -267,6 +303,7 @@ impl Default for SearchOptions {
         Self {
             strategy: StrategyKind::Auto,
             preset: Preset::Measured,
+            paper_entry: PaperEntry::default(),
             top_k: 10,
             n_hop: None,
             filters: Vec::new(),
@@ -372,6 +409,15 @@ mod tests {
         }
         let error = "fastest".parse::<StrategyKind>().expect_err("no strategy");
         assert!(error.to_string().contains("lexical, dense"), "{error}");
+    }
+
+    #[test]
+    fn an_entry_is_known_by_its_name() {
+        for entry in [PaperEntry::Edges, PaperEntry::Passages] {
+            assert_eq!(entry.name().parse::<PaperEntry>().ok(), Some(entry));
+        }
+        let error = "nodes".parse::<PaperEntry>().expect_err("no entry");
+        assert!(error.to_string().contains("edges, passages"), "{error}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ use crate::graph::ordinal::{EdgeOrdinal, IncomingOrdinal, KeywordOrdinal, Ordina
 use crate::graph::packed::PassageGraph;
 use crate::graph::top;
 use crate::query::evidence::PassageWords;
-use crate::query::options::{Preset, Reasoning, SearchOptions, StrategyKind};
+use crate::query::options::{PaperEntry, Preset, Reasoning, SearchOptions, StrategyKind};
 use crate::query::retrievers::flat::hybrid_scores;
 use crate::query::retrievers::questions::QuestionMatches;
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
@@ -65,6 +65,8 @@ use crate::text::terms;
 pub struct Hop {
     /// Whose settings it walks with.
     pub preset: Preset,
+    /// Where it enters with the settings of the paper.
+    pub paper_entry: PaperEntry,
     /// Rounds; those of the settings where none are given.
     pub n_hop: Option<u32>,
     /// What it judges its steps by.
@@ -93,7 +95,8 @@ impl Hop {
     /// Returns what `options` ask for.
     #[must_use]
     pub fn of(options: &SearchOptions) -> Self {
-        Self { preset: options.preset, n_hop: options.n_hop, reasoning: options.reasoning }
+        let SearchOptions { preset, paper_entry, n_hop, reasoning, .. } = options;
+        Self { preset: *preset, paper_entry: *paper_entry, n_hop: *n_hop, reasoning: *reasoning }
     }
 }
 
@@ -252,19 +255,32 @@ impl Hopping {
         self.matches.with_keywords(keywords, self.graph().edge_incoming[edge])
     }
 
-    /// The paper's entry: the best edges, each by the passage it leads to; a passage counts once an edge.
+    /// The paper's entry: the best edges, each by the passage it leads to. A passage counts once an edge, or is there
+    /// once, by the best of its edges.
     fn entry_by_edges(&self) -> Vec<Entry> {
         let edges = (self.graph().edge_target.ordinals())
             .filter(|edge| self.query.is_allowed(self.graph().edge_target[*edge]))
             .map(|edge| (edge, self.edge_similarity(edge)));
-        let best = top::best(edges, WIDTH).into_iter();
+        let best = match self.settings.paper_entry {
+            PaperEntry::Edges => top::best(edges, WIDTH),
+            PaperEntry::Passages => {
+                let mut best_of: FxHashMap<PassageOrdinal, (EdgeOrdinal, f32)> = FxHashMap::default();
+                for (edge, score) in edges {
+                    let best = best_of.entry(self.graph().edge_target[edge]).or_insert((edge, score));
+                    if score > best.1 {
+                        *best = (edge, score);
+                    }
+                }
+                top::best(best_of.into_values(), WIDTH)
+            }
+        };
         let entry = |(edge, score): (EdgeOrdinal, f32)| Entry {
             passage: self.graph().edge_target[edge],
             score,
             by: "edge",
             question: Some(self.graph().edge_incoming[edge]),
         };
-        best.map(entry).collect()
+        best.into_iter().map(entry).collect()
     }
 
     /// Ours: in-coming questions and passages, each ranked, fused by reciprocal rank.

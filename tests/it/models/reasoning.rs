@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cairn::domain::{StopReason, Verdict};
 use cairn::llm::{Budget, ChatModel, Meter, Metered, OpenAiModel, Prices};
-use cairn::query::{Reading, Reasoning, RerankedBy};
+use cairn::query::{PaperEntry, Preset, Reading, Reasoning, RerankedBy};
 use cairn::{Hit, QueryEngine, SearchOptions, SearchResult, StrategyKind};
 use serde_json::{Value, json};
 
@@ -353,4 +353,38 @@ fn the_program_asks_what_it_is_told_to_and_says_what_came_of_it() {
     let said = run(&["search", QUESTION, "--reranker", "model", "--json"]).succeeded();
     let found: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(found["hits"][0]["passage"], plain["hits"][1]["passage"]);
+}
+
+#[test]
+fn the_walk_of_the_paper_enters_by_edges_or_at_as_many_different_passages() {
+    let (cli, engine) = harbor();
+    let entered = |paper_entry| {
+        let (strategy, preset, reasoning) = (StrategyKind::Hop, Preset::Paper, Reasoning::Choose);
+        let options = SearchOptions { strategy, preset, paper_entry, reasoning, ..SearchOptions::default() };
+        let found = search(&engine.with_model(Arc::new(Thinker::new(Habit::None, 0))), &options);
+        let asked = found.ledger.rounds[0].model.as_ref().unwrap().asked;
+        (found.ledger.entry, found.ledger.rounds[0].queue as usize, asked)
+    };
+    let (by_edges, queue, asked) = entered(PaperEntry::Edges);
+    let mut heads = by_edges.clone();
+    let mut seen = std::collections::HashSet::new();
+    heads.retain(|entry| seen.insert(entry.passage));
+    assert_eq!((by_edges.len(), queue), (WIDTH, heads.len()));
+    assert!(heads.len() < WIDTH, "no passage has two of the best edges");
+
+    // The same passages by the same edges, and those that follow.
+    let (passages, wide_queue, wide_asked) = entered(PaperEntry::Passages);
+    assert_eq!((&passages[..heads.len()], passages.len(), wide_queue), (&heads[..], WIDTH, WIDTH));
+    assert!(passages.iter().all(|entry| passages.iter().filter(|other| other.passage == entry.passage).count() == 1));
+    assert!(passages.is_sorted_by(|before, after| before.score >= after.score));
+    assert!(asked <= queue as u32 && wide_asked > asked, "{asked} and {wide_asked}");
+
+    let typed = ["search", QUESTION, "--strategy", "hop", "--paper", "--paper-entry"];
+    for (name, queue) in [("edges", queue), ("passages", WIDTH)] {
+        let found = cli.json(&[&typed[..], &[name]].concat());
+        assert_eq!(found["ledger"]["rounds"][0]["queue"], queue, "{name}");
+    }
+    cli.refuses(&[&typed[..], &["nodes"]].concat(), "input", &["there are edges, passages"]);
+    let said = cli.run(["search", QUESTION, "--strategy", "hop", "--paper-entry", "passages"]);
+    assert!(said.status != Some(0) && said.stderr.contains("--paper"), "{said:#?}");
 }
