@@ -24,8 +24,8 @@ use crate::error::{Error, Result};
 pub use account::Account;
 pub use choice::EmbedderChoice;
 pub use compose::{
-    TITLE_SHARE, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences, passage_text,
-    sentence_text,
+    TITLE_SHARE, TitleVectors, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
+    passage_text, sentence_text, titles,
 };
 pub use local::ModelPlace;
 pub use none::NoEmbedder;
@@ -43,6 +43,9 @@ pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + 
 /// What an [`Embedder`] returns where some texts may fail: as many vectors as there are, to come.
 pub type PartlyEmbedded<'a> = Pin<Box<dyn Future<Output = Embedded> + Send + 'a>>;
 
+/// Hears of vectors as they come, each with the place of its text among those that were given.
+pub type Came<'a> = dyn FnMut(&[(usize, &Embedding)]) + Send + 'a;
+
 /// Vectors of some texts, as far as they could be had.
 #[derive(Debug)]
 pub struct Embedded {
@@ -54,7 +57,7 @@ pub struct Embedded {
 
 impl Embedded {
     /// Returns that none of `count` texts has a vector.
-    fn failed(count: usize, fault: Error) -> Self {
+    pub(crate) fn failed(count: usize, fault: Error) -> Self {
         Self { vectors: vec![None; count], fault: Some(fault) }
     }
 
@@ -111,10 +114,15 @@ pub trait Embedder: Send + Sync {
     /// Returns the vectors that can be had, also where others fail: those that came may have been paid for. What a run
     /// that fills an index asks. The same as [`Self::embed`], all or none, unless an embedder knows better.
     ///
+    /// Where vectors come one call after the other, `came` hears of those of each call at once, so that they can be
+    /// kept before the others are there; what it was not told is returned all the same.
+    ///
     /// # Cancel safety
     ///
-    /// As [`Self::embed`].
-    fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
+    /// As [`Self::embed`], but for what `came` was told.
+    fn embed_partly<'a>(&'a self, texts: &'a [&'a str], came: &'a mut Came<'_>) -> PartlyEmbedded<'a> {
+        // All come at one time: there is nothing to tell before.
+        let _ = came;
         Box::pin(async move {
             let vectors = match self.embed(texts).await {
                 Ok(vectors) => vectors,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::account::{Account, Payer, is_sent};
 use super::place::{EmbedderPlace, ServerPlace};
 use super::server::{PIECES_MAX, PROBE, embedding, unusable};
-use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
+use super::{Came, Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{ChatError, Embedding};
 use crate::error::{Error, Result};
 use crate::llm::{Endpoint, RecordedCalls, RecordedVectors, VectorSettings};
@@ -162,7 +162,7 @@ impl Embedder for ReplayedEmbedder {
         Box::pin(async { self.vectors(texts, Payer::Question).whole() })
     }
 
-    fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
+    fn embed_partly<'a>(&'a self, texts: &'a [&'a str], _: &'a mut Came<'_>) -> PartlyEmbedded<'a> {
         Box::pin(async { self.vectors(texts, Payer::Run) })
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         let calls = recorded(&[PROBE, &["a", "bb"], &["ccc"]]);
         let embedder = ReplayedEmbedder::open(&endpoint(), &calls).unwrap();
         assert_eq!((embedder.name(), embedder.dimension()), ("vllm:m", 3));
-        let vectors = embedder.embed_partly(&["ccc", " ", "a", "ccc"]).await.whole().unwrap();
+        let vectors = embedder.embed_partly(&["ccc", " ", "a", "ccc"], &mut |_| ()).await.whole().unwrap();
         let due = |last: f32| embedding(vec![3.0, 4.0, last], 3).unwrap();
         assert_eq!((&vectors[0], &vectors[2], &vectors[3]), (&due(3.0), &due(1.0), &due(3.0)));
         assert_eq!(vectors[1].values(), [0.0; 3]);
@@ -227,7 +227,7 @@ mod tests {
 by the river{}",
             " and so on".repeat(20)
         );
-        let part = embedder.embed_partly(&["a", &long, "other", "a"]).await;
+        let part = embedder.embed_partly(&["a", &long, "other", "a"], &mut |_| ()).await;
         assert_eq!(part.vectors.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, true]);
         let Some(Error::EmbedderServer { source, .. }) = part.fault else { panic!("{part:?}") };
         let said = source.to_string();

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::account::{Account, Payer, TEXTS_MAX, batches, is_sent};
 use super::place::{EmbedderPlace, ServerPlace};
-use super::{Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
+use super::{Came, Embedded, Embedder, Embeddings, PartlyEmbedded, StaticTable};
 use crate::domain::{BudgetKind, ChatError, Embedding, EmbeddingError, Spent, Usage};
 use crate::error::{Error, Result};
 use crate::llm::{
@@ -67,6 +67,12 @@ pub struct ServerEmbedder {
     place: EmbedderPlace,
     caller: Arc<Caller>,
 }
+
+/// Hears of the vectors of a call, with the place of the first.
+type Told<'a> = dyn FnMut(usize, &[Option<Embedding>]) + Send + 'a;
+
+/// The vectors of texts as far as they came, and the first fault.
+type VectorsAndFault = (Vec<Option<Embedding>>, Option<ChatError>);
 
 /// What a call works with on other tasks.
 struct Caller {
@@ -144,37 +150,46 @@ impl ServerEmbedder {
     }
 
     /// Embeds texts as they are sent: with what stands before them.
-    async fn vectors(&self, texts: &[&str], payer: Payer) -> Embedded {
+    async fn vectors(&self, texts: &[&str], payer: Payer, came: &mut Came<'_>) -> Embedded {
         let prefix = self.settings.prefix(payer == Payer::Question);
         if prefix.is_empty() {
-            return self.vectors_of(texts, payer).await;
+            return self.vectors_of(texts, payer, came).await;
         }
         let sent = |text: &&str| if is_sent(text) { format!("{prefix}{text}") } else { String::new() };
         let texts: Vec<String> = texts.iter().map(sent).collect();
-        self.vectors_of(&texts.iter().map(String::as_str).collect::<Vec<_>>(), payer).await
+        self.vectors_of(&texts.iter().map(String::as_str).collect::<Vec<_>>(), payer, came).await
     }
 
     /// Embeds texts: equal ones once, those without words not at all.
-    async fn vectors_of(&self, texts: &[&str], payer: Payer) -> Embedded {
+    async fn vectors_of(&self, texts: &[&str], payer: Payer, came: &mut Came<'_>) -> Embedded {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut distinct: Vec<&str> = Vec::new();
-        for text in texts.iter().filter(|text| is_sent(text)) {
-            places.entry(text).or_insert_with(|| {
+        // Where each of them stands among all.
+        let mut equal: Vec<Vec<usize>> = Vec::new();
+        for (at, text) in texts.iter().enumerate().filter(|(_, text)| is_sent(text)) {
+            let place = *places.entry(text).or_insert_with(|| {
                 distinct.push(text);
+                equal.push(Vec::new());
                 distinct.len() - 1
             });
+            equal[place].push(at);
         }
         let empty = match Embedding::try_new(vec![0.0; self.dimension], self.dimension) {
             Ok(empty) => Some(empty),
             Err(fault) => return Embedded::failed(texts.len(), self.caller.fault(unusable(fault))),
         };
-        let (vectors, fault) = self.distinct_vectors(&distinct, payer).await;
+        let mut told = |from: usize, vectors: &[Option<Embedding>]| {
+            let each = vectors.iter().zip(&equal[from..]).filter_map(|(vector, equal)| Some((vector.as_ref()?, equal)));
+            came(&each.flat_map(|(vector, equal)| equal.iter().map(move |at| (*at, vector))).collect::<Vec<_>>());
+        };
+        let (vectors, fault) = self.distinct_vectors(&distinct, payer, &mut told).await;
         let of = |text: &&str| places.get(*text).map_or(&empty, |place| &vectors[*place]).clone();
         Embedded { vectors: texts.iter().map(of).collect(), fault: fault.map(|fault| self.caller.fault(fault)) }
     }
 
-    /// Returns the vectors of texts as far as they came, and the first fault.
-    async fn distinct_vectors(&self, texts: &[&str], payer: Payer) -> (Vec<Option<Embedding>>, Option<ChatError>) {
+    /// Returns the vectors of texts as far as they came, and the first fault. `told` is given those of each call as it
+    /// ends, with the place of the first.
+    async fn distinct_vectors(&self, texts: &[&str], payer: Payer, told: &mut Told<'_>) -> VectorsAndFault {
         let mut vectors = vec![None; texts.len()];
         let mut fault = None;
         let at_first = self.texts_max.load(Ordering::Relaxed);
@@ -197,7 +212,10 @@ impl ServerEmbedder {
                 Err(error) => (0, Vec::new(), true, Err(ChatError::Interrupted { reason: error.to_string() })),
             };
             match came {
-                Ok(came) => self.take(came, vectors.iter_mut().skip(at), &mut fault),
+                Ok(came) => {
+                    self.take(came, vectors.iter_mut().skip(at), &mut fault);
+                    told(at, &vectors[at..at + batch.len()]);
+                }
                 Err(ChatError::Budget { .. }) if !is_alone => {
                     calls_max = 1;
                     waiting.push_front((at, batch));
@@ -358,11 +376,11 @@ impl Embedder for ServerEmbedder {
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a> {
-        Box::pin(async { self.vectors(texts, Payer::Question).await.whole() })
+        Box::pin(async { self.vectors(texts, Payer::Question, &mut |_| ()).await.whole() })
     }
 
-    fn embed_partly<'a>(&'a self, texts: &'a [&'a str]) -> PartlyEmbedded<'a> {
-        Box::pin(self.vectors(texts, Payer::Run))
+    fn embed_partly<'a>(&'a self, texts: &'a [&'a str], came: &'a mut Came<'_>) -> PartlyEmbedded<'a> {
+        Box::pin(self.vectors(texts, Payer::Run, came))
     }
 }
 

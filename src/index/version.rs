@@ -3,11 +3,12 @@
 use super::clock;
 use super::corpus::Corpus;
 use super::options::{IndexOptions, StageReport, VectorReport};
+use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
 use super::stages::names::Names;
 use super::stages::terms::{Fields, FindTerms};
-use super::stages::vectors::{Embedding, Field, Keeper, WhenSpent};
+use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
 use crate::domain::IndexVersion;
 use crate::embed::Embedder;

@@ -12,6 +12,7 @@ mod faults;
 mod gateways;
 pub(crate) mod generating;
 mod hostile;
+mod killed;
 mod live;
 mod parts;
 mod picking;

@@ -152,6 +152,12 @@ impl<'a> Known<'a> {
         self.sources[place.source as usize].view()
     }
 
+    /// Returns the codes that were kept by a key.
+    pub(super) fn codes(&self, key: &VectorKey) -> Option<&[i8]> {
+        let place = self.places.get(key)?;
+        Some(self.vectors(*place).codes(place.row))
+    }
+
     pub(super) fn find(&self, kind: Kind, text: Titled<'_>) -> Option<Place> {
         if self.places.is_empty() { None } else { self.places.get(&key(kind, text)).copied() }
     }

@@ -4,6 +4,7 @@
 //! the stage does not run. Progress, stops and the report of a run come from the list of stages.
 
 mod inputs;
+pub(super) mod keeping;
 pub(super) mod known;
 pub(super) mod matching;
 pub(super) mod names;

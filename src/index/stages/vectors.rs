@@ -1,22 +1,25 @@
 //! The vectors of a version: passages, sentences, and questions of both sides.
 //!
 //! A model takes longer over them than everything else together. So what the version before says of equal texts is
-//! taken over, each batch is kept as it comes until the version is there, and between batches a run can be stopped.
+//! taken over, those of each call are kept as they come until the version is there, and between batches a run can be
+//! stopped.
 //! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
 
 use rustc_hash::FxHashSet;
 
+use super::keeping::{Coming, Keeper, Rows, kept_title, title_key};
 use super::known::{Earlier, Known, Place, key};
 use super::{Digest, Inputs, Made, Stage, StageKind};
-use crate::domain::{ChatError, Passage, Progress, PseudoQuery, Spent};
+use crate::domain::{ChatError, Embedding as Vector, Passage, Progress, PseudoQuery, Spent};
 use crate::embed::{
-    Account, Embedded, Embedder, Titled, embed_passages, embed_sentences, expected_passages, expected_sentences,
+    Account, Embedded, Embedder, TitleVectors, Titled, embed_passages, embed_sentences, expected_passages,
+    expected_sentences, titles,
 };
 use crate::error::{Error, Result};
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::index::options::{IndexOptions, VectorReport};
 use crate::store::VectorField;
-use crate::workspace::{FreshVectors, LastVersion, Records, VectorKey};
+use crate::workspace::{LastVersion, VectorKey};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -137,12 +140,6 @@ pub(in crate::index) enum WhenSpent {
     Fail,
 }
 
-/// Where vectors and what they came to are kept as they come.
-pub(in crate::index) struct Keeper<'a> {
-    pub(in crate::index) fresh: FreshVectors,
-    pub(in crate::index) records: &'a mut Records,
-}
-
 /// Returns about what embedding would come to on an account, and how many texts it would make vectors of. `kept` says
 /// of what there are vectors beside those of `earlier`.
 pub(in crate::index) fn expected(
@@ -161,7 +158,11 @@ pub(in crate::index) fn expected(
         count += missing.len() as u64;
         for batch in missing.chunks(BATCH_OF_MODEL) {
             expected.add(&match kind {
-                Kind::Passage => expected_passages(account, batch),
+                Kind::Passage => {
+                    let mut titles = titles(batch);
+                    titles.retain(|title| !kept.contains(&title_key(title, 0)));
+                    expected_passages(account, batch, &titles)
+                }
                 Kind::Sentence | Kind::Question => expected_sentences(account, batch),
             });
         }
@@ -270,7 +271,7 @@ impl<'c> Embedding<'c> {
             texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
         let before = Field::ALL.iter().take_while(|it| **it != field);
         self.done = before.map(|it| self.texts.of_field(*it).len()).sum::<usize>() + texts.len() - missing.len();
-        let mut vectors = self.missing(kind, &missing).await?;
+        let mut vectors = self.missing(kind, &missing, &known).await?;
         if missing.len() < texts.len() {
             vectors = known.joined(&places, &vectors);
         }
@@ -299,7 +300,7 @@ impl<'c> Embedding<'c> {
     }
 
     /// Makes vectors, as far as the budget goes.
-    async fn missing(&mut self, kind: Kind, missing: &[Titled<'_>]) -> Result<QuantizedVectors> {
+    async fn missing(&mut self, kind: Kind, missing: &[Titled<'_>], known: &Known<'_>) -> Result<QuantizedVectors> {
         let dimension = self.embedder.dimension();
         let (mut fresh, nothing) = (QuantizedVectors::new(dimension), vec![0.0; dimension]);
         let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
@@ -307,18 +308,15 @@ impl<'c> Embedding<'c> {
             self.tell()?;
             let Embedded { vectors, fault } = match kind {
                 _ if self.report.stopped.is_some() => Embedded { vectors: vec![None; batch.len()], fault: None },
-                Kind::Passage => embed_passages(self.embedder, batch).await,
-                Kind::Sentence | Kind::Question => embed_sentences(self.embedder, batch).await,
+                Kind::Passage => self.passages(batch, known).await?,
+                Kind::Sentence | Kind::Question => self.sentences(kind, batch).await?,
             };
-            let first = fresh.len();
             for vector in &vectors {
                 fresh.push(vector.as_ref().map_or(nothing.as_slice(), |vector| vector.values()));
             }
-            let came = (first as u32..).zip(batch).zip(&vectors).filter(|(_, vector)| vector.is_some());
-            let came: Vec<(u32, VectorKey)> = came.map(|((row, text), _)| (row, key(kind, *text))).collect();
-            self.keep(&came, &fresh)?;
-            self.report.made += came.len() as u64;
-            self.report.left += (batch.len() - came.len()) as u64;
+            let came = vectors.iter().flatten().count();
+            self.report.made += came as u64;
+            self.report.left += (batch.len() - came) as u64;
             // What came was paid for, and is kept by now.
             match fault {
                 Some(Error::EmbedderServer { source: fault @ ChatError::Budget { .. }, .. })
@@ -334,20 +332,49 @@ impl<'c> Embedding<'c> {
         Ok(fresh)
     }
 
-    /// Keeps vectors that came, each a row of `fresh`, and what the calls since the last time came to.
-    fn keep(&mut self, came: &[(u32, VectorKey)], fresh: &QuantizedVectors) -> Result<()> {
-        let spent = self.embedder.account().map(Account::take_spent).unwrap_or_default();
-        self.report.spent.add(&spent);
-        let Some(Keeper { fresh: kept, records }) = &mut self.keeper else { return Ok(()) };
-        let mut rows = QuantizedVectors::new(fresh.dimension);
-        for (row, _) in came {
-            rows.push_row(&fresh.view(), *row);
+    /// Embeds passages, after those of their titles that are not kept.
+    async fn passages(&mut self, batch: &[Titled<'_>], known: &Known<'_>) -> Result<Embedded> {
+        let embedder = self.embedder;
+        let (mut vectors, mut due) = (TitleVectors::default(), Vec::new());
+        for title in titles(batch) {
+            match kept_title(known, title) {
+                Some(values) => drop(vectors.insert(title, values)),
+                None => due.push(title),
+            }
         }
-        let keys: Vec<VectorKey> = came.iter().map(|(_, key)| *key).collect();
-        if !keys.is_empty() {
-            kept.keep(&keys, &rows.view())?;
+        let mut coming = self.coming(due.len(), |place, vector, rows| rows.push_title(due[place], vector));
+        let made = embedder.embed_partly(&due, &mut |came| coming.keep(came)).await;
+        coming.finish(&made)?;
+        match made.whole() {
+            Ok(made) => vectors.extend(due.into_iter().zip(made.iter().map(|vector| vector.values().to_vec()))),
+            Err(fault) => return Ok(Embedded::failed(batch.len(), fault)),
         }
-        records.add_spending(self.embedder.name(), &spent)
+        let add = |place: usize, vector: &Vector, rows: &mut Rows| rows.push(key(Kind::Passage, batch[place]), vector);
+        let mut coming = self.coming(batch.len(), add);
+        let made = embed_passages(embedder, batch, &vectors, &mut |came| coming.keep(came)).await;
+        coming.finish(&made)?;
+        Ok(made)
+    }
+
+    async fn sentences(&mut self, kind: Kind, batch: &[Titled<'_>]) -> Result<Embedded> {
+        let embedder = self.embedder;
+        let add = |place: usize, vector: &Vector, rows: &mut Rows| rows.push(key(kind, batch[place]), vector);
+        let mut coming = self.coming(batch.len(), add);
+        let made = embed_sentences(embedder, batch, &mut |came| coming.keep(came)).await;
+        coming.finish(&made)?;
+        Ok(made)
+    }
+
+    /// Returns where the vectors of `count` texts go; `add` adds what is kept of one.
+    fn coming<F: Fn(usize, &Vector, &mut Rows)>(&mut self, count: usize, add: F) -> Coming<'_, 'c, F> {
+        Coming {
+            embedder: self.embedder,
+            keeper: self.keeper.as_mut(),
+            spent: &mut self.report.spent,
+            is_kept: vec![false; count],
+            add,
+            fault: None,
+        }
     }
 
     /// Tells of progress, unless a stop was asked for.

@@ -278,7 +278,7 @@ fn after_a_fault_no_further_call_is_made() {
         let texts = texts.clone();
         let part = block_on(async move {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            embedder.embed_partly(&texts).await
+            embedder.embed_partly(&texts, &mut |_| ()).await
         });
         let fault = part.fault.unwrap();
         assert!(matches!(fault, Error::EmbedderServer { source: ChatError::Request { .. }, .. }), "{fault:?}");
