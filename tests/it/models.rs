@@ -25,6 +25,7 @@ mod spending;
 mod streaming;
 mod table;
 mod thinking;
+mod tls;
 mod triples;
 mod useless;
 

@@ -1,45 +1,21 @@
 //! Connections that are encrypted, to a server whose certificate an authority of the test's own has signed.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
+use crate::support::certificates::certificates;
 use crate::support::neo4j::{ENCRYPTED, require, server};
 use crate::support::{Cli, CommandOutput, left_out};
 
 use super::write_harbor;
-
-/// Makes, in `folder`, an authority and a key and certificate for `localhost` that it has signed. Says what is left out
-/// where there is no OpenSSL.
-fn certificates(folder: &Path) -> Option<()> {
-    fs::write(folder.join("server.ext"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n").unwrap();
-    let key = "-newkey rsa:2048 -nodes";
-    let steps = [
-        format!("req -x509 {key} -keyout authority.key -out authority.crt -days 2 -subj /CN=cairn-authority"),
-        format!("req -new {key} -keyout server.key -out server.csr -subj /CN=localhost"),
-        "x509 -req -in server.csr -CA authority.crt -CAkey authority.key -CAcreateserial -days 2 -extfile server.ext \
-         -out server.crt"
-            .to_owned(),
-    ];
-    for step in steps {
-        let why = match Command::new("openssl").args(step.split(' ')).current_dir(folder).output() {
-            Ok(output) if output.status.success() => continue,
-            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-            Err(error) => error.to_string(),
-        };
-        require(&why);
-        left_out("it needs the command openssl");
-        return None;
-    }
-    Some(())
-}
 
 #[test]
 fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
     let home = tempfile::tempdir().unwrap();
     let certificate = home.path().join("certificates");
     fs::create_dir(&certificate).unwrap();
-    if certificates(&certificate).is_none() {
+    if let Err(why) = certificates(&certificate) {
+        require(&why);
+        left_out("it needs the command openssl");
         return;
     }
     let settings = format!(

@@ -3,10 +3,14 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
 /// What the server does with one request.
@@ -146,14 +150,41 @@ impl ChatServer {
     pub(crate) fn start(plays: impl IntoIterator<Item = Play>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        Self::serving(listener, url, plays, |mut stream, plays, asked| serve(&mut stream, plays, asked))
+    }
+
+    /// Starts one at `localhost` that speaks TLS, with the key and certificate in `folder`.
+    pub(crate) fn encrypted(plays: impl IntoIterator<Item = Play>, folder: &Path) -> Self {
+        let chain = CertificateDer::pem_file_iter(folder.join("server.crt")).unwrap();
+        let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+        let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://localhost:{}/v1", listener.local_addr().unwrap().port());
+        Self::serving(listener, url, plays, move |stream, plays, asked| {
+            let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).ok()?, stream);
+            serve(&mut stream, plays, asked)?;
+            stream.conn.send_close_notify();
+            stream.flush().ok()
+        })
+    }
+
+    fn serving(
+        listener: TcpListener,
+        url: String,
+        plays: impl IntoIterator<Item = Play>,
+        serve: impl Fn(TcpStream, &Mutex<VecDeque<Play>>, &Mutex<Vec<Asked>>) -> Option<()> + Send + Sync + 'static,
+    ) -> Self {
         let plays = Arc::new(Mutex::new(plays.into_iter().collect::<VecDeque<Play>>()));
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (remembered, due) = (Arc::clone(&asked), Arc::clone(&plays));
+        let (remembered, due, serve) = (Arc::clone(&asked), Arc::clone(&plays), Arc::new(serve));
         thread::spawn(move || {
             // One that cannot be taken is tried again by who wants it.
-            for mut stream in listener.incoming().flatten() {
-                let (plays, asked) = (Arc::clone(&due), Arc::clone(&remembered));
-                thread::spawn(move || serve(&mut stream, &plays, &asked));
+            for stream in listener.incoming().flatten() {
+                let (plays, asked, serve) = (Arc::clone(&due), Arc::clone(&remembered), Arc::clone(&serve));
+                thread::spawn(move || serve(stream, &plays, &asked));
             }
         });
         Self { url, asked, plays }
@@ -191,7 +222,7 @@ pub(crate) fn streamed(pieces: &[&str], end: &[&str]) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 100000\r\n\r\n{events}")
 }
 
-fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(stream: &mut (impl Read + Write), plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Vec<Asked>>) -> Option<()> {
     let request = request(stream)?;
     let play = {
         let (mut asked, mut plays) = (asked.lock().unwrap(), plays.lock().unwrap());
@@ -247,7 +278,7 @@ fn serve(stream: &mut TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Mutex<Ve
     }
 }
 
-fn stream_pieces(stream: &mut TcpStream, pieces: &[String], ending: Ending) -> Option<()> {
+fn stream_pieces(stream: &mut impl Write, pieces: &[String], ending: Ending) -> Option<()> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).ok()?;
     let mut send = |event: &str| {
@@ -285,7 +316,7 @@ fn embedded(texts: &[Value], dimension: usize, tokens: usize) -> String {
 }
 
 /// Reads a request to its end.
-fn request(stream: &mut TcpStream) -> Option<Asked> {
+fn request(stream: &mut impl Read) -> Option<Asked> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -299,7 +330,7 @@ fn request(stream: &mut TcpStream) -> Option<Asked> {
     Some(Asked { head, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
 
-fn respond(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Option<()> {
+fn respond(stream: &mut impl Write, status: u16, headers: &str, body: &str) -> Option<()> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Connection: close\r\n\

@@ -3,6 +3,7 @@
 
 pub(crate) mod bolt;
 pub(crate) mod browser;
+pub(crate) mod certificates;
 pub(crate) mod chat;
 pub(crate) mod corpus;
 pub(crate) mod documents;
