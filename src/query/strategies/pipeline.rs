@@ -70,14 +70,16 @@ impl Pipeline {
         let retrieving = session.keeping(arranging + judging);
         let retrieving = if self.entities { with_entities(retrieving).await? } else { retrieving };
         let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
-        let mut ranking = retrieving.retrieve(self.retriever.as_ref(), count).await?;
         let is_reranked = reranking.is_some();
+        // A walk that a model leads is not walked twice.
+        let room = if session.has_model() && !is_reranked { near_equal::ROOM } else { 0 };
+        let mut ranking = retrieving.retrieve(self.retriever.as_ref(), count + room).await?;
         if let Some(reranking) = reranking {
             session.enter("judging passages again");
             ranking = reranking.apply(&session.keeping(arranging), ranking, kept_count).await?;
         }
         let (mut ranking, mut groups) = near_equal::grouped(ranking, kept_count).await?;
-        if !groups.is_empty() && !is_reranked {
+        if !groups.is_empty() && !is_reranked && room == 0 {
             let more = retrieving.retrieve(self.retriever.as_ref(), count + near_equal::ROOM).await?;
             (ranking, groups) = near_equal::grouped(more, kept_count).await?;
         }

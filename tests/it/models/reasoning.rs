@@ -388,3 +388,23 @@ fn the_walk_of_the_paper_enters_by_edges_or_at_as_many_different_passages() {
     let said = cli.run(["search", QUESTION, "--strategy", "hop", "--paper-entry", "passages"]);
     assert!(said.status != Some(0) && said.stderr.contains("--paper"), "{said:#?}");
 }
+
+#[test]
+fn a_walk_that_a_model_leads_is_walked_once_where_passages_are_nearly_equal() {
+    let cli = Cli::new();
+    for (name, text) in harbor_files() {
+        cli.write(&format!("notes/{name}"), &text);
+        if name.ends_with(".md") {
+            cli.write(&format!("notes/copies/{name}"), format!("{text}\nA copy.\n"));
+        }
+    }
+    cli.run(["index", "notes"]).succeeded();
+    let engine = engine(&cli.folder().join(".cairn"));
+    for (_, options) in sites().into_iter().filter(|it| it.1.reasoning != Reasoning::Similarity) {
+        let thinker = Arc::new(Thinker::new(Habit::None, 0));
+        let found = search(&engine.with_model(thinker.clone()), &options);
+        assert!(found.hits.iter().any(|hit| !hit.near_equal.is_empty()), "{options:?}: nothing is nearly equal");
+        let asked: u32 = found.ledger.rounds.iter().filter_map(|round| round.model.as_ref()).map(|it| it.asked).sum();
+        assert_eq!(thinker.calls(), asked as usize, "{options:?}");
+    }
+}
