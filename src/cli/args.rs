@@ -289,7 +289,7 @@ pub(super) struct FindArgs {
     pub(super) paper: bool,
     /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
     /// 20 different `passages`.
-    #[arg(long, value_name = "WHERE", default_value = "edges", requires = "paper")]
+    #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper")]
     pub(super) paper_entry: String,
     /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
     #[arg(long, value_name = "FILE")]

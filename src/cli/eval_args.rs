@@ -80,7 +80,7 @@ pub(super) struct AskAllArgs {
     pub(super) paper: bool,
     /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
     /// 20 different `passages`.
-    #[arg(long, value_name = "WHERE", default_value = "edges", requires = "paper", help_heading = SEARCHING)]
+    #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper", help_heading = SEARCHING)]
     pub(super) paper_entry: String,
     /// Which models.
     #[command(flatten)]
@@ -142,7 +142,7 @@ pub(super) struct EvalSweepArgs {
     pub(super) paper: bool,
     /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
     /// 20 different `passages`.
-    #[arg(long, value_name = "WHERE", default_value = "edges", requires = "paper")]
+    #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper")]
     pub(super) paper_entry: String,
     /// Which models.
     #[command(flatten)]

@@ -83,9 +83,9 @@ pub enum Preset {
 #[non_exhaustive]
 pub enum PaperEntry {
     /// By the 20 best question edges: where several lead to one passage, at fewer passages, and an edge is an arrival.
-    #[default]
     Edges,
-    /// At 20 different passages: those that the best question edges lead to.
+    /// At 20 different passages: those that the best question edges lead to. The paper's call counts are of this walk.
+    #[default]
     Passages,
 }
 
