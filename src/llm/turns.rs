@@ -1,9 +1,13 @@
 //! Which calls to a server are under way, in the order in which they went out.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+/// Calls that go out within this time may reach a server in any order.
+const TOGETHER: Duration = Duration::from_millis(250);
 
 /// The calls under way.
 #[derive(Debug, Default)]
@@ -15,7 +19,8 @@ pub(super) struct Turns {
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    under_way: BTreeSet<u64>,
+    /// When each went out.
+    under_way: BTreeMap<u64, Instant>,
     /// How many of those that are over were answered.
     answered: u64,
 }
@@ -25,6 +30,7 @@ struct State {
 pub(super) struct Turn<'a> {
     turns: &'a Turns,
     number: u64,
+    began: Instant,
 }
 
 impl Turns {
@@ -33,8 +39,9 @@ impl Turns {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
-        state.under_way.insert(number);
-        Turn { turns: self, number }
+        let began = Instant::now();
+        state.under_way.insert(number, began);
+        Turn { turns: self, number, began }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -51,7 +58,7 @@ impl Turn<'_> {
         self.turns.answered.notify_waiters();
     }
 
-    /// Waits until a call that went out before this one is answered; for ever, if there is none.
+    /// Waits until a call that went out before this one, or together with it, is answered; for ever, if there is none.
     pub(super) async fn moved_on(&self) {
         loop {
             let answered = self.turns.answered.notified();
@@ -67,10 +74,12 @@ impl Turn<'_> {
         }
     }
 
-    /// Returns how many calls are under way that went out before, and how many were answered in all.
+    /// Returns how many calls are under way that may be served before this one, and how many were answered in all.
     fn ahead(&self) -> (usize, u64) {
         let state = self.turns.state();
-        (state.under_way.range(..self.number).count(), state.answered)
+        let others = state.under_way.iter().filter(|(number, _)| **number != self.number);
+        let ahead = others.filter(|(number, began)| **number < self.number || **began <= self.began + TOGETHER);
+        (ahead.count(), state.answered)
     }
 }
 
@@ -100,12 +109,21 @@ mod tests {
     #[tokio::test]
     async fn a_call_moves_on_where_one_before_it_is_answered_and_by_nothing_else() {
         let turns = Turns::default();
-        let [first, second, third] = [turns.begin(), turns.begin(), turns.begin()];
+        let [first, second] = [turns.begin(), turns.begin()];
+        std::thread::sleep(TOGETHER + Duration::from_millis(1));
+        let third = turns.begin();
         assert!(!moves_on(&second, || third.answered()).await);
         assert!(moves_on(&second, || first.answered()).await);
         assert!(!moves_on(&second, || ()).await);
         // One that fails says nothing.
         let fourth = turns.begin();
         assert!(!moves_on(&fourth, || drop(second)).await);
+    }
+
+    #[tokio::test]
+    async fn calls_that_go_out_together_may_be_served_in_any_order() {
+        let turns = Turns::default();
+        let [first, second] = [turns.begin(), turns.begin()];
+        assert!(moves_on(&first, || second.answered()).await);
     }
 }

@@ -1,6 +1,7 @@
 //! A language model that leads the walks, reranks and names: what it is asked, within which bounds, and that one of no
 //! use changes nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -394,7 +395,7 @@ fn a_walk_that_a_model_leads_is_walked_once_where_passages_are_nearly_equal() {
     let cli = Cli::new();
     for (name, text) in harbor_files() {
         cli.write(&format!("notes/{name}"), &text);
-        if name.ends_with(".md") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
             cli.write(&format!("notes/copies/{name}"), format!("{text}\nA copy.\n"));
         }
     }

@@ -301,13 +301,17 @@ impl Database {
 
     /// Empties it, schema and all.
     fn clear(&self) {
-        self.rows("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS");
-        for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
-            for row in self.rows(&format!("{list} YIELD name, type WHERE type <> 'LOOKUP' RETURN name")) {
-                let name: String = row.get("name").unwrap();
-                self.rows(&format!("DROP {kind} {name} IF EXISTS"));
+        block_on(async {
+            let graph = connect(&self.uri);
+            all_rows(&graph, "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS").await;
+            for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
+                let list = format!("{list} YIELD name, type WHERE type <> 'LOOKUP' RETURN name");
+                for row in all_rows(&graph, &list).await {
+                    let name: String = row.get("name").unwrap();
+                    all_rows(&graph, &format!("DROP {kind} {name} IF EXISTS")).await;
+                }
             }
-        }
+        });
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -319,13 +323,18 @@ impl Database {
 #[track_caller]
 pub(crate) fn rows(uri: &str, text: &str) -> Vec<Row> {
     // A connection belongs to the runtime that it was made in.
-    block_on(async {
-        let config = ConfigBuilder::default().uri(uri).user("neo4j").password("").build().unwrap();
-        let mut stream = Graph::connect(config).unwrap().execute(Query::new(text.to_owned())).await.unwrap();
-        let mut rows = Vec::new();
-        while let Some(row) = stream.next().await.unwrap() {
-            rows.push(row);
-        }
-        rows
-    })
+    block_on(async { all_rows(&connect(uri), text).await })
+}
+
+fn connect(uri: &str) -> Graph {
+    Graph::connect(ConfigBuilder::default().uri(uri).user("neo4j").password("").build().unwrap()).unwrap()
+}
+
+async fn all_rows(graph: &Graph, text: &str) -> Vec<Row> {
+    let mut stream = graph.execute(Query::new(text.to_owned())).await.unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = stream.next().await.unwrap() {
+        rows.push(row);
+    }
+    rows
 }
