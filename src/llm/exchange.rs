@@ -234,6 +234,7 @@ async fn pieces(response: &mut Response, bytes_max: usize, listener: &Listener) 
         }
         pieces.take(chunk.as_ref(), listener)?;
     }
+    pieces.end(listener);
     pieces.whole()
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::request::Listener;
 use super::thinking::Thinking;
+use super::wire::lenient;
 use crate::domain::ChatError;
 
 /// What an event's data begin with.
@@ -33,7 +34,9 @@ pub(super) struct Pieces {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Piece {
+    #[serde(deserialize_with = "lenient")]
     model: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     choices: Option<Vec<PieceChoice>>,
     usage: Option<Value>,
     error: Option<Value>,
@@ -43,6 +46,7 @@ struct Piece {
 #[serde(default)]
 struct PieceChoice {
     delta: Option<Delta>,
+    #[serde(deserialize_with = "lenient")]
     finish_reason: Option<String>,
 }
 
@@ -50,12 +54,15 @@ struct PieceChoice {
 #[serde(default)]
 struct Delta {
     content: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     refusal: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     tool_calls: Option<Vec<Value>>,
 }
 
 impl Pieces {
-    /// Takes the next bytes, and tells `told` what the model says in them.
+    /// Takes the next bytes, and tells `told` what the model says in them. Nothing that comes after all is said makes it
+    /// unsaid.
     ///
     /// # Errors
     ///
@@ -65,11 +72,26 @@ impl Pieces {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
             if part.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                self.event(&String::from_utf8_lossy(&line), told)?;
+                self.line(told)?;
             }
         }
+        // Some servers end with it, and leave the line and the connection open.
+        let rest = self.line.trim_ascii().strip_prefix(DATA.as_bytes());
+        self.is_done |= rest.is_some_and(|data| data.trim_ascii() == DONE.as_bytes());
         Ok(())
+    }
+
+    /// Takes what came of a line that the server did not end.
+    pub(super) fn end(&mut self, told: &Listener) {
+        // What does not read as an event was cut in the middle, and says nothing.
+        let _cut = self.line(told);
+    }
+
+    fn line(&mut self, told: &Listener) -> Result<(), ChatError> {
+        let line = std::mem::take(&mut self.line);
+        let was_finished = self.is_finished();
+        self.event(&String::from_utf8_lossy(&line), told)
+            .or_else(|error| if was_finished { Ok(()) } else { Err(error) })
     }
 
     fn event(&mut self, line: &str, told: &Listener) -> Result<(), ChatError> {
@@ -201,5 +223,26 @@ mod tests {
         }
         assert!(matches!(of("data: {\n\n"), Err(ChatError::Malformed { .. })));
         assert!(of("data: [DONE]\n\n").is_ok());
+    }
+
+    #[test]
+    fn what_comes_after_all_is_said_makes_nothing_unsaid() {
+        let said = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}";
+        for after in [
+            "",
+            "\n\ndata: {\"error\":\"full\"}\n\n",
+            "\n\ndata: {\n\n",
+            "\n\ndata: {\"choices\":{},\"usage\":{\"prompt_tokens\":3}}\n\n",
+        ] {
+            let mut pieces = Pieces::default();
+            pieces.take(format!("{said}{after}").as_bytes(), &listener().0).unwrap();
+            pieces.end(&listener().0);
+            let whole: Value = serde_json::from_slice(&pieces.whole().unwrap()).unwrap();
+            assert_eq!(whole["choices"][0]["message"]["content"], "a", "{after}");
+            assert_eq!(whole["usage"].is_object(), after.contains("usage"), "{after}");
+        }
+        let mut pieces = Pieces::default();
+        pieces.take(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]", &listener().0).unwrap();
+        assert!(pieces.is_done(), "a server need not end its last line");
     }
 }

@@ -1,7 +1,8 @@
 //! What goes over the wire: our own types, which take what servers really send. Nothing is required of a reply but one
 //! choice with a message: servers leave out ids, times, sums and reasons, and add fields of their own.
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, FormSupport};
@@ -107,10 +108,17 @@ fn strip_bounds(schema: &mut Value) {
 /// A reply as it comes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WireReply {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
     #[serde(default)]
     choices: Vec<WireChoice>,
+    /// What a server says instead, under one of these names.
+    #[serde(default, skip_serializing)]
+    error: Value,
+    #[serde(default, skip_serializing)]
+    message: Value,
+    #[serde(default, skip_serializing)]
+    detail: Value,
     /// Whatever it is: a reply that was paid for is not lost to a count that cannot be read.
     #[serde(default)]
     usage: Value,
@@ -120,7 +128,7 @@ pub(super) struct WireReply {
 struct WireChoice {
     #[serde(default)]
     message: WireMessage,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     /// What a gateway says where the model behind it broke off.
     #[serde(default)]
@@ -131,9 +139,9 @@ struct WireChoice {
 struct WireMessage {
     #[serde(default)]
     content: Option<Content>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     refusal: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     tool_calls: Option<Vec<ToolCall>>,
 }
 
@@ -169,8 +177,8 @@ enum Content {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ContentPart {
-    #[serde(default)]
-    text: String,
+    #[serde(default, deserialize_with = "lenient")]
+    text: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -179,6 +187,29 @@ struct WireUsage {
     prompt_tokens: Value,
     #[serde(default)]
     completion_tokens: Value,
+    /// With what a model thought, where the tokens of its reply are without.
+    #[serde(default)]
+    total_tokens: Value,
+    #[serde(default)]
+    completion_tokens_details: Value,
+}
+
+impl WireUsage {
+    /// Returns the tokens that were written: the reply, and what was thought but is not among its tokens.
+    fn written(&self) -> Option<u64> {
+        let reply = whole(&self.completion_tokens)?;
+        let input = whole(&self.prompt_tokens).unwrap_or(0);
+        let beyond = |count: &u64| *count <= reply.saturating_add(BEYOND_TOKENS_MAX);
+        let total = whole(&self.total_tokens).map(|total| total.saturating_sub(input)).filter(beyond);
+        let thought = self.completion_tokens_details.get("reasoning_tokens").and_then(whole);
+        let beside = thought.filter(|thought| *thought > reply).map(|thought| thought.saturating_add(reply));
+        Some(reply.max(total.unwrap_or(0)).max(beside.filter(beyond).unwrap_or(0)))
+    }
+}
+
+/// Reads a field that a reply is not lost for: nothing, where it is of another kind than it should be.
+pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }
 
 impl WireReply {
@@ -189,7 +220,11 @@ impl WireReply {
     /// [`ChatError::Malformed`] if there is none.
     pub(super) fn into_reply(self, request: &ChatRequest, model: &str) -> Result<ChatReply, ChatError> {
         let Some(choice) = self.choices.into_iter().next() else {
-            return Err(ChatError::Malformed { reason: "it has no choice".to_owned() });
+            let said = [&self.error, &self.detail, &self.message].into_iter().find(|said| !said.is_null());
+            return Err(said.map_or_else(
+                || ChatError::Malformed { reason: "it has no choice".to_owned() },
+                |said| ChatError::Interrupted { reason: format!("the server says: {}", words(said)) },
+            ));
         };
         if let Some(error) = choice.error.filter(|error| !error.is_null()) {
             let said = error.get("message").and_then(Value::as_str).unwrap_or("it has a fault").to_owned();
@@ -198,7 +233,7 @@ impl WireReply {
         let WireMessage { content, refusal, tool_calls } = choice.message;
         let said = match content {
             Some(Content::Text(text)) => text,
-            Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
+            Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
             None => String::new(),
         };
         let called = tool_calls.unwrap_or_default().first().map(|call| call.function.text()).unwrap_or_default();
@@ -217,6 +252,12 @@ impl WireReply {
     }
 }
 
+/// Returns the words of a fault, however they are packed.
+fn words(said: &Value) -> String {
+    let said = said.get("message").unwrap_or(said);
+    said.as_str().map_or_else(|| said.to_string(), str::to_owned)
+}
+
 /// What the server does not say, or what cannot be true, is estimated.
 fn usage(wire: &Value, request: &ChatRequest, text: &str) -> Usage {
     let wire: Option<WireUsage> = serde_json::from_value(wire.clone()).ok();
@@ -226,7 +267,9 @@ fn usage(wire: &Value, request: &ChatRequest, text: &str) -> Usage {
     };
     let input = count(wire.as_ref().map(|it| &it.prompt_tokens), request.prompt_bytes() + ADDED_TOKENS_MAX);
     let output_max = u64::from(request.output_tokens_max).max(text.len() as u64) + BEYOND_TOKENS_MAX;
-    let output = count(wire.as_ref().map(|it| &it.completion_tokens), output_max);
+    let reply = count(wire.as_ref().map(|it| &it.completion_tokens), output_max);
+    // What was thought has no limit but the server's own.
+    let output = reply.map(|reply| wire.as_ref().and_then(WireUsage::written).unwrap_or(reply));
     Usage {
         input_tokens: input.unwrap_or_else(|()| request.input_tokens(true)),
         output_tokens: output.unwrap_or_else(|()| model_tokens(text)),
@@ -349,6 +392,42 @@ mod tests {
         }
         let odd = json!({ "choices": [{ "message": { "content": "A." } }], "usage": [1] });
         assert!(reply(odd).unwrap().usage.is_estimated);
+    }
+
+    #[test]
+    fn what_a_model_thought_counts_however_a_server_says_so() {
+        let written = |usage: Value| {
+            reply(json!({ "choices": [{ "message": { "content": "A." } }], "usage": usage }))
+                .unwrap()
+                .usage
+                .output_tokens
+        };
+        let of = |more: Value| {
+            let mut usage = json!({ "prompt_tokens": 60, "completion_tokens": 10 });
+            usage.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            written(usage)
+        };
+        assert_eq!(of(json!({ "total_tokens": 70 })), 10);
+        assert_eq!(of(json!({ "total_tokens": 4_700 })), 4_640);
+        assert_eq!(of(json!({ "total_tokens": u64::MAX })), 10);
+        assert_eq!(of(json!({ "completion_tokens_details": { "reasoning_tokens": 8 } })), 10);
+        assert_eq!(of(json!({ "completion_tokens_details": { "reasoning_tokens": 800 } })), 810);
+    }
+
+    #[test]
+    fn a_field_of_another_kind_loses_no_reply_and_what_a_server_says_instead_is_said() {
+        let odd = json!({ "model": 7, "choices": [{ "finish_reason": 1, "message": {
+            "content": [{ "text": null }, { "text": "A." }], "refusal": false, "tool_calls": {},
+        } }] });
+        assert_eq!(reply(odd).unwrap().text, "A.");
+        for fault in [
+            json!({ "error": { "message": "full" }, "choices": [] }),
+            json!({ "object": "error", "message": "full" }),
+            json!({ "detail": "full" }),
+        ] {
+            let said = reply(fault.clone()).unwrap_err();
+            assert!(matches!(&said, ChatError::Interrupted { reason } if reason == "the server says: full"), "{fault}");
+        }
     }
 
     #[test]
