@@ -61,7 +61,7 @@ struct Delta {
 }
 
 impl Pieces {
-    /// Takes the next bytes, and tells `told` what the model says in them. Nothing that comes after all is said makes it
+    /// Takes the next bytes, and tells `told` what the model says in them. What comes after all is said makes nothing
     /// unsaid.
     ///
     /// # Errors
