@@ -195,6 +195,9 @@ def by_hand(name, texts, path):
                 sys.exit(f"{path}, line {number + 1}: nowhere: {item}")
         if question.get("passages"):
             question["id"] = f"{name}-hand-{number}"
+            if len(question["passages"]) == 1:
+                # What `cairn eval answers` looks for in the quotations.
+                question["answers"] = question["passages"][0]["texts"]
             print(json.dumps(question, ensure_ascii=False))
 
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::request::Listener;
 use super::thinking::Thinking;
-use super::wire::lenient;
+use super::wire::{lenient, words};
 use crate::domain::ChatError;
 
 /// What an event's data begin with.
@@ -104,9 +104,7 @@ impl Pieces {
         let piece: Piece = serde_json::from_str(data)
             .map_err(|error| ChatError::Malformed { reason: format!("a piece of it is none: {error}") })?;
         if let Some(error) = piece.error {
-            let said = error.get("message").unwrap_or(&error);
-            let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
-            return Err(ChatError::Interrupted { reason: format!("the server says: {said}") });
+            return Err(ChatError::Interrupted { reason: format!("the server says: {}", words(&error)) });
         }
         self.model = self.model.take().or(piece.model);
         self.usage = piece.usage.filter(|usage| !usage.is_null()).or(self.usage.take());

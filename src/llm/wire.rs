@@ -253,7 +253,7 @@ impl WireReply {
 }
 
 /// Returns the words of a fault, however they are packed.
-fn words(said: &Value) -> String {
+pub(super) fn words(said: &Value) -> String {
     let said = said.get("message").unwrap_or(said);
     said.as_str().map_or_else(|| said.to_string(), str::to_owned)
 }
