@@ -90,7 +90,12 @@ fn find_names_and_mentions(bencher: Bencher<'_, '_>) {
 }
 
 fn named<'a>(document: &'a Document, passages: &'a [Passage]) -> NamedDocument<'a> {
-    let passages = passages.iter().map(|it| NamedPassage { text: &it.text, sentences: &it.sentences });
+    let passages = passages.iter().map(|it| NamedPassage {
+        text: &it.text,
+        sentences: &it.sentences,
+        media_type: "text/plain",
+        extraction: None,
+    });
     NamedDocument { title: document.title.as_deref(), passages: passages.collect() }
 }
 

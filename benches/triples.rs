@@ -1,8 +1,8 @@
 //! Indexes a collection with questions made of recorded triples, in the place of those that a model would write, to be
-//! measured by `cairn eval`.
+//! measured by `cairn eval`; with `entities`, with the entities and relations of triples and the questions of rules.
 //!
 //! ```text
-//! cargo bench --bench triples -- BUNDLE INDEX
+//! cargo bench --bench triples -- BUNDLE INDEX [entities]
 //! ```
 //!
 //! `BUNDLE` is a folder with `corpus.jsonl` (`id`, `title`, `text`) and `openie.jsonl` (`passage_id`, `entities`,
@@ -12,31 +12,47 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cairn::eval::TriplesModel;
-use cairn::{IndexOptions, Performers, Sources, Workspace, WorkspaceOptions};
+use cairn::{ExtractOptions, IndexOptions, Performers, QuestionsBy, Sources, Workspace, WorkspaceOptions};
 
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    let [bundle, index] = args.as_slice() else {
-        println!("nothing done; usage: cargo bench --bench triples -- BUNDLE INDEX");
-        return Ok(());
+    let (bundle, index, options) = match args.as_slice() {
+        [bundle, index] => (bundle, index, IndexOptions::default()),
+        [bundle, index, what] if what == "entities" => {
+            let (questions_by, extract) = (QuestionsBy::Rule, Some(ExtractOptions::default()));
+            (bundle, index, IndexOptions { questions_by, extract, ..IndexOptions::default() })
+        }
+        _ => {
+            println!("nothing done; usage: cargo bench --bench triples -- BUNDLE INDEX [entities]");
+            return Ok(());
+        }
     };
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(replay(Path::new(bundle), Path::new(index)))
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(replay(
+        Path::new(bundle),
+        Path::new(index),
+        &options,
+    ))
 }
 
-async fn replay(bundle: &Path, index: &Path) -> Result<(), Failure> {
+async fn replay(bundle: &Path, index: &Path, options: &IndexOptions) -> Result<(), Failure> {
     let corpus = bundle.join("corpus.jsonl");
     let model = TriplesModel::read(&corpus, &bundle.join("openie.jsonl"))?;
     let performers = Performers { model: Some(Arc::new(model)), ..Performers::built_in() };
     let mut workspace = Workspace::open_or_create(index, &WorkspaceOptions::of(&performers))?;
-    let report = cairn::index(&mut workspace, &Sources::folder(&corpus), &performers, &IndexOptions::default()).await?;
-    let asked = report.model.ok_or("no model was asked")?;
+    let report = cairn::index(&mut workspace, &Sources::folder(&corpus), &performers, options).await?;
+    if let Some(found) = &report.extracted {
+        println!(
+            "{} entities and {} relations in {} passages; {} and {} dropped",
+            found.entities, found.relations, found.asked.written, found.dropped.entities, found.dropped.relations
+        );
+    }
+    let Some(asked) = report.model.or(report.extracted.map(|it| it.asked)) else {
+        return Err("no model was asked".into());
+    };
     println!(
-        "{} passages with questions of triples, {} with those of rules; {} question edges",
+        "{} passages with what triples say, {} with what rules do; {} question edges",
         asked.written,
         asked.failed.len(),
         report.counts.edges

@@ -1,4 +1,4 @@
-//! What can go wrong at the boundary of the library, and what a caller can do about it.
+//! The errors of the library, and what a caller can do about them.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,17 +19,17 @@ pub enum ErrorKind {
     NoIndex,
     /// Another process writes the index: wait for it.
     Busy,
-    /// The index belongs to another format or embedder: use the one that made it, or index anew.
+    /// The index has another format or embedder: use the one that made it, or index again.
     Incompatible,
     /// Part of the index is missing or damaged: index again.
     Corrupt,
     /// The operating system refused: permissions, space.
     Io,
-    /// A server cannot be reached, or gives nothing that can be used: see to it, then try again.
+    /// A server cannot be reached, or gives nothing usable: fix that, then try again.
     Unavailable,
-    /// The time that was given is over: give more, or see what takes so long.
+    /// The deadline has passed: allow more time, or find out what is slow.
     Deadline,
-    /// A stop was asked for; what was finished is kept.
+    /// A stop was requested; finished work is kept.
     Cancelled,
     /// A fault of this program.
     Internal,
@@ -39,7 +39,7 @@ pub enum ErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A path that was to be indexed is not there.
+    /// A path to be indexed does not exist.
     #[error("there is no file or folder `{}`", path.display())]
     MissingPath {
         /// The path as it was given.
@@ -57,12 +57,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// Nothing in the index is called so.
+    /// Nothing in the index has this name.
     #[error("nothing in the index is called `{name}`{}", listed("; there are", near))]
     Unknown {
         /// The name as it was given.
         name: String,
-        /// Names that begin alike, the most alike first.
+        /// Names that begin similarly, the most similar first.
         near: Vec<String>,
     },
     /// Several documents have this title.
@@ -74,16 +74,16 @@ pub enum Error {
         among: Vec<String>,
     },
     /// An option has a value that cannot be used.
-    #[error("`{value}` is no {option}: {reason}")]
+    #[error("`{value}` is not a valid {option}: {reason}")]
     Option {
-        /// What the option is called.
+        /// The name of the option.
         option: &'static str,
         /// The value as it was given.
         value: String,
-        /// What would do.
+        /// The allowed values.
         reason: String,
     },
-    /// The file with settings cannot be used.
+    /// The configuration file cannot be used.
     #[error("the settings in `{}` cannot be used: {reason}", path.display())]
     Settings {
         /// The file.
@@ -91,19 +91,19 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// A file with settings that was found in the current folder says what only the user may.
+    /// A configuration file found in the current folder sets what only the user may set.
     #[error("`{}`, line {line}: `{key}` {reason}", path.display())]
     FoundSettings {
         /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What it says there.
+        /// The key.
         key: String,
-        /// Why it may not.
+        /// Why it may not be set there.
         reason: &'static str,
     },
-    /// A file of questions, or a run, cannot be used.
+    /// A line of a questions file, or of another input file, cannot be used.
     #[error("`{}`, line {line}: {reason}", path.display())]
     Line {
         /// The file.
@@ -116,7 +116,7 @@ pub enum Error {
     /// There is no finished index at that place.
     #[error("there is no index at `{}`", path.display())]
     NoIndex {
-        /// The folder that was looked at.
+        /// The folder.
         path: PathBuf,
     },
     /// The folder holds something else.
@@ -124,7 +124,7 @@ pub enum Error {
     NotAnIndex {
         /// The folder.
         path: PathBuf,
-        /// What speaks against it.
+        /// Why it is not an index.
         reason: String,
     },
     /// Another process writes the index.
@@ -133,6 +133,9 @@ pub enum Error {
         /// The folder of the index.
         path: PathBuf,
     },
+    /// The index has no communities: an earlier release made it.
+    #[error("this index has no topics yet: an earlier release of Cairn made it")]
+    NoTopics,
     /// The index has a format that this program does not read.
     #[error("the index at `{}` has format {found}; this program reads format {supported}", path.display())]
     Format {
@@ -151,7 +154,7 @@ pub enum Error {
         /// The embedder that was given.
         given: String,
     },
-    /// An embedder returned a vector that is none.
+    /// An embedder returned an invalid vector.
     #[error("the embedder `{embedder}` returned a vector that cannot be used")]
     Embedding {
         /// The embedder.
@@ -174,19 +177,19 @@ pub enum Error {
         source: crate::domain::ModelError,
     },
     /// The model that an index needs is not where it was when the index was made.
-    #[error("the index needs the model `{embedder}`, which is not at hand")]
+    #[error("the index needs the model `{embedder}`, which was not found")]
     ModelGone {
         /// The embedder that the index is pinned to.
         embedder: String,
     },
-    /// The index names a server that nobody has confirmed, and that is therefore sent nothing.
+    /// The index names a server that the user has not confirmed; nothing was sent to it.
     #[error(
         "the index names the embedder `{embedder}` at `{url}`, which you have not confirmed: nothing was sent there"
     )]
     Unconfirmed {
         /// The embedder that the index is pinned to.
         embedder: String,
-        /// Where the index says that it is.
+        /// Its address according to the index.
         url: String,
     },
     /// Part of the index is missing or damaged.
@@ -197,20 +200,20 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// Something else lies where a file or folder of ours has to be, or where a file is to be read.
+    /// Something else is in the place of a file or folder of the index, or of a file to be read.
     #[error("`{}` is {found}; {needed} has to be there", path.display())]
     Misplaced {
         /// The place.
         path: PathBuf,
-        /// What lies there.
+        /// What is there.
         found: &'static str,
-        /// What has to lie there.
+        /// What has to be there.
         needed: &'static str,
     },
-    /// Something that is not part of an index lies where a version is to be written.
+    /// Something that is not part of an index is where a version is to be written.
     #[error("`{}` is not part of an index, and is in the way", path.display())]
     Foreign {
-        /// What lies there.
+        /// What is there.
         path: PathBuf,
     },
     /// The operating system refused.
@@ -218,7 +221,7 @@ pub enum Error {
     Io {
         /// What was tried.
         action: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
@@ -242,7 +245,7 @@ pub enum Error {
     /// The graph database cannot be used.
     #[error("Neo4j at `{server}` cannot be used")]
     Database {
-        /// The server, as it was named, without what is secret.
+        /// The server as it was given, without secrets.
         server: String,
         /// Why not.
         source: DatabaseError,
@@ -263,23 +266,23 @@ pub enum Error {
         /// Why not.
         source: ChatError,
     },
-    /// The index has documents that no version holds yet, or texts that are still to have their vectors.
-    #[error("the index at `{}` has changes that are in no version yet, or lacks vectors", path.display())]
+    /// The index has documents that no version contains yet, or texts without vectors.
+    #[error("the index at `{}` has changes that no version contains yet, or lacks vectors", path.display())]
     Unfinished {
         /// The folder of the index.
         path: PathBuf,
     },
-    /// A question took longer than it may.
-    #[error("no answer within {deadline:.1?}: given up after {elapsed:.1?}, when it was {action}")]
+    /// A question exceeded its deadline.
+    #[error("no answer within {deadline:.1?}: gave up after {elapsed:.1?}, while {action}")]
     Deadline {
         /// What was being done.
         action: &'static str,
-        /// The time that it had.
+        /// The time allowed.
         deadline: Duration,
-        /// The time that passed.
+        /// The time taken.
         elapsed: Duration,
     },
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("stopped before the run was finished")]
     Cancelled,
     /// A fault of this program.
@@ -312,7 +315,9 @@ impl Error {
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
             Self::Chat { source, .. } | Self::EmbedderServer { source, .. } => chat_kind(source),
-            Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } => ErrorKind::Incompatible,
+            Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } | Self::NoTopics => {
+                ErrorKind::Incompatible
+            }
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Io { .. } => ErrorKind::Io,
             Self::Records { source, .. } => records_kind(source),
@@ -323,7 +328,7 @@ impl Error {
         }
     }
 
-    /// Returns what it says, with its causes.
+    /// Returns its message with those of its causes.
     pub(crate) fn with_causes(&self) -> String {
         let mut message = self.to_string();
         let mut source = std::error::Error::source(self);
@@ -334,7 +339,7 @@ impl Error {
         message
     }
 
-    /// Returns whether there was too little memory: what was to be read or written may well be whole.
+    /// Returns whether there was too little memory; the data itself may be intact.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         match self {
@@ -379,7 +384,7 @@ const fn database_kind(error: &DatabaseError) -> ErrorKind {
         | DatabaseError::NoDatabase { .. }
         | DatabaseError::Foreign { .. }
         | DatabaseError::OtherIndex { .. }
-        | DatabaseError::InTheWay { .. } => ErrorKind::Input,
+        | DatabaseError::Conflict { .. } => ErrorKind::Input,
         DatabaseError::Unreachable { .. } | DatabaseError::Encryption { .. } => ErrorKind::Unavailable,
         DatabaseError::NoIndex => ErrorKind::NoIndex,
         DatabaseError::Publishing { .. } | DatabaseError::Overtaken | DatabaseError::Changing { .. } => ErrorKind::Busy,

@@ -12,11 +12,15 @@ use crate::embed::{Embedder as _, StaticTable};
 use crate::ingest::{IngestOptions, SourceItem, read_sources};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, RecordedCalls, ReplyOrigin, Replying};
 use crate::skill::{
-    AnswerSkill, AnswerTask, AnsweredSkill, ChooseSkill, ChooseTask, CitationsSkill, CitationsTask, CitedSentence,
-    DecomposeSkill, DecomposeTask, EntitiesSkill, EntitiesTask, FoundPassage, GenerateSkill, GenerateTask, JudgeSkill,
-    JudgeTask, JudgedItem, PickSkill, PickTask, RaisedSkill, RaisedTask, ReadSkill, ReadTask, ShownPassage, Skill,
-    StepShown, generate_by_rule, perform,
+    AnswerSkill, AnswerTask, AnsweredSkill, AnsweredStep, ChooseSkill, ChooseTask, CitationsSkill, CitationsTask,
+    CitedSentence, ConcludeSkill, ConcludeTask, DecomposeSkill, DecomposeTask, DigestSkill, DigestTask, EnoughSkill,
+    EnoughTask, EntitiesSkill, EntitiesTask, EntityTypes, ExtractSkill, ExtractTask, FoundPassage, GenerateSkill,
+    GenerateTask, ImagineSkill, ImagineTask, JudgeSkill, JudgeTask, JudgedItem, KeywordsSkill, KeywordsTask,
+    NotedHeading, PickSkill, PickTask, RaisedSkill, RaisedTask, ReadSkill, ReadTask, ReasonSkill, ReasonTask,
+    RefineSkill, RefineTask, ReportSkill, ReportTask, RouteSkill, RouteTask, SeedSkill, SeedTask, SeekSkill, SeekTask,
+    ShownNote, ShownPassage, Skill, StepShown, SupplementSkill, SupplementTask, generate_by_rule, perform,
 };
+use crate::text::KeywordQuery;
 use crate::workspace::{Workspace, open_file};
 
 /// An entry: a folder for what it writes, the bytes of an input; returns whether they were accepted.
@@ -35,8 +39,10 @@ pub const ENTRIES: [(&str, Entry); 8] = [
 ];
 
 /// Names of files, one for each kind.
-const NAMES: [&str; 11] =
-    ["a.txt", "a.md", "a.json", "a.jsonl", "a.html", "a.rst", "a.adoc", "a.org", "a.tex", "a.ipynb", "a.csv"];
+const NAMES: [&str; 17] = [
+    "a.txt", "a.md", "a.json", "a.jsonl", "a.html", "a.rst", "a.adoc", "a.org", "a.tex", "a.ipynb", "a.csv", "a.rs",
+    "a.py", "a.cpp", "a.js", "a.sh", "a.sql",
+];
 
 /// Documents of each kind, the kind by the first byte: read, cut into passages, and asked questions of by rule.
 #[must_use]
@@ -123,6 +129,9 @@ async fn every_skill(model: &Says) -> usize {
     let sentence = CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] };
     let used = [
         used::<GenerateSkill>(model, &task).await,
+        used::<ReportSkill>(model, &ReportTask { sentences: vec![(id, 0, text.to_owned())], ..ReportTask::default() })
+            .await,
+        used::<ExtractSkill>(model, &ExtractTask { passage: task.clone(), types: EntityTypes::default() }).await,
         used::<AnsweredSkill>(model, &task).await,
         used::<RaisedSkill>(model, &RaisedTask { passage: task.clone(), answered }).await,
         used::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown() }).await,
@@ -146,7 +155,37 @@ async fn every_skill(model: &Says) -> usize {
         )
         .await,
     ];
-    used.into_iter().filter(|it| *it).count()
+    let asked = AnswerTask { question: question(), passages: shown() };
+    let planned = every_planning_skill(model, asked, found()).await;
+    used.into_iter().chain(planned).filter(|it| *it).count()
+}
+
+/// Returns which skills of strategies that go round by round can use what a model says.
+async fn every_planning_skill(model: &Says, asked: AnswerTask, found: FoundPassage) -> [bool; 11] {
+    let question = || asked.question.clone();
+    let note = ShownNote { about: question(), text: "Ada Lorne".to_owned(), passages: vec![0] };
+    let steps = || vec![AnsweredStep { question: question(), answer: Some("Ada Lorne".to_owned()) }];
+    let outline = || vec![NotedHeading { name: "Harl Mill".to_owned(), notes: vec!["Built in 1802.".to_owned()] }];
+    let digest = DigestTask { question: question(), number: 0, about: question(), passages: vec![found] };
+    let supplement = SupplementTask { question: question(), round: 0, steps: steps() };
+    let query = KeywordQuery::of("Harl Mill fire");
+    let refine = RefineTask { question: question(), number: 0, query, passages: Vec::new() };
+    let seek =
+        SeekTask { question: question(), round: 0, outline: outline(), missing: vec![question()], asked: Vec::new() };
+    [
+        used::<RouteSkill>(model, &RouteTask { question: question() }).await,
+        used::<SeedSkill>(model, &SeedTask { question: question(), steps: steps() }).await,
+        used::<EnoughSkill>(model, &EnoughTask { question: question(), steps: steps() }).await,
+        used::<ReasonSkill>(model, &ReasonTask { question: question(), outline: outline(), thoughts: Vec::new() })
+            .await,
+        used::<SeekSkill>(model, &seek).await,
+        used::<SupplementSkill>(model, &supplement).await,
+        used::<KeywordsSkill>(model, &KeywordsTask { question: question(), number: 0 }).await,
+        used::<RefineSkill>(model, &refine).await,
+        used::<ImagineSkill>(model, &ImagineTask { question: question(), number: 0, passages: Vec::new() }).await,
+        used::<DigestSkill>(model, &digest).await,
+        used::<ConcludeSkill>(model, &ConcludeTask { asked: asked.clone(), notes: vec![note] }).await,
+    ]
 }
 
 async fn used<S: Skill>(model: &Says, input: &S::Input) -> bool {

@@ -78,9 +78,9 @@ pub mod workspace;
 pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOptions, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{
-    FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
-    remove, repair,
+    EntityTypesBy, ExtractOptions, FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder,
+    QuestionsBy, ReportsBy, Sources, index, re_embed, remove, repair,
 };
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
-pub use skill::{Performers, QuestionCalls};
+pub use skill::{EntityTypes, Performers, QuestionCalls};
 pub use workspace::{FileAccess, IndexCheck, IndexFinding, Workspace, WorkspaceOptions};

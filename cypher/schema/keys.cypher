@@ -8,3 +8,5 @@ CREATE INDEX cairn_passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id);
 CREATE INDEX cairn_incoming_id IF NOT EXISTS FOR (n:Incoming) ON (n.id);
 CREATE INDEX cairn_outgoing_id IF NOT EXISTS FOR (n:Outgoing) ON (n.id);
 CREATE INDEX cairn_entity_id IF NOT EXISTS FOR (n:Entity) ON (n.id);
+CREATE INDEX cairn_community_id IF NOT EXISTS FOR (n:Community) ON (n.id);
+CREATE INDEX cairn_summary_id IF NOT EXISTS FOR (n:Summary) ON (n.id);

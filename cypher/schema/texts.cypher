@@ -9,5 +9,9 @@ CREATE FULLTEXT INDEX cairn_incoming_text IF NOT EXISTS FOR (n:Incoming) ON EACH
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
 CREATE FULLTEXT INDEX cairn_entity_text IF NOT EXISTS FOR (n:Entity) ON EACH [n.name]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
+CREATE FULLTEXT INDEX cairn_community_text IF NOT EXISTS FOR (n:Community) ON EACH [n.name, n.findings]
+  OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
+CREATE FULLTEXT INDEX cairn_summary_text IF NOT EXISTS FOR (n:Summary) ON EACH [n.name, n.description]
+  OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
 CREATE FULLTEXT INDEX cairn_leads_to_text IF NOT EXISTS FOR ()-[r:LEADS_TO]-() ON EACH [r.question, r.keywords]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};

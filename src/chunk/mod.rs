@@ -1,10 +1,11 @@
 //! Documents to passages: nothing lost, nothing twice, and an edit changes no more than the passages around it.
 //!
-//! It knows the structure of plain text and Markdown. It reads no files and embeds nothing: who calls says how pieces
-//! are counted.
+//! It knows the structure of plain text, Markdown and source code. It reads no files and embeds nothing: who calls says
+//! how pieces are counted.
 
 mod pack;
 mod sections;
+mod source;
 mod units;
 
 use std::ops::Range;
@@ -14,11 +15,11 @@ use rustc_hash::FxHashMap;
 
 use crate::domain::{Cancellation, Document, Lines, Passage, PassageId, Span};
 use crate::error::Result;
-use crate::text;
+use crate::text::{self, Language};
 use pack::pack;
 pub use sections::HEADING_CHARS_MAX;
 use sections::{Headings, Section, Sections};
-use units::Units;
+use units::{Parts, Units};
 
 /// What becomes a passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,10 +107,15 @@ pub fn divide(
     cancellation: &Cancellation,
 ) -> Result<Division> {
     let limit = pieces_left(document, options, count);
-    let units = Units { text: document.text.as_str(), limit, unit: options.unit, count, cancellation };
+    let text = document.text.as_str();
+    let language = Language::of_media_type(&document.media_type);
+    let units = Units { text, limit, unit: options.unit, parts: Parts::of(language), count, cancellation };
     let headings = headings(document);
     let mut spans = Spans { units, headings, found: Vec::new(), coarse_from: None, shortened: 0 };
-    spans.find()?;
+    match language {
+        Some(language) => spans.find_in(source::sections(text, &document.source_id, language))?,
+        None => spans.find()?,
+    }
     let Spans { found, coarse_from, shortened, .. } = spans;
     let coarse = coarse_from.map_or(0, |from| found.len() - from) as u64;
     let mut cuts = Cuts { headings: shortened, coarse, sentences: 0 };
@@ -134,11 +140,16 @@ pub fn divide(
             page: document.positions.page_at(span.start),
             line: lines.at(span.start),
             text: text.to_owned(),
-            sentences: sentences(text, sentences_max, &mut cuts),
+            sentences: sentences(text, language, sentences_max, &mut cuts),
         });
         *nth += 1;
     }
     Ok(Division { passages, cuts })
+}
+
+/// Returns whether source code of this media type defines anything.
+pub(crate) fn defines(text: &str, media_type: &str) -> bool {
+    Language::of_media_type(media_type).is_some_and(|language| source::defines(text, language))
 }
 
 /// Returns what counts as a heading: a file of plain text has number signs for other ends too, a record is Markdown as
@@ -148,9 +159,12 @@ fn headings(document: &Document) -> Headings {
     if is_plain_file { Headings::Apart } else { Headings::All }
 }
 
-/// Returns the first `most` sentences of a passage; the last of them goes on to its end.
-fn sentences(text: &str, most: usize, cuts: &mut Cuts) -> Vec<Span> {
-    let mut spans: Vec<Span> = text::sentences(text).map(Span::from).collect();
+/// Returns the first `most` sentences of a passage, or blocks of code; the last of them goes on to its end.
+fn sentences(text: &str, language: Option<Language>, most: usize, cuts: &mut Cuts) -> Vec<Span> {
+    let mut spans: Vec<Span> = match language {
+        Some(_) => text::code_blocks(text).map(Span::from).collect(),
+        None => text::sentences(text).map(Span::from).collect(),
+    };
     let end = spans.last().map(|last| last.end);
     cuts.sentences += spans.len().saturating_sub(most) as u64;
     spans.truncate(most);
@@ -201,6 +215,19 @@ impl Spans<'_> {
             }
         }
         self.shortened += sections.cut;
+        Ok(())
+    }
+
+    /// Divides the sections of source code: each begins a passage, however short the document is.
+    fn find_in(&mut self, sections: Vec<Section>) -> Result<()> {
+        let mut sections = sections.into_iter();
+        while let Some(section) = sections.next() {
+            self.divide(&section)?;
+            if self.coarse_from.is_some() {
+                let paragraphs = sections.by_ref().flat_map(|it| it.paragraphs).collect();
+                self.divide(&Section { path: Vec::new(), headings: Vec::new(), paragraphs })?;
+            }
+        }
         Ok(())
     }
 

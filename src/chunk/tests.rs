@@ -154,12 +154,13 @@ fn beyond_the_most_passages_a_document_is_divided_by_size() {
 fn sentences_beyond_a_passages_share_are_told_as_one() {
     let mut cuts = Cuts::default();
     let text = "One. Two. Three. Four.";
-    let told = |most, cuts: &mut Cuts| sentences(text, most, cuts).iter().map(|it| it.of(text)).collect::<Vec<_>>();
+    let told =
+        |most, cuts: &mut Cuts| sentences(text, None, most, cuts).iter().map(|it| it.of(text)).collect::<Vec<_>>();
     assert_eq!(told(4, &mut cuts), ["One.", "Two.", "Three.", "Four."]);
     assert_eq!(cuts.sentences, 0);
     assert_eq!(told(2, &mut cuts), ["One.", "Two. Three. Four."]);
     assert_eq!(cuts.sentences, 2);
-    assert!(sentences("", 2, &mut cuts).is_empty());
+    assert!(sentences("", None, 2, &mut cuts).is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::PassageUnit;
 use super::sections::{Section, trimmed};
 use crate::domain::Cancellation;
 use crate::error::Result;
-use crate::text;
+use crate::text::{self, Language};
 
 /// Bytes that a piece stands for at most. Embedders read a long run of letters as one unknown piece, and a passage is
 /// to be bounded all the same.
@@ -25,12 +25,27 @@ pub(super) struct Unit {
     pub(super) is_heading: bool,
 }
 
+/// What a paragraph is divided into where it is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    Sentences,
+    /// Blocks of code, and those at lines.
+    Lines,
+}
+
+impl Parts {
+    pub(super) const fn of(language: Option<Language>) -> Self {
+        if language.is_some() { Self::Lines } else { Self::Sentences }
+    }
+}
+
 /// How the units of one document are made.
 pub(super) struct Units<'a> {
     pub(super) text: &'a str,
     /// Pieces of a passage at most.
     pub(super) limit: usize,
     pub(super) unit: PassageUnit,
+    pub(super) parts: Parts,
     pub(super) count: &'a dyn Fn(&str) -> usize,
     pub(super) cancellation: &'a Cancellation,
 }
@@ -113,6 +128,9 @@ impl Units<'_> {
 
     /// Appends the sentences of a paragraph; the first has `room`.
     fn push_sentences(&self, span: &Range<usize>, room: usize, units: &mut Sink<'_, '_>) -> Result<()> {
+        if self.parts == Parts::Lines {
+            return self.push_blocks(span, room, units);
+        }
         let paragraph = self.text.get(span.clone()).unwrap_or_default();
         let mut room = room;
         for sentence in text::sentences(paragraph) {
@@ -122,6 +140,33 @@ impl Units<'_> {
                 None => self.push_words(&span, room, units)?,
             }
             room = self.limit;
+        }
+        Ok(())
+    }
+
+    /// Appends the blocks of code; one that is too long as its lines. The first has `room`.
+    fn push_blocks(&self, span: &Range<usize>, room: usize, units: &mut Sink<'_, '_>) -> Result<()> {
+        let code = self.text.get(span.clone()).unwrap_or_default();
+        let mut room = room;
+        for block in text::code_blocks(code) {
+            let block = span.start + block.start..span.start + block.end;
+            if let Some(unit) = self.fits(&block, room) {
+                units.push(unit)?;
+                room = self.limit;
+                continue;
+            }
+            let mut start = block.start;
+            for line in self.text.get(block).unwrap_or_default().split_inclusive('\n') {
+                let end = start + line.len();
+                if let Some(line) = trimmed(self.text, start..end) {
+                    match self.fits(&line, room) {
+                        Some(unit) => units.push(unit)?,
+                        None => self.push_words(&line, room, units)?,
+                    }
+                    room = self.limit;
+                }
+                start = end;
+            }
         }
         Ok(())
     }

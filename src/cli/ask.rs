@@ -95,6 +95,11 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     match &answer.writing {
         Some(writing) => show::writing(screen, answer, writing),
         None if answer.kind == AnswerKind::Nothing => {}
+        None if answer.kind == AnswerKind::Overview => {
+            screen.note("");
+            let found = format!("found by `{}`; no model was asked", answer.strategy);
+            screen.note(format!("an overview by rule: sentences about its topics, quoted word for word; {found}"));
+        }
         None => {
             screen.note("");
             screen.note(format!("sentences quoted word for word, found by `{}`; no model was asked", answer.strategy));
@@ -116,6 +121,7 @@ pub(super) fn options(
     let options = SearchOptions {
         calls_max: call.calls_max(),
         strategy: args.strategy.parse()?,
+        layers: args.layers.options()?,
         preset: if args.paper { Preset::Paper } else { Preset::Measured },
         paper_entry: args.paper_entry.parse()?,
         top_k: args.top_k,

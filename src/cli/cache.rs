@@ -13,25 +13,26 @@ use crate::domain::Usage;
 use crate::error::{Error, Result};
 use crate::files::{self, Readers};
 use crate::llm::ChatReply;
+use crate::text::counted;
 use crate::workspace::{Replies, Workspace};
 
 /// `cairn cache`.
 #[derive(Debug, Subcommand)]
 pub(super) enum CacheCommand {
-    /// Say how many replies are kept, and what they came to.
+    /// Show how many replies are kept, and what they cost.
     Stats(PlaceArgs),
-    /// Write the replies into a new file, one JSON object a line; prompts are not in it.
+    /// Write the replies to a new file, one JSON object per line, without the prompts.
     Export(CacheFileArgs),
-    /// Keep the replies of a file beside those that are there.
+    /// Add the replies of a file to those already kept.
     Import(CacheFileArgs),
-    /// Forget all replies: what was paid for will be asked again.
+    /// Delete all replies; the model will be asked, and paid for, again.
     Clear(CacheIndexArgs),
 }
 
 /// Which index.
 #[derive(Debug, Args)]
 pub(super) struct CacheIndexArgs {
-    /// Folder of the index [default: `.cairn`, or `CAIRN_INDEX`].
+    /// Folder of the index [default: `CAIRN_INDEX`, or `.cairn`].
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
 }
@@ -110,9 +111,10 @@ fn stats(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&value);
     }
     let screen = &surroundings.screen;
-    screen.line(format!("{count} replies, {:.1} MB", bytes as f64 / 1e6))?;
+    screen.line(format!("{}, {:.1} MB", counted(count, "reply"), bytes as f64 / 1e6))?;
     for OfModel { model, replies, input_tokens, output_tokens } in models {
-        screen.line(format!("{model}: {replies} replies, {input_tokens} tokens read, {output_tokens} written"))?;
+        let replies = counted(replies, "reply");
+        screen.line(format!("{model}: {replies}, {input_tokens} tokens read, {output_tokens} written"))?;
     }
     Ok(())
 }
@@ -130,7 +132,7 @@ fn export(args: &CacheFileArgs, surroundings: &Surroundings) -> Done {
         })?;
     }
     file.flush().map_err(wrong())?;
-    surroundings.screen.note(format!("{count} replies written to {}", args.file.display()));
+    surroundings.screen.note(format!("{} written to {}", counted(count, "reply"), args.file.display()));
     Ok(())
 }
 
@@ -140,14 +142,14 @@ fn import(args: &CacheFileArgs, surroundings: &Surroundings) -> Done {
     let lines = lines(&args.file)?;
     let added = workspace.replies()?.add(lines.iter().map(|(key, reply)| (key, reply.as_str())))?;
     let there = lines.len() - added;
-    surroundings.screen.note(format!("{added} replies added, {there} were there or came twice"));
+    surroundings.screen.note(format!("{} added, {there} already kept or repeated", counted(added, "reply")));
     Ok(())
 }
 
 fn clear(args: &CacheIndexArgs, surroundings: &Surroundings) -> Done {
     let workspace = workspace(args.index.as_ref(), surroundings)?;
     let count = workspace.kept_replies()?.map_or(Ok(0), |replies| replies.clear())?;
-    surroundings.screen.note(format!("{count} replies forgotten"));
+    surroundings.screen.note(format!("{} deleted", counted(count, "reply")));
     Ok(())
 }
 
@@ -156,7 +158,7 @@ fn each(replies: &Replies, visit: &mut dyn FnMut(Line) -> Result<()>) -> Result<
     replies.for_each(&mut |key, text| {
         let unread = |error: serde_json::Error| Error::Corrupt {
             path: replies.path().to_owned(),
-            reason: format!("a reply is none: {error}"),
+            reason: format!("it is not a reply: {error}"),
         };
         visit(Line {
             key: blake3::Hash::from_bytes(*key).to_hex().to_string(),
@@ -174,7 +176,7 @@ fn lines(path: &Path) -> Result<Vec<([u8; 32], String)>> {
         let wrong = |reason: String| Error::Line {
             path: path.to_owned(),
             line: number,
-            reason: format!("it is no kept reply: {reason}"),
+            reason: format!("it is not a kept reply: {reason}"),
         };
         let line: Line = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let key = blake3::Hash::from_hex(&line.key).map_err(|error| wrong(error.to_string()))?;

@@ -26,7 +26,7 @@ pub(super) async fn run(args: CloneArgs, surroundings: &Surroundings) -> Done {
     if OnnxEmbedder::is_name(&status.embedder) {
         let next = surroundings.next.command("index PATH --embedder onnx:DIR", &dir);
         screen.note(format!("its vectors are from the model `{}`", status.embedder));
-        screen.note(format!("say once where that is: {next}"));
+        screen.note(format!("name its folder once: {next}"));
         return Ok(());
     }
     screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", &dir)));

@@ -1,4 +1,4 @@
-//! Arguments of what works with Neo4j.
+//! The arguments of commands that use Neo4j.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use clap::Args;
 
 use super::args::{NEO4J, PlaceArgs};
 
-/// Which Neo4j, and who asks. What is not given is read from the environment or the file with settings.
+/// Which Neo4j to use, and how to log in. What is not given comes from the environment or the settings.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = NEO4J)]
 pub(super) struct DatabaseArgs {
-    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default of `publish`: `CAIRN_NEO4J_URI`; other
-    /// commands use Neo4j only where this is given].
+    /// Neo4j server: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like [default for `publish`: `CAIRN_NEO4J_URI`; other
+    /// commands use Neo4j only if this is given].
     #[arg(long, value_name = "URI")]
     pub(super) neo4j: Option<String>,
-    /// Who asks.
+    /// How to log in.
     #[command(flatten)]
     pub(super) login: LoginArgs,
 }
@@ -23,34 +23,32 @@ pub(super) struct DatabaseArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = NEO4J)]
 pub(super) struct GraphArgs {
-    /// Which.
+    /// The server and the login.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Where the graph is walked: memory, cypher (in Neo4j), or auto: in memory where it fits [default:
-    /// `CAIRN_NEO4J_TRAVERSAL`, or auto].
+    /// Where to walk the graph: `memory`, `cypher` (in Neo4j), or `auto` [default: `CAIRN_NEO4J_TRAVERSAL`, or auto].
     #[arg(long, value_name = "WHERE", requires = "neo4j")]
     pub(super) traversal: Option<String>,
-    /// Megabytes of memory that the graph may take [default: `CAIRN_NEO4J_MEMORY`, or 2048].
+    /// Megabytes of memory that the graph may use with `--traversal auto` [default: `CAIRN_NEO4J_MEMORY`, or 2048].
     #[arg(long, value_name = "MB", requires = "neo4j")]
     pub(super) memory: Option<String>,
-    /// Folder to keep a copy of the graph's structure in, from which it is opened faster [default:
-    /// `CAIRN_NEO4J_CACHE`, or none is kept].
+    /// Folder for a copy of the graph's structure, which opens faster [default: `CAIRN_NEO4J_CACHE`, or no copy].
     #[arg(long, value_name = "DIR", requires = "neo4j")]
     pub(super) cache: Option<PathBuf>,
 }
 
-/// Which database of a server, and who asks.
+/// The database on a server, and how to log in.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = NEO4J)]
 pub(super) struct LoginArgs {
-    /// Name of the database [default: `CAIRN_NEO4J_DATABASE`, or the server's own].
+    /// Name of the database [default: `CAIRN_NEO4J_DATABASE`, or the server's default].
     #[arg(long, value_name = "NAME")]
     pub(super) database: Option<String>,
-    /// User [default: `CAIRN_NEO4J_USER`, or `neo4j`].
+    /// User name [default: `CAIRN_NEO4J_USER`, or `neo4j`].
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
-    /// File whose first line is the password [default: `CAIRN_NEO4J_PASSWORD_FILE`, or what
-    /// `CAIRN_NEO4J_PASSWORD` says].
+    /// File whose first line is the password [default: `CAIRN_NEO4J_PASSWORD_FILE`, or the password in
+    /// `CAIRN_NEO4J_PASSWORD`].
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
 }
@@ -58,16 +56,16 @@ pub(super) struct LoginArgs {
 /// `cairn publish`.
 #[derive(Debug, Args)]
 pub(super) struct PublishArgs {
-    /// Where and how.
+    /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Where to.
+    /// The server to publish to.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Replace vectors of another embedder, and the indexes over them.
+    /// Replace vectors made by another embedder, and the vector indexes over them.
     #[arg(long)]
     pub(super) re_embed: bool,
-    /// Replace an index of another collection, or one of which more than half of the documents would go.
+    /// Replace an index of another collection, or one that would lose more than half of its documents.
     #[arg(long)]
     pub(super) replace: bool,
 }
@@ -75,10 +73,10 @@ pub(super) struct PublishArgs {
 /// `cairn status`.
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// Where and how.
+    /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// What Neo4j holds, instead of an index on disk.
+    /// The graph in Neo4j to show instead of an index on disk.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
 }
@@ -86,10 +84,10 @@ pub(super) struct StatusArgs {
 /// `cairn unpublish`.
 #[derive(Debug, Args)]
 pub(super) struct UnpublishArgs {
-    /// From where.
+    /// The server to delete from.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Do not ask first.
+    /// Do not ask for confirmation.
     #[arg(long)]
     pub(super) yes: bool,
 }
@@ -97,11 +95,11 @@ pub(super) struct UnpublishArgs {
 /// `cairn clone`.
 #[derive(Debug, Args)]
 pub(super) struct CloneArgs {
-    /// Neo4j: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like.
+    /// Neo4j server: `bolt://HOST:PORT`, `neo4j+s://HOST` and the like.
     pub(super) uri: String,
-    /// Folder of the index to make.
+    /// Folder of the new index.
     pub(super) dir: PathBuf,
-    /// Who asks.
+    /// How to log in.
     #[command(flatten)]
     pub(super) login: LoginArgs,
 }

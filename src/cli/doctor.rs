@@ -67,7 +67,7 @@ pub(super) async fn run(args: &DoctorArgs, surroundings: &Surroundings) -> Done 
         runtime(workspace, args, surroundings),
     ];
     if let Some(asked) = &args.model {
-        checks.push(model(asked, surroundings).await);
+        checks.extend(models(asked, surroundings).await);
     }
     if args.place.json {
         surroundings.print_json(&json!({ "checks": checks }))?;
@@ -158,12 +158,16 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
     )
 }
 
-/// Asks the server of a language model what it can do.
-async fn model(asked: &str, surroundings: &Surroundings) -> Check {
-    probe::run(asked, surroundings).await.map_or_else(
-        |error| Check::of_error("model", error, false, surroundings),
-        |detail| Check::works("model", detail),
-    )
+/// Asks the servers of a language model what they can do.
+async fn models(asked: &str, surroundings: &Surroundings) -> Vec<Check> {
+    let check = |(detail, fault): (String, Option<Error>)| match fault {
+        None => Check::works("model", detail),
+        Some(fault) => Check { detail, ..Check::of_error("model", fault, false, surroundings) },
+    };
+    match probe::run(asked, surroundings).await {
+        Ok(probed) => probed.into_iter().map(check).collect(),
+        Err(error) => vec![Check::of_error("model", error, false, surroundings)],
+    }
 }
 
 /// Looks for the library that runs local models.

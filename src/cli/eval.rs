@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::{ModelCallArgs, SearchModelArgs};
+use super::args::{ModelArgs, ModelCallArgs, SearchModelArgs};
 use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{
-    AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalReportArgs, EvalRetrievalArgs,
-    EvalSweepArgs,
+    AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalMatrixArgs, EvalReportArgs,
+    EvalRetrievalArgs, EvalSweepArgs,
 };
 use super::{Done, Failure, Surroundings, open, options as typed};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::eval::{
-    self, Collection, FitOptions, LiveRow, NamedResult, StandIn, read_questions, read_recorded, read_run,
+    self, Collection, FitOptions, LiveRow, MatrixMethod, MatrixOptions, NamedResult, StandIn, WorkReport,
+    read_questions, read_recorded, read_run,
 };
 use crate::files;
 use crate::neo4j::Questions;
@@ -30,6 +31,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Retrieval(args) => retrieval(args, surroundings).await,
         EvalCommand::Answers(args) => answers(args, surroundings).await,
         EvalCommand::Compare(args) => compare(&args, surroundings),
+        EvalCommand::Matrix(args) => matrix(args, surroundings).await,
         EvalCommand::Sweep(args) => sweep(args, surroundings).await,
         EvalCommand::Fit(args) => fit(args, surroundings).await,
         EvalCommand::Live(args) => live(args, surroundings).await,
@@ -48,9 +50,20 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
         write_lines(path, &lines)?;
     }
     if args.place.json {
-        return surroundings.print_json(&report);
+        surroundings.print_json(&report)?;
+    } else {
+        show(surroundings, &report.table())?;
     }
-    show(surroundings, &report.table())
+    end(report.work.as_ref(), &args.call)
+}
+
+/// Ends an evaluation with an error in which the model that was named gave nothing of use: what was printed are the
+/// figures of Cairn without it.
+fn end(work: Option<&WorkReport>, call: &ModelCallArgs) -> Done {
+    match (work.and_then(WorkReport::useless), &call.model) {
+        (Some(source), Some(model)) => Err(Error::Chat { model: model.clone(), source }.into()),
+        _ => Ok(()),
+    }
 }
 
 async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
@@ -62,9 +75,11 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
         write_lines(path, &lines)?;
     }
     if args.place.json {
-        return surroundings.print_json(&report);
+        surroundings.print_json(&report)?;
+    } else {
+        show(surroundings, &report.to_string())?;
     }
-    show(surroundings, &report.to_string())
+    end(report.work.as_ref(), &args.call)
 }
 
 async fn open_to_search(args: &AskAllArgs, role: ModelRole, surroundings: &Surroundings) -> Result<QueryEngine> {
@@ -77,6 +92,7 @@ fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptio
     let options = SearchOptions {
         calls_max: args.call.calls_max(),
         strategy: args.strategy.parse()?,
+        layers: args.layers.options()?,
         preset: preset(args.paper),
         paper_entry: args.paper_entry.parse()?,
         n_hop: args.n_hop,
@@ -134,13 +150,6 @@ async fn sweep(args: EvalSweepArgs, surroundings: &Surroundings) -> Done {
 }
 
 async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
-    if args.questions.len() != args.index.len() {
-        return Err(Failure::Library(Error::Option {
-            option: "list of indexes",
-            value: args.index.len().to_string(),
-            reason: format!("there are {} files of questions, and each needs its index", args.questions.len()),
-        }));
-    }
     if let Some(rounds) = args.rounds.iter().find(|rounds| !(1..=N_HOP_MAX).contains(*rounds)) {
         return Err(Failure::Library(Error::Option {
             option: "number of rounds",
@@ -148,15 +157,7 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
             reason: format!("it lies between 1 and {N_HOP_MAX}"),
         }));
     }
-    let mut collections = Vec::new();
-    for (questions, index) in args.questions.iter().zip(&args.index) {
-        let name = index.display().to_string();
-        collections.push(Collection {
-            name,
-            engine: open(index, &args.models, surroundings).await?,
-            questions: read_questions(questions)?,
-        });
-    }
+    let collections = collections(&args.questions, &args.index, &args.models, surroundings).await?;
     let options = FitOptions {
         folds: args.folds,
         leave_one_out: args.leave_one_out,
@@ -168,6 +169,43 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
         let text = serde_json::to_string_pretty(&report.weights).map_err(|it| Error::Internal(it.to_string()))?;
         files::write(path, text + "\n")?;
     }
+    if args.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+/// Opens indexes, each with its questions.
+async fn collections(
+    questions: &[PathBuf],
+    indexes: &[PathBuf],
+    models: &ModelArgs,
+    surroundings: &Surroundings,
+) -> Result<Vec<Collection>, Failure> {
+    if questions.len() != indexes.len() {
+        return Err(Failure::Library(Error::Option {
+            option: "list of indexes",
+            value: indexes.len().to_string(),
+            reason: format!("there are {} files of questions, and each needs its index", questions.len()),
+        }));
+    }
+    let mut collections = Vec::new();
+    for (questions, index) in questions.iter().zip(indexes) {
+        let name = index.display().to_string();
+        let engine = open(index, models, surroundings).await?;
+        collections.push(Collection { name, engine, questions: read_questions(questions)? });
+    }
+    Ok(collections)
+}
+
+async fn matrix(args: EvalMatrixArgs, surroundings: &Surroundings) -> Done {
+    let calls_max = args.max_calls.filter(|calls| *calls > 0);
+    let methods =
+        args.strategies.iter().map(|name| MatrixMethod::parse(name, calls_max)).collect::<Result<Vec<_>>>()?;
+    let collections = collections(&args.questions, &args.index, &args.models, surroundings).await?;
+    let recorded = read_recorded(&args.recorded)?;
+    let options = MatrixOptions { accuracies: args.simulate, seed: args.seed, recorded };
+    let report = eval::matrix(&collections, &methods, &options).await?;
     if args.json {
         return surroundings.print_json(&report);
     }

@@ -1,4 +1,4 @@
-//! What may be typed after `cairn eval`.
+//! The arguments of `cairn eval`.
 
 use std::path::PathBuf;
 
@@ -6,24 +6,26 @@ use clap::{Args, Subcommand};
 
 use super::args::{LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SEARCHING, SearchModelArgs};
 use super::database_args::GraphArgs;
+use super::layers_args::LayersArgs;
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
 pub(super) enum EvalCommand {
-    /// Recall, precision and rank of the documents that questions need.
+    /// Score retrieval: recall, F1 and rank of the documents that each question needs.
     Retrieval(EvalRetrievalArgs),
-    /// Exact match and F1 of answers, as the official scripts compute them.
+    /// Score answers: exact match and F1, as the official scripts compute them.
     Answers(AskAllArgs),
-    /// Say how much better one run is than another on the same questions.
+    /// Compare two runs over the same questions.
     Compare(EvalCompareArgs),
-    /// Recall, F1 and queues of a traversal by the number of its rounds and of the documents kept.
+    /// Compare strategies over several indexes, each with its questions.
+    Matrix(EvalMatrixArgs),
+    /// Score a traversal for each number of rounds and of passages returned.
     Sweep(EvalSweepArgs),
     /// Fit the weights of `trail` to questions with known supporting documents.
     Fit(EvalFitArgs),
-    /// Put questions to a real model by every method of the `HopRAG` paper and by ours, within a budget if there is
-    /// one.
+    /// Score every method of the `HopRAG` paper and ours with a real model, within a budget if you set one.
     Live(EvalLiveArgs),
-    /// Write tables and plots of results that were printed with --json.
+    /// Write tables and plots from results printed with `--json`.
     Report(EvalReportArgs),
 }
 
@@ -34,6 +36,7 @@ impl EvalCommand {
             Self::Retrieval(args) => args.asked.place.json,
             Self::Answers(args) => args.place.json,
             Self::Compare(args) => args.json,
+            Self::Matrix(args) => args.json,
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
             Self::Live(args) => args.place.json,
@@ -45,62 +48,67 @@ impl EvalCommand {
 /// `cairn eval retrieval`.
 #[derive(Debug, Args)]
 pub(super) struct EvalRetrievalArgs {
-    /// What is asked, and how.
+    /// The questions, and how they are asked.
     #[command(flatten)]
     pub(super) asked: AskAllArgs,
     /// Replace the model with a simulated judge that knows the labels and is right with this probability, 0 to 1.
     #[arg(long, value_name = "P", conflicts_with = "model", group = LANGUAGE_MODEL)]
     pub(super) simulate: Option<f64>,
-    /// Changes which verdicts of that judge are wrong.
+    /// Seed that decides which verdicts of the simulated judge are wrong.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate")]
     pub(super) seed: u64,
-    /// Replay what models said earlier: parts of questions (`subquestions` or `decomposition`) and `entities`, matched
-    /// by `question_id` or `id`.
+    /// Replay recorded replies of models: parts of questions (`subquestions` or `decomposition`) and `entities`,
+    /// matched by `question_id` or `id`.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model", group = LANGUAGE_MODEL)]
     pub(super) recorded: Vec<PathBuf>,
 }
 
-/// `cairn eval answers`, and what `cairn eval retrieval` has too.
+/// `cairn eval answers`, and the flags that `cairn eval retrieval` shares with it.
 #[derive(Debug, Args)]
 pub(super) struct AskAllArgs {
-    /// Questions, one JSON object a line: id, question, supporting (ids of documents), answers.
+    /// Questions, one JSON object per line: id, question, supporting (document ids) or passages, answers.
     #[arg(long, value_name = "FILE")]
     pub(super) questions: PathBuf,
-    /// Where and how.
+    /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// lexical, dense, hybrid, hop, trail, or auto, as `cairn ask` takes them.
+    /// lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, or auto. `level`, `dual` and `noise` ask
+    /// the language model of `--model` several times. `auto` is `trail`, or `layers` for a question about the whole,
+    /// plus the help of the language model if `--model` and `--max-calls` are given.
     #[arg(long, value_name = "S", default_value = "auto", help_heading = SEARCHING)]
     pub(super) strategy: String,
-    /// Rounds of a traversal [default: the strategy's own].
+    /// What `layers` gathers.
+    #[command(flatten)]
+    pub(super) layers: LayersArgs,
+    /// Rounds of a traversal [default: depends on the strategy].
     #[arg(long, value_name = "N", help_heading = SEARCHING)]
     pub(super) n_hop: Option<u32>,
-    /// Run the strategy with the settings of its paper.
+    /// Use the settings of the paper that the strategy comes from.
     #[arg(long, help_heading = SEARCHING)]
     pub(super) paper: bool,
-    /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
-    /// 20 different `passages`.
+    /// With `--paper`, where `hop` enters: at 20 different `passages`, or by the 20 best question `edges`, several of
+    /// which may lead to one passage.
     #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper", help_heading = SEARCHING)]
     pub(super) paper_entry: String,
-    /// Which models.
+    /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: SearchModelArgs,
-    /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
+    /// Weights of `trail`, written by `cairn eval fit` [default: `CAIRN_WEIGHTS`, or the built-in weights].
     #[arg(long, value_name = "FILE", help_heading = SEARCHING)]
     pub(super) weights: Option<PathBuf>,
-    /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
+    /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME", help_heading = SEARCHING)]
     pub(super) trail_ranker: Option<String>,
-    /// Time for each question [default: `CAIRN_DEADLINE`, or no limit].
+    /// Time limit for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS", help_heading = SEARCHING)]
     pub(super) deadline: Option<String>,
-    /// Write what was found, one line a question.
+    /// Write the results to this file, one line per question.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// What a language model does: that of `--model`, or what stands in for it.
+    /// What the language model, or its stand-in, does.
     #[command(flatten)]
     pub(super) reason: ReasonArgs,
-    /// Which language model.
+    /// The language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
     /// Answer from Neo4j instead of an index on disk.
@@ -111,13 +119,13 @@ pub(super) struct AskAllArgs {
 /// `cairn eval compare`.
 #[derive(Debug, Args)]
 pub(super) struct EvalCompareArgs {
-    /// A run, as `cairn eval retrieval --output` writes it.
+    /// A run, written by `cairn eval retrieval --output`.
     #[arg(value_name = "RUN_A")]
     pub(super) first: PathBuf,
     /// Another run over the same questions.
     #[arg(value_name = "RUN_B")]
     pub(super) second: PathBuf,
-    /// The questions of both.
+    /// The questions of both runs.
     #[arg(long, value_name = "FILE")]
     pub(super) questions: PathBuf,
     /// Print JSON.
@@ -128,29 +136,29 @@ pub(super) struct EvalCompareArgs {
 /// `cairn eval sweep`.
 #[derive(Debug, Args)]
 pub(super) struct EvalSweepArgs {
-    /// Questions, one JSON object a line: id, question, supporting (ids of documents).
+    /// Questions, one JSON object per line: id, question, supporting (document ids).
     #[arg(long, value_name = "FILE")]
     pub(super) questions: PathBuf,
-    /// Where and how.
+    /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
     /// hop or trail.
     #[arg(long, value_name = "S", default_value = "trail")]
     pub(super) strategy: String,
-    /// Run the strategy with the settings of its paper.
+    /// Use the settings of the paper that the strategy comes from.
     #[arg(long)]
     pub(super) paper: bool,
-    /// Where `hop` enters with these settings: by the 20 best `edges`, several of which may lead to one passage, or at
-    /// 20 different `passages`.
+    /// With `--paper`, where `hop` enters: at 20 different `passages`, or by the 20 best question `edges`, several of
+    /// which may lead to one passage.
     #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper")]
     pub(super) paper_entry: String,
-    /// Which models.
+    /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Weights of `trail`, as `cairn eval fit` writes them [default: `CAIRN_WEIGHTS`, or the program's own].
+    /// Weights of `trail`, written by `cairn eval fit` [default: `CAIRN_WEIGHTS`, or the built-in weights].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
-    /// linear or boosted: what ranks the best passages of `trail` [default: boosted where the weights have trees].
+    /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
 }
@@ -158,25 +166,58 @@ pub(super) struct EvalSweepArgs {
 /// `cairn eval fit`.
 #[derive(Debug, Args)]
 pub(super) struct EvalFitArgs {
-    /// Questions of each index, one JSON object a line: id, question, supporting (ids of documents).
+    /// Questions of each index, one JSON object per line: id, question, supporting (document ids) or passages.
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(super) questions: Vec<PathBuf>,
-    /// Folders of the indexes, in the order of the questions.
+    /// Folders of the indexes, in the order of the question files.
     #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
     pub(super) index: Vec<PathBuf>,
-    /// Write the weights.
+    /// Write the weights to this file.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Score each part of the questions with weights fitted on the others; 1 leaves that out.
+    /// Number of folds for cross-validation over the questions; 1 skips it.
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(super) folds: usize,
-    /// Score each index with weights fitted on the others.
+    /// Also score each index with weights fitted on the others.
     #[arg(long)]
     pub(super) leave_one_out: bool,
-    /// Rounds of a walk after which edges are learned from.
+    /// Rounds of the walk after which edges are learned.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,3")]
     pub(super) rounds: Vec<u32>,
-    /// Which models.
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `cairn eval matrix`.
+#[derive(Debug, Args)]
+pub(super) struct EvalMatrixArgs {
+    /// Questions of each index, one JSON object per line: id, question, supporting (document ids) or passages.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(super) questions: Vec<PathBuf>,
+    /// Folders of the indexes, in the order of the question files.
+    #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
+    pub(super) index: Vec<PathBuf>,
+    /// Strategies; `+pick` after one lets the model pick from what it finds. The others are compared with the first.
+    #[arg(long, value_name = "S", value_delimiter = ',', default_value = "trail,trail+pick,level,dual,noise")]
+    pub(super) strategies: Vec<String>,
+    /// Replace the model with a simulated one that knows the labels and is right with this probability, 0 to 1; each is
+    /// a row of its own.
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub(super) simulate: Vec<f64>,
+    /// Seed that decides which verdicts of the simulated model are wrong.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Replay recorded replies of models, as in `cairn eval retrieval`.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) recorded: Vec<PathBuf>,
+    /// Maximum number of calls to the model per question.
+    #[arg(long, value_name = "N")]
+    pub(super) max_calls: Option<u32>,
+    /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: ModelArgs,
     /// Print JSON.
@@ -187,30 +228,29 @@ pub(super) struct EvalFitArgs {
 /// `cairn eval live`.
 #[derive(Debug, Args)]
 pub(super) struct EvalLiveArgs {
-    /// Questions, one JSON object a line: id, question, supporting (ids of documents), answers.
+    /// Questions, one JSON object per line: id, question, supporting (document ids), answers.
     #[arg(long, value_name = "FILE")]
     pub(super) questions: PathBuf,
-    /// Where and how.
+    /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// The language model to ask, as `cairn ask --model` takes it.
+    /// The language model, as in `cairn ask --model`.
     #[arg(long, value_name = "NAME")]
     pub(super) model: String,
-    /// What the model may spend: `2.50USD`, `1e6tok`, `5000calls`; more than one may be given [default: no limit]. At
-    /// the limit the run ends, and the same command goes on. Vectors of questions, where a server makes them, are not
-    /// counted.
+    /// Spending limit for the model: `2.50USD`, `1e6tok`, `5000calls`; may be repeated [default: no limit]. When it is
+    /// reached, the run ends; the same command continues it. Question vectors made by a server are not counted.
     #[arg(long, value_name = "LIMIT")]
     pub(super) budget: Vec<String>,
-    /// Folder of the lines of every method; a run goes on with what is there.
+    /// Folder for the results of each method; an existing run is continued.
     #[arg(long, value_name = "DIR")]
     pub(super) output: PathBuf,
     /// Methods to run [default: all].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) rows: Vec<String>,
-    /// Questions to ask, from the first on [default: all].
+    /// Number of questions to ask, from the first [default: all].
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// Which models.
+    /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: ModelArgs,
     /// Answer from Neo4j instead of an index on disk.

@@ -7,8 +7,9 @@ use rustc_hash::FxHashSet;
 use super::screen::Screen;
 use super::show::Names;
 use crate::domain::{
-    AnsweredBy, EntryVertex, HopRound, Ledger, PassageId, RoundReasoning, Step, SubQuestionTrace, Verdict,
+    AnsweredBy, EntryVertex, HopRound, LayersFound, Ledger, PassageId, RoundReasoning, Step, SubQuestionTrace, Verdict,
 };
+use crate::text::counted;
 
 /// Steps of a round and entries that are shown.
 const SHOWN_MAX: usize = 8;
@@ -19,22 +20,45 @@ const SHOWN_MAX: usize = 8;
 ///
 /// If stdout is closed.
 pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Result<()> {
+    planned(screen, ledger)?;
     parts(screen, &ledger.parts)?;
     entries(screen, &ledger.entry, names)?;
     let mut shown = FxHashSet::default();
     for (round, number) in ledger.rounds.iter().zip(1..) {
         steps(screen, round, number, names, &mut shown)?;
     }
+    if let Some(found) = &ledger.layers {
+        layers(screen, found)?;
+    }
     let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
     screen.line(screen.strong(format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
+}
+
+/// Shows how a strategy with rounds of its own proceeded.
+fn planned(screen: &Screen, ledger: &Ledger) -> io::Result<()> {
+    let Some(plan) = &ledger.plan else { return Ok(()) };
+    let by = plan.routed_by.map_or("", |by| match by {
+        AnsweredBy::Model => " (by the model)",
+        AnsweredBy::Rule => " (by rule)",
+    });
+    let route = plan.route.map_or_else(String::new, |route| format!("taken as {}{by}, ", route.name()));
+    screen.line(screen.strong(format!("The question: {route}{}; {}", counted(plan.rounds, "round"), plan.end)))?;
+    for missing in &plan.missing {
+        screen.clipped(&format!("         missing: {missing}"))?;
+    }
+    // Answers to parts are shown with them.
+    for note in plan.notes.iter().filter(|_| ledger.parts.is_empty()) {
+        screen.clipped(&format!("         {}: {}", note.about, note.text))?;
+    }
+    Ok(())
 }
 
 fn parts(screen: &Screen, parts: &[SubQuestionTrace]) -> io::Result<()> {
     if parts.is_empty() {
         return Ok(());
     }
-    screen.line(screen.strong("Taken apart into"))?;
+    screen.line(screen.strong("Divided into parts"))?;
     for part in parts {
         let asked =
             if part.asked.is_empty() { "not asked: an answer is missing".to_owned() } else { part.asked.join(" ") };
@@ -87,12 +111,41 @@ fn reasoning(model: &RoundReasoning) -> String {
     let counted = [
         (count(Verdict::Necessary), "found needed"),
         (count(Verdict::Related), "found related"),
-        (count(Verdict::Irrelevant), "found of no use"),
-        (model.declined as usize, "not gone on from"),
-        (model.degraded as usize, "left to similarity"),
+        (count(Verdict::Irrelevant), "found useless"),
+        (model.declined as usize, "not followed further"),
+        (model.degraded as usize, "decided by similarity"),
     ];
     let counted = counted.iter().filter(|it| it.0 > 0).map(|(number, what)| format!(", {number} {what}"));
     format!("the language model was asked {times}{}", counted.collect::<String>())
+}
+
+/// Shows what the levels of the hierarchy say.
+fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
+    screen.line(screen.strong("Entities near the question"))?;
+    for entity in found.entities.iter().take(SHOWN_MAX) {
+        let layer = if entity.layer > 0 { format!("  layer {}", entity.layer) } else { String::new() };
+        screen.clipped(&format!("{:7.3}  {}{layer}", entity.score, entity.name))?;
+    }
+    more(screen, found.entities.len().saturating_sub(SHOWN_MAX), "more")?;
+    screen.line(screen.strong("Communities that they are in"))?;
+    for community in found.communities.iter().take(SHOWN_MAX) {
+        let (hits, level) = (counted(u64::from(community.hits), "entity"), community.level);
+        screen.clipped(&format!("         {}  ({hits}, level {level})", community.title))?;
+    }
+    more(screen, found.communities.len().saturating_sub(SHOWN_MAX), "more")?;
+    screen.line(screen.strong("Paths between their key entities"))?;
+    for bridge in found.bridges.iter().take(SHOWN_MAX) {
+        let path = bridge.paths.first().map(|path| path.join(" – "));
+        let path = path.unwrap_or_else(|| format!("{} and {} are not joined", bridge.from, bridge.to));
+        screen.clipped(&format!("         {path}"))?;
+    }
+    more(screen, found.bridges.len().saturating_sub(SHOWN_MAX), "more")?;
+    screen.line(screen.strong("Context"))?;
+    for share in &found.context {
+        let of = format!("{} of {} tokens", share.tokens, share.tokens_max);
+        screen.clipped(&format!("         {} {}, {} cut, {of}", share.rows, share.level, share.cut))?;
+    }
+    Ok(())
 }
 
 fn more(screen: &Screen, count: usize, what: &str) -> io::Result<()> {

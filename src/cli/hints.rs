@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 
 const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
                            `--config FILE` if you trust all of it; nothing was done";
-const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, once for all, in `model.confirmed` of your \
+const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, permanently, in `model.confirmed` of your \
                           own configuration, `~/.config/cairn/cairn.toml`, or name the embedder with `--embedder \
                           SERVER:MODEL`; `--strategy lexical` asks no server";
 const RUNTIME_UNNAMED: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE`, \
@@ -15,40 +15,41 @@ const RUNTIME_UNNAMED: &str = "give the library of ONNX Runtime 1.24 or later wi
 const RUNTIME_MISSING: &str = "give the library of ONNX Runtime 1.24 or later with `--onnx-runtime FILE` or \
                                `CAIRN_ONNX_RUNTIME`, or put it into the folder of the model and name that";
 /// What to do about records that are damaged: everything else is made from them.
-const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and mend it with `cairn check --repair` or by \
-     `cairn index` of the same documents; else remove the folder of the index, or name another with `--index DIR`, and \
-     index the documents again";
+const RECORDS_LOST: &str = "see what is damaged with `cairn check`, and repair it with `cairn check --repair` or by \
+    `cairn index` of the same documents; otherwise remove the folder of the index, or name another with `--index DIR`, \
+    and index the documents again";
 /// What to do about a damaged part that is made from the records.
-const DERIVED_LOST: &str = "run `cairn index` again: it makes anew from the records what is damaged";
+const DERIVED_LOST: &str = "run `cairn index` again: it rebuilds the damaged part from the records";
 /// What to do about kept replies that cannot be read.
-const REPLIES_LOST: &str = "remove the file: it only saves asking models again what they were asked before";
+const REPLIES_LOST: &str = "remove the file: it only saves calls that models have answered before";
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
 /// What to do where a folder of an index is something else, a link above all.
-const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index where there is room with \
-    `--index DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
+const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index elsewhere with `--index \
+    DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
 /// What to do where a file is something else.
-const FILE_MISPLACED: &str = "put the file itself there, or name another; of an index, what is removed and can be made \
-    from the records is made anew by `cairn index`; nothing was changed";
+const FILE_MISPLACED: &str = "put the file itself there, or name another; if it belongs to an index, remove it: `cairn \
+    index` rebuilds what can be made from the records; nothing was changed";
 /// What to do where there is too little memory.
 const OUT_OF_MEMORY: &str =
     "there is too little memory: end other programs, or give this one more; the index is as it was";
 
 /// What to do about a certificate that is not trusted.
-const UNTRUSTED: &str = "name the server as its certificate does, give the certificate of who signed it with \
-    `SSL_CERT_FILE=FILE` in the environment, or take any certificate with `bolt+ssc://`; nothing was changed";
+const UNTRUSTED: &str = "use the server name in the certificate, name the certificate of its issuer with \
+    `SSL_CERT_FILE=FILE` in the environment, or accept any certificate with `bolt+ssc://`; nothing was changed";
 /// What to do where a server speaks encrypted and we do not, or the other way round.
-const UNENCRYPTED: &str = "see whether the server is up, whether it asks for encryption (`bolt+s://`, `bolt+ssc://`) \
-    or knows none (`bolt://`), and whether the port is that of Bolt; nothing was changed";
+const UNENCRYPTED: &str = "see whether the server is up, whether it requires encryption (`bolt+s://`, `bolt+ssc://`) \
+    or does not support it (`bolt://`), and whether the port is that of Bolt; nothing was changed";
 
 /// Returns what to do next, where that does not depend on the command.
 pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::MissingPath { .. } => Some("check the path; nothing was changed"),
-        Error::NoDocuments { .. } => {
-            Some("give a folder or file of text, Markdown, HTML, tables or JSON; the index was left as it was")
-        }
+        Error::NoDocuments { .. } => Some(
+            "give a folder or file of text, Markdown, HTML, tables or JSON; `--hidden` and `--no-ignore` read what \
+                 is left out; the index was left as it was",
+        ),
         Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
         Error::FoundSettings { .. } => Some(NEEDS_TRUST),
         Error::Unconfirmed { .. } => Some(NEEDS_WORD),
@@ -58,10 +59,11 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
         Error::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
         Error::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
-        Error::Busy { .. } => Some("wait for it to end; searches go on reading the last finished version"),
-        Error::Format { .. } => Some("use the program that made it, or index anew into another folder"),
+        Error::Busy { .. } => Some("wait for it to end; searches still read the last finished version"),
+        Error::NoTopics => Some("run `cairn index` with the same paths again; nothing is read or embedded twice"),
+        Error::Format { .. } => Some("use the program that made it, or index again into another folder"),
         Error::Embedder { .. } => {
-            Some("use the embedder of the index, or give it the other with `cairn index --re-embed --embedder NAME`")
+            Some("use the embedder of the index, or switch to the other with `cairn index --re-embed --embedder NAME`")
         }
         Error::Runtime { source: RuntimeError::NotInSystem } => Some(RUNTIME_UNNAMED),
         Error::Runtime { .. } => Some(RUNTIME_MISSING),
@@ -77,22 +79,22 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::Chat { source, .. } => Some(of_chat(source)),
         Error::EmbedderServer { source, .. } if source.needs_correction() => Some(of_chat(source)),
         Error::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
-            Some("allow more: what came is kept, and the same command goes on from there")
+            Some("allow more: finished work is kept, and the same command continues from there")
         }
         Error::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => Some(
-            "its model may not be the one that the index was made with: give it to the index anew with `cairn \
-             index --re-embed --embedder NAME`, or another",
+            "its model may not be the one with which the index was made: switch the index to it with `cairn index \
+             --re-embed --embedder NAME`, or use another",
         ),
         Error::EmbedderServer { .. } => Some(
-            "see that its server runs and try again; a search with `--strategy lexical` does without it, and \
-             `cairn index --re-embed --embedder builtin` gives the index another",
+            "check that its server runs and try again; `--strategy lexical` needs no embedder, and `cairn index \
+             --re-embed --embedder builtin` switches the index to another",
         ),
         Error::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
         Error::Deadline { .. } => Some(
             "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
              was changed",
         ),
-        Error::Cancelled => Some("what was finished is kept; the same command goes on from there"),
+        Error::Cancelled => Some("finished work is kept; the same command continues from there"),
         Error::Internal(_) => Some("please report this, with the output of the same command and `-v`"),
         Error::Corrupt { path, .. } if path.ends_with("cairn.db") => Some(RECORDS_LOST),
         Error::Corrupt { path, .. } if path.ends_with("replies.db") => Some(REPLIES_LOST),
@@ -126,7 +128,7 @@ const fn of_database(error: &DatabaseError) -> &'static str {
         }
         DatabaseError::Unreachable { .. } => {
             "see whether the server runs, its disk has space and the address is right, then run the same command \
-             again: it goes on where this one stopped, and readers see the last version that was published whole"
+             again: it continues where this one stopped, and readers see the last version that was published whole"
         }
         DatabaseError::Certificate { .. } => UNTRUSTED,
         DatabaseError::Encryption { .. } => UNENCRYPTED,
@@ -147,7 +149,7 @@ const fn of_database(error: &DatabaseError) -> &'static str {
             "publish with `--replace` if that is what you want, or name another database with `--database NAME`; \
              nothing was changed"
         }
-        DatabaseError::InTheWay { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
+        DatabaseError::Conflict { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
         DatabaseError::Earlier { .. } => {
             "publish its index again with `cairn publish --neo4j URI`, which replaces it whole; nothing was changed"
         }
@@ -168,20 +170,20 @@ const fn of_database(error: &DatabaseError) -> &'static str {
         DatabaseError::Changing { .. } => "run the same command again when publishing has ended",
         DatabaseError::Memory { .. } => {
             "give the server more, with `dbms.memory.transaction.total.max` or a larger heap, then run the same \
-             command again: it goes on where this one stopped"
+             command again: it continues where this one stopped"
         }
         DatabaseError::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
         DatabaseError::Unfilled { .. } => {
             "see whether the server's disk is full, which its own log says, make space, then run the same command \
-             again: it makes them anew"
+             again: it rebuilds them"
         }
         DatabaseError::Fault { .. } => {
             "see whether its disk is full, which its own log says, make space and start it again, then run the \
-             same command again: it goes on where this one stopped, and readers see the last version that was \
+             same command again: it continues where this one stopped, and readers see the last version that was \
              published whole"
         }
         DatabaseError::Statement { .. } => {
-            "run the same command again: it goes on where this one stopped; the server's own log says more"
+            "run the same command again: it continues where this one stopped; the server's own log says more"
         }
     }
 }
@@ -194,7 +196,9 @@ const fn of_chat(error: &ChatError) -> &'static str {
         ChatError::Key { .. } => {
             "give a key in `CAIRN_MODEL_KEY`, or a file with it as `model.key_file` in your own cairn.toml"
         }
-        ChatError::Request { .. } => "check the name of the model, and what its server takes",
+        ChatError::Request { .. } => {
+            "check the name of the model, and what its server takes: `cairn doctor --probe --model …` finds out"
+        }
         ChatError::NoPrice { .. } => "give its price in the file of `model.prices`, or a budget of calls or tokens",
         ChatError::Budget { .. } => "allow more, or ask without a model",
         ChatError::NotRecorded { .. } => {
@@ -204,21 +208,26 @@ const fn of_chat(error: &ChatError) -> &'static str {
             "replay with the documents or question, index, options and embedder of the recording, or record again"
         }
         ChatError::Store { .. } => "check the file, its permissions and free space",
+        ChatError::Interrupted { .. } | ChatError::Timeout { .. } => {
+            "try again later, or ask without a model; the call may have cost something, and the next command makes it \
+             again"
+        }
         ChatError::RateLimited { .. }
         | ChatError::Server { .. }
         | ChatError::Unreachable { .. }
-        | ChatError::Interrupted { .. }
-        | ChatError::Timeout { .. }
         | ChatError::CircuitOpen { .. } => "try again later, or ask without a model",
         ChatError::Useless { .. } => {
             "see what it says (`cairn doctor --probe --model …` tries each task), then try again, with \
-             `--retry-failed` for passages that got nothing; or try another model"
+             `--retry-failed` for passages without questions; or try another model"
         }
-        ChatError::TooLarge { .. }
-        | ChatError::Malformed { .. }
-        | ChatError::Vectors { .. }
-        | ChatError::Refused { .. }
-        | ChatError::Truncated { .. } => "try another model, or ask without one",
+        ChatError::TooLarge { .. } | ChatError::Malformed { .. } | ChatError::Vectors { .. } => {
+            "try another model, or ask without one; the call may have cost something"
+        }
+        ChatError::Refused { .. } => "try another model, or ask without one",
+        ChatError::Truncated { .. } => {
+            "if the model thinks before it replies, give it more room with `model.thinking_tokens` in your own \
+             configuration; otherwise try another, or ask without one"
+        }
     }
 }
 

@@ -3,22 +3,26 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::args::IndexArgs;
+use super::index_args::{IndexArgs, WalkArgs};
 use super::publish::{self, publish_from};
-use super::{Done, Surroundings, index_model, progress};
+use super::watch::Watch;
+use super::{Done, Failure, Surroundings, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::config::{self, ModelRole, Settings};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::EDGES_MAX;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
 use crate::index::{
-    FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder, Sources, index, re_embed,
+    EntityTypesBy, ExtractOptions, FailedReplies, IndexOptions, IndexReport, ModelQuestions, MostGone, OtherEmbedder,
+    QuestionsBy, ReportsBy, Sources, index, re_embed,
 };
-use crate::ingest::{IngestOptions, Rows};
+use crate::ingest::{IngestOptions, Rows, WalkOptions};
 use crate::neo4j::{OtherVectors, PublishOptions};
-use crate::skill::QuestionCalls;
+use crate::skill::{EntityTypes, Performers, QuestionCalls};
 use crate::text::counted;
+use crate::workspace::Workspace;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -28,49 +32,118 @@ const SKIPS_SHOWN_MAX: usize = 10;
 /// Runs `cairn index`.
 pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
-    let (sink, bar) = progress::sink(surroundings.screen);
-    let cancellation = surroundings.cancellation.clone();
-    let options = IndexOptions {
-        progress: Some(sink),
-        cancellation,
-        calls_at_once: surroundings.setup.limits(ModelRole::Index).concurrency,
-        ..options(&args, &surroundings.setup.settings)?
-    };
+    let options = options(&args, surroundings)?;
     let sources = sources(&args, &options)?;
     let names_none = matches!(&sources, Sources::Paths(paths) if paths.is_empty());
     if !(names_none && options.other_embedder == OtherEmbedder::ReEmbed) {
         sources.check()?;
     }
     if args.language_model.dry_run {
-        drop(bar);
         return index_model::dry_run(&args, &path, &sources, &options, surroundings).await;
     }
+    // Before the first run: what changes meanwhile is indexed by the next.
+    let watch = if args.watch { Some(begin_to_watch(&sources, &options, surroundings)?) } else { None };
     let fill = args.fill_options(options.other_embedder);
-    let (mut workspace, performers) = surroundings.setup.open_to_fill(&path, &fill).await?;
-    let report = if names_none {
-        re_embed(&mut workspace, &performers, &options).await
-    } else {
-        index(&mut workspace, &sources, &performers, &options).await
-    };
-    drop(bar);
-    let report = report?;
-    let names_database = args.database.neo4j.is_some();
-    if !args.place.json {
-        surroundings.setup.tell_what_is_unset(&workspace)?;
-        say(&report, &path, surroundings);
+    let (workspace, performers) = surroundings.setup.open_to_fill(&path, &fill).await?;
+    let (sources, warned) = (&sources, Vec::new());
+    let (args, path, is_unpublished) = (&args, path.as_path(), false);
+    let mut run = Run { args, path, sources, workspace, performers, options, surroundings, warned, is_unpublished };
+    run.once(names_none, Reports::Whole).await?;
+    match watch {
+        Some(watch) => run.whenever_files_change(watch).await,
+        None => Ok(()),
     }
-    if names_database {
-        let publishing =
-            PublishOptions { other_vectors: other_vectors(options.other_embedder), ..PublishOptions::default() };
-        let published = publish_from(&path, &args.database, publishing, surroundings).await?;
+}
+
+fn begin_to_watch(sources: &Sources, options: &IndexOptions, surroundings: &Surroundings) -> Result<Watch> {
+    match sources {
+        Sources::Paths(paths) => Watch::begin(paths, &options.ingest.walk, &surroundings.screen),
+        Sources::Documents(_) | Sources::Bytes { .. } => Err(Error::Option {
+            option: "list of sources",
+            value: STDIN.to_owned(),
+            reason: "files and folders can be watched, standard input cannot".to_owned(),
+        }),
+    }
+}
+
+/// What is said of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reports {
+    /// All there is to say.
+    Whole,
+    /// A line, where it made a version, and what went wrong.
+    Changes,
+}
+
+/// Runs over the same sources, one or several.
+struct Run<'a> {
+    args: &'a IndexArgs,
+    path: &'a Path,
+    sources: &'a Sources,
+    workspace: Workspace,
+    performers: Performers,
+    options: IndexOptions,
+    surroundings: &'a Surroundings,
+    /// What the last run warned of.
+    warned: Vec<String>,
+    /// Whether a version is there that was to be published and is not.
+    is_unpublished: bool,
+}
+
+impl Run<'_> {
+    async fn once(&mut self, names_none: bool, reports: Reports) -> Done {
+        let Self { args, path, sources, workspace, performers, options, surroundings, .. } = self;
+        let (sink, bar) = progress::sink(surroundings.screen);
+        let options = IndexOptions { progress: Some(sink), ..options.clone() };
+        let report = if names_none {
+            re_embed(workspace, performers, &options).await
+        } else {
+            index(workspace, sources, performers, &options).await
+        };
+        drop(bar);
+        let report = report?;
+        let warned = std::mem::replace(&mut self.warned, report.warnings.clone());
         if !args.place.json {
-            publish::say(&published, &args.database, surroundings);
+            surroundings.setup.tell_what_is_unset(workspace)?;
+            match reports {
+                Reports::Whole => say(&report, path, surroundings),
+                Reports::Changes => say_changes(&report, &warned, path, surroundings),
+            }
         }
+        let names_database = args.database.neo4j.is_some();
+        self.is_unpublished |= names_database && report.is_new_version;
+        if names_database && (reports == Reports::Whole || self.is_unpublished) {
+            let publishing =
+                PublishOptions { other_vectors: other_vectors(options.other_embedder), ..PublishOptions::default() };
+            let published = publish_from(path, &args.database, publishing, surroundings).await?;
+            self.is_unpublished = false;
+            if !args.place.json {
+                publish::say(&published, &args.database, surroundings);
+            }
+        }
+        if args.place.json && (reports == Reports::Whole || report.is_new_version) {
+            surroundings.print_json(&report)?;
+        }
+        index_model::end(report.model.as_ref())?;
+        index_model::end(report.extracted.as_ref().map(|it| &it.asked))?;
+        index_model::end(report.reported.as_ref())
     }
-    if args.place.json {
-        surroundings.print_json(&report)?;
+
+    /// Goes on until a stop is asked for. A run that fails is told of, and the next change begins another.
+    async fn whenever_files_change(&mut self, mut watch: Watch) -> Done {
+        let Surroundings { screen, cancellation, .. } = self.surroundings;
+        screen.note("watching for changes; Ctrl-C ends");
+        while watch.changed(cancellation, screen).await? {
+            match self.once(false, Reports::Changes).await {
+                Err(Failure::Library(error)) if error.kind() == ErrorKind::Cancelled => break,
+                Err(Failure::Library(error)) => {
+                    let _status = super::report(self.surroundings, &error, self.args.place.json);
+                }
+                done => done?,
+            }
+        }
+        Ok(())
     }
-    index_model::end(report.model.as_ref())
 }
 
 /// Returns what is to be read: standard input stands alone.
@@ -101,7 +174,8 @@ const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     }
 }
 
-fn options(args: &IndexArgs, settings: &Settings) -> Result<IndexOptions> {
+fn options(args: &IndexArgs, surroundings: &Surroundings) -> Result<IndexOptions> {
+    let settings = &surroundings.setup.settings;
     if args.passage_tokens < PASSAGE_TOKENS_MIN {
         return Err(Error::Option {
             option: "limit of word pieces",
@@ -116,6 +190,7 @@ fn options(args: &IndexArgs, settings: &Settings) -> Result<IndexOptions> {
             title_field: (args.title_field != "none").then(|| args.title_field.clone()),
             text_field: args.text_field.clone(),
             rows: if args.rows { Rows::Each } else { Rows::Together },
+            walk: walk(&args.walk),
             worker: config::own_program(),
             converters: settings.converters.clone(),
             ..IngestOptions::default()
@@ -126,11 +201,51 @@ fn options(args: &IndexArgs, settings: &Settings) -> Result<IndexOptions> {
         },
         model_questions: if asked.keep_rule_questions { ModelQuestions::Beside } else { ModelQuestions::Instead },
         question_calls: if asked.separate_questions { QuestionCalls::Separate } else { QuestionCalls::Together },
+        questions_by: if asked.rule_questions { QuestionsBy::Rule } else { QuestionsBy::Model },
+        extract: if asked.extract { Some(extract(&asked.entity_types, settings)?) } else { None },
+        reports_by: if asked.reports { ReportsBy::Model } else { ReportsBy::Rule },
         failed_replies: if asked.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
         most_gone: if args.remove { MostGone::Remove } else { MostGone::Keep },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
+        cancellation: surroundings.cancellation.clone(),
+        calls_at_once: surroundings.setup.limits(ModelRole::Index).concurrency,
+        hierarchy: hierarchy(args.hierarchy.as_ref().or(settings.hierarchy.as_ref()))?,
         ..IndexOptions::default()
+    })
+}
+
+fn walk(args: &WalkArgs) -> WalkOptions {
+    WalkOptions {
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        hidden: args.hidden,
+        ignored: args.no_ignore,
+        depth_max: args.max_depth.map(|depth| depth as usize),
+    }
+}
+
+/// Returns how entities are looked for, of the types that are named, or that the settings name.
+fn extract(types: &[String], settings: &Settings) -> Result<ExtractOptions> {
+    let usual = settings.entity_types.as_deref().unwrap_or_default();
+    let types = match if types.is_empty() { usual } else { types } {
+        [] => EntityTypesBy::default(),
+        [propose] if propose == "propose" => EntityTypesBy::Model,
+        named => EntityTypesBy::Named(EntityTypes::parse(named).map_err(|reason| Error::Option {
+            option: "list of entity types",
+            value: named.join(","),
+            reason,
+        })?),
+    };
+    Ok(ExtractOptions { types })
+}
+
+fn hierarchy(name: Option<&String>) -> Result<HierarchyPreset> {
+    let Some(name) = name else { return Ok(HierarchyPreset::default()) };
+    HierarchyPreset::of_name(name).ok_or_else(|| Error::Option {
+        option: "hierarchy",
+        value: name.clone(),
+        reason: format!("it is one of {}", HierarchyPreset::ALL.map(HierarchyPreset::name).join(", ")),
     })
 }
 
@@ -151,30 +266,8 @@ fn quota(within: Option<usize>, across: Option<usize>) -> Result<EdgeQuota> {
 
 fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
-    let (documents, counts) = (&report.documents, &report.counts);
-    if report.is_new_version {
-        screen.note(format!(
-            "{} ({} added, {} changed, {} removed), {}, {}, {}, version {}, {:.1} s",
-            counted(counts.documents, "document"),
-            documents.added,
-            documents.changed,
-            documents.removed,
-            counted(counts.passages, "passage"),
-            counted(counts.incoming + counts.outgoing, "question"),
-            counted(counts.edges, "question edge"),
-            report.version,
-            report.seconds
-        ));
-    } else {
-        let documents = counted(counts.documents, "document");
-        screen.note(format!("nothing changed: {documents}, version {}", report.version));
-    }
-    if let Some(model) = &report.model {
-        index_model::say(model, path, surroundings);
-    }
-    if let Some(vectors) = &report.vectors {
-        index_model::say_vectors(vectors, screen);
-    }
+    screen.note(line(report));
+    say_models(report, path, surroundings);
     for warning in &report.warnings {
         screen.note(format!("warning: {warning}"));
     }
@@ -183,10 +276,58 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     }
     if report.skips.len() > SKIPS_SHOWN_MAX {
         screen.note(format!(
-            "… and {} more; `{}` names all",
+            "… and {} more; `{}` lists all",
             report.skips.len() - SKIPS_SHOWN_MAX,
             surroundings.next.command("status", path)
         ));
     }
     screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", path)));
+}
+
+/// Says what is new after a run among several: `warned` was said of the one before.
+fn say_changes(report: &IndexReport, warned: &[String], path: &Path, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
+    if report.is_new_version {
+        screen.note(line(report));
+        say_models(report, path, surroundings);
+    }
+    for warning in report.warnings.iter().filter(|it| !warned.contains(it)) {
+        screen.note(format!("warning: {warning}"));
+    }
+}
+
+/// Says what models and embedders behind servers did.
+fn say_models(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
+    if let Some(model) = &report.model {
+        index_model::say(model, path, surroundings);
+    }
+    if let Some(extracted) = &report.extracted {
+        index_model::say_extracted(extracted, path, surroundings);
+    }
+    if let Some(reported) = &report.reported {
+        index_model::say_reported(reported, path, surroundings);
+    }
+    if let Some(vectors) = &report.vectors {
+        index_model::say_vectors(vectors, &surroundings.screen);
+    }
+}
+
+/// Returns the line that says what a run came to.
+fn line(report: &IndexReport) -> String {
+    let (documents, counts) = (&report.documents, &report.counts);
+    if !report.is_new_version {
+        return format!("nothing changed: {}, version {}", counted(counts.documents, "document"), report.version);
+    }
+    format!(
+        "{} ({} added, {} changed, {} removed), {}, {}, {}, version {}, {:.1} s",
+        counted(counts.documents, "document"),
+        documents.added,
+        documents.changed,
+        documents.removed,
+        counted(counts.passages, "passage"),
+        counted(counts.incoming + counts.outgoing, "question"),
+        counted(counts.edges, "question edge"),
+        report.version,
+        report.seconds
+    )
 }

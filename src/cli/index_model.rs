@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::IndexArgs;
+use super::index_args::IndexArgs;
 use super::screen::Screen;
 use super::{Done, Surroundings};
 use crate::domain::{Cost, Usage};
 use crate::error::{Error, Result};
-use crate::index::{Estimate, IndexOptions, ModelReport, Sources, StageEstimate, StoppedBy, VectorReport, estimate};
+use crate::index::{
+    Estimate, ExtractReport, IndexOptions, ModelReport, Sources, StageEstimate, VectorReport, estimate,
+};
 use crate::setup::Calls;
 use crate::text::counted;
 
@@ -39,6 +41,9 @@ pub(super) async fn dry_run(
     ))?;
     for stage in &estimate.stages {
         screen.line(line(stage))?;
+        if let Some([least, most]) = stage.output_tokens_range {
+            screen.line(format!("  no reply of this model was counted yet: {least} to {most} tokens out"))?;
+        }
     }
     match estimate.stages.len() {
         0 => screen.line("no server would be asked: no model is named, and vectors are made here")?,
@@ -50,9 +55,9 @@ pub(super) async fn dry_run(
     }
     if let Some(fits) = estimate.fits_budget {
         let fits = if fits { "fits" } else { "does not fit" };
-        screen.line(format!("that {fits} into the budget, as far as it is known beforehand"))?;
+        screen.line(format!("the estimate {fits} into the budget"))?;
     }
-    Ok(screen.line("nothing was written, and nobody was asked")?)
+    Ok(screen.line("nothing was written, and no server was called")?)
 }
 
 async fn estimated(
@@ -97,33 +102,63 @@ fn money(cost: Option<&Cost>) -> String {
 
 /// Says what asking came to, on stderr.
 pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
-    let screen = &surroundings.screen;
     let ModelReport { model, written, spent, .. } = report;
-    screen.note(format!("{model} wrote the questions of {}; {spent}", counted(written, "passage")));
+    surroundings.screen.note(format!("{model} wrote the questions of {}; {spent}", counted(written, "passage")));
+    say_failures(report, ("passage", "keeps the questions it had"), path, surroundings);
+}
+
+/// Says what asking for entities came to, on stderr.
+pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &Surroundings) {
+    let (screen, ModelReport { model, written, spent, .. }) = (&surroundings.screen, &report.asked);
+    screen.note(format!(
+        "{model} found {} and {} in {}; {spent}",
+        counted(report.entities, "entity"),
+        counted(report.relations, "relation"),
+        counted(written, "passage")
+    ));
+    let dropped = report.dropped;
+    if dropped.entities + dropped.relations > 0 {
+        let (entities, relations) = (counted(dropped.entities, "entity"), counted(dropped.relations, "relation"));
+        screen.note(format!("{entities} and {relations} more were left out: the passage does not say so"));
+    }
+    say_failures(&report.asked, ("passage", "has no entities of this model"), path, surroundings);
+}
+
+/// Says what asking for reports came to, on stderr.
+pub(super) fn say_reported(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
+    let ModelReport { model, written, spent, .. } = report;
+    surroundings.screen.note(format!("{model} wrote about {}; {spent}", counted(written, "topic")));
+    say_failures(report, ("topic", "keeps what was said of it"), path, surroundings);
+}
+
+/// Says about what a model gave nothing of use, and why it was asked no more.
+fn say_failures(report: &ModelReport, (what, outcome): (&str, &str), path: &Path, surroundings: &Surroundings) {
+    let screen = &surroundings.screen;
     for failed in report.failed.iter().take(FAILED_SHOWN_MAX) {
         let (source, reason) = (&failed.source, &failed.reason);
-        screen.note(format!("warning: {source} keeps the questions it had: {reason}"));
+        screen.note(format!("warning: {source} {outcome}: {reason}"));
     }
     let status = surroundings.next.command("status", path);
     if report.failed.len() > FAILED_SHOWN_MAX {
-        screen.note(format!("… and {} more; `{status}` names all", report.failed.len() - FAILED_SHOWN_MAX));
+        screen.note(format!("… and {} more; `{status}` lists all", report.failed.len() - FAILED_SHOWN_MAX));
     }
     if !report.failed.is_empty() {
-        screen.note("hint: `--retry-failed` asks anew about passages for which a reply that is of no use is kept");
+        screen.note("hint: `--retry-failed` asks again about what has a kept reply that cannot be used");
     }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
             "warning: the model was not asked about {}: {stopped}; what is done is indexed, and the same command \
-             goes on",
-            counted(report.left, "passage"),
+             continues",
+            counted(report.left, what),
         ));
     }
 }
 
-/// Ends a run in whose last replies there was nothing of use with an error: what was paid for them bought nothing.
+/// Ends a run with an error in whose replies, or the last of them, there was nothing of use: what was paid for them
+/// bought nothing.
 pub(super) fn end(report: Option<&ModelReport>) -> Done {
     match report {
-        Some(ModelReport { model, stopped_by: Some(StoppedBy::Useless), useless: Some(source), .. }) => {
+        Some(ModelReport { model, useless: Some(source), .. }) => {
             Err(Error::Chat { model: model.clone(), source: source.clone() }.into())
         }
         _ => Ok(()),
@@ -136,7 +171,8 @@ pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
     screen.note(format!("{embedder} made the vectors of {}; {spent}", counted(made, "text")));
     if let Some(stopped) = stopped {
         screen.note(format!(
-            "warning: no vector yet for {}: {stopped}; they are found by words and names, and the same command goes on",
+            "warning: no vector yet for {}: {stopped}; they are found by words and names until the same command \
+             continues",
             counted(left, "text"),
         ));
     }

@@ -9,13 +9,16 @@ mod database_args;
 mod deadline;
 mod demo;
 mod doctor;
+mod entities;
 mod eval;
 mod eval_args;
 mod explain;
 mod export;
 mod hints;
 mod index;
+mod index_args;
 mod index_model;
+mod layers_args;
 mod next;
 mod options;
 mod path;
@@ -28,6 +31,8 @@ mod show;
 mod snippet;
 mod status;
 mod streamed;
+mod topics;
+mod watch;
 mod worker;
 
 use std::io;
@@ -111,7 +116,7 @@ pub fn main() -> u8 {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            screen.note(format!("error: threads and their events cannot be had: {error}"));
+            screen.note(format!("error: cannot start threads: {error}"));
             return exit_status(ErrorKind::Io);
         }
     };
@@ -138,7 +143,7 @@ async fn run_until_interrupted(command: Command, surroundings: &Arc<Surroundings
     let screen = &surroundings.screen;
     let interrupted = async {
         if is_patient && tokio::signal::ctrl_c().await.is_ok() {
-            screen.note("stopping after the work in hand; Ctrl-C once more stops now");
+            screen.note("finishing the work in progress; press Ctrl-C again to stop now");
             surroundings.cancellation.cancel();
         }
         if tokio::signal::ctrl_c().await.is_err() {
@@ -181,6 +186,8 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
+        Command::Topics(args) => topics::run(&args, surroundings),
+        Command::Entities(command) => entities::run(&command, surroundings),
         Command::Status(args) => status::run(&args, surroundings).await,
         Command::Unpublish(args) => publish::unpublish(&args, surroundings).await,
         Command::Cache(command) => cache::run(&command, surroundings),
@@ -203,6 +210,8 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Path(args) => args.place.json,
+        Command::Topics(args) => args.place.json,
+        Command::Entities(command) => command.place().json,
         Command::Status(args) => args.place.json,
         Command::Publish(args) => args.place.json,
         Command::Check(args) => args.place.json,

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::args::{IndexArgs, ModelArgs, ModelCallArgs, RecordingArgs, SearchModelArgs};
+use super::args::{ModelArgs, ModelCallArgs, RecordingArgs, SearchModelArgs};
 use super::database_args::{DatabaseArgs, GraphArgs};
+use super::index_args::IndexArgs;
 use crate::config::{Database, ModelRole};
 use crate::index::OtherEmbedder;
 use crate::neo4j::Questions;

@@ -1,23 +1,41 @@
 //! `cairn doctor --probe`: what the server of a language model can do, found out once and remembered.
 
 use super::Surroundings;
-use crate::error::Result;
+use crate::domain::ChatError;
+use crate::error::{Error, Result};
 use crate::llm::{Abilities, FormSupport};
 use crate::setup::Probed;
 use crate::skill::Trial;
 
-/// Asks the server of a model what it can do, remembers it, and says it.
+/// Asks the servers of a model what they can do, remembers it, and says it: of each, with the fault where no skill
+/// works.
 ///
 /// # Errors
 ///
-/// If there is no such server, or it does not reply.
-pub(super) async fn run(asked: &str, surroundings: &Surroundings) -> Result<String> {
-    let Probed { model, abilities, trials, remembered } = surroundings.setup.probe(asked).await?;
+/// If there is no such server.
+pub(super) async fn run(asked: &str, surroundings: &Surroundings) -> Result<Vec<(String, Option<Error>)>> {
+    let said = |(name, probed): (String, Result<Probed>)| match probed {
+        Ok(probed) => (text(&probed), fault(&probed)),
+        Err(error) => (format!("{name}: {}", error.with_causes()), Some(error)),
+    };
+    Ok(surroundings.setup.probe(asked).await?.into_iter().map(said).collect())
+}
+
+fn text(probed: &Probed) -> String {
+    let Probed { model, abilities, trials, remembered } = probed;
     let place = match remembered {
         Some(path) => format!("; remembered in {}", path.display()),
         None => "; not remembered, since there is no folder for caches".to_owned(),
     };
-    Ok(format!("{model}: {}; {}{place}", said(abilities), tried(&trials)))
+    format!("{model}: {}; {}{place}", said(*abilities), tried(trials))
+}
+
+/// Returns what is wrong with a model that can do nothing that a command will ask of it.
+fn fault(probed: &Probed) -> Option<Error> {
+    let last = probed.trials.last()?.problem.clone()?;
+    let replies = u32::try_from(probed.trials.len()).unwrap_or(u32::MAX);
+    let is_useless = probed.trials.iter().all(|trial| trial.problem.is_some());
+    is_useless.then(|| Error::Chat { model: probed.model.clone(), source: ChatError::Useless { replies, last } })
 }
 
 /// Says which skills work, and why others do not.
@@ -34,8 +52,8 @@ fn tried(trials: &[Trial]) -> String {
 
 fn said(abilities: Abilities) -> String {
     let form = match abilities.form {
-        Some(FormSupport::Schema) => "keeps to a JSON schema",
-        Some(FormSupport::Object) => "has a JSON mode and is not known to keep to a schema",
+        Some(FormSupport::Schema) => "follows a JSON schema",
+        Some(FormSupport::Object) => "has a JSON mode and is not known to follow a schema",
         Some(FormSupport::Tool) => "calls functions, and has neither JSON schema nor JSON mode",
         Some(FormSupport::Prompt) => "has neither JSON schema nor JSON mode nor functions",
         None => "replies at such length that its form is not known",
@@ -43,5 +61,10 @@ fn said(abilities: Abilities) -> String {
     let temperature = if abilities.takes_temperature { "takes" } else { "refuses" };
     let usage = if abilities.reports_usage { "says" } else { "does not say" };
     let pieces = if abilities.streams { "streams" } else { "does not stream" };
-    format!("{form}, {temperature} temperature 0, {usage} how many tokens it took, {pieces}")
+    let system = if abilities.takes_system { "" } else { ", takes no system message" };
+    let thinks = match abilities.thinking_tokens {
+        0 => String::new(),
+        tokens => format!(", gets {tokens} tokens to think beside a reply (`model.thinking_tokens` sets it)"),
+    };
+    format!("{form}, {temperature} temperature 0{system}, {usage} how many tokens it took, {pieces}{thinks}")
 }

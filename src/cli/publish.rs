@@ -58,7 +58,8 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
     }
     if *detached > 0 {
         screen.note(format!(
-            "{detached} relationships of others' went with the nodes that they hung on; nodes of others' stay"
+            "{detached} relationships that Cairn did not create were deleted with the nodes that they were attached \
+             to; other nodes stay"
         ));
     }
     if let Some(seconds) = report.index_seconds {
@@ -89,7 +90,7 @@ pub(super) async fn unpublish(args: &UnpublishArgs, surroundings: &Surroundings)
         }));
     }
     neo4j::unpublish(&session).await?;
-    screen.note(format!("Neo4j at `{}` holds no index of Cairn any more; nodes of others' stay", target.shown()));
+    screen.note(format!("Neo4j at `{}` no longer holds an index of Cairn; other nodes stay", target.shown()));
     Ok(())
 }
 
@@ -99,11 +100,11 @@ fn what_goes(found: &Unpublishing, target: &Target) -> String {
     let of = collection.map(|it| format!(" of the collection {it}")).unwrap_or_default();
     let torn = match detached {
         0 => String::new(),
-        count => format!(", and {} of others' that hang on them", counted(*count, "relationship")),
+        count => format!(", with {} attached to them that Cairn did not create", counted(*count, "relationship")),
     };
     format!(
-        "Neo4j at `{}` holds {} and {} of Cairn{of}; they would go{torn}, with constraints and indexes whose names \
-         begin with `cairn_`; {} of others' would stay",
+        "Neo4j at `{}` holds {} and {} of Cairn{of}; they would be deleted{torn}, and so would the constraints and \
+         indexes whose names begin with `cairn_`; {} that Cairn did not create would stay",
         target.shown(),
         counted(*nodes, "node"),
         counted(*relationships, "relationship"),

@@ -7,8 +7,8 @@ use std::io;
 use super::screen::{Screen, Styled};
 use super::snippet::shown_lines;
 use crate::domain::{
-    Answer, AnswerKind, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Spelling, Step, StepKind, StopReason,
-    Why, Writing, WrittenSentence,
+    Answer, AnswerKind, Citation, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Spelling, Step, StepKind,
+    StopReason, Why, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -115,8 +115,8 @@ fn why(why: &Why, path: &[Step]) -> Option<String> {
     let named = is_named.then_some("named in the question");
     let counted = match (words.len(), missing.len()) {
         (0, 0) => None,
-        (0, _) if path.is_empty() => Some("close in meaning, without a word of the question".to_owned()),
-        (0, _) => Some("without a word of the question".to_owned()),
+        (0, _) if path.is_empty() => Some("close in meaning, with no word of the question".to_owned()),
+        (0, _) => Some("with no word of the question".to_owned()),
         (_, 0) => Some("all words of the question".to_owned()),
         (has, lacks) => {
             let lacked = missing.iter().take(WORDS_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -141,7 +141,7 @@ fn near_equal(hit: &Hit) -> Option<String> {
 /// Says on stderr what was searched for instead of what was typed.
 pub(super) fn spellings(screen: &Screen, ledger: &Ledger) {
     for Spelling { typed, searched } in &ledger.spellings {
-        screen.note(format!("searched for “{searched}” instead of “{typed}”, which the index does not know"));
+        screen.note(format!("searched for “{searched}” instead of “{typed}”, which is not in the index"));
     }
 }
 
@@ -172,6 +172,10 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
         }
     } else {
         for (citation, number) in answer.citations.iter().zip(1..) {
+            if let Some(topic) = topic(answer, citation) {
+                screen.line("")?;
+                screen.line(screen.strong(topic))?;
+            }
             quotation(screen, &citation.quote, number)?;
         }
     }
@@ -191,6 +195,13 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
         self::path(screen, names, path)?;
     }
     Ok(())
+}
+
+/// Returns the topic of an overview that a sentence is quoted for.
+fn topic<'a>(answer: &'a Answer, citation: &Citation) -> Option<&'a str> {
+    let layers = answer.ledger.layers.as_deref().filter(|_| answer.kind == AnswerKind::Overview)?;
+    let topic = layers.communities.iter().find(|topic| topic.findings.contains(citation))?;
+    Some(topic.title.as_str())
 }
 
 /// Shows a quotation with its number; code and lists keep their lines.
@@ -222,7 +233,7 @@ fn has_lines(text: &str) -> bool {
 pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Result<()> {
     let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
     let cited = cited.concat();
-    let doubt = if sentence.is_supported { "" } else { " (not borne out by what it cites)" };
+    let doubt = if sentence.is_supported { "" } else { " (not supported by what it cites)" };
     screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
 }
 
@@ -232,13 +243,13 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
     let strategy = &answer.strategy;
     let what = match (&writing.degraded, answer.kind) {
         (Some(why), _) => {
-            format!("sentences quoted word for word, found by `{strategy}`; `{model}` was of no use: {why}")
+            format!("sentences quoted word for word, found by `{strategy}`; `{model}` gave no usable answer: {why}")
         }
         (None, AnswerKind::Nothing) => format!("`{model}` found no answer in what `{strategy}` found"),
         (None, _) => {
             let check = match writing.checked_by {
-                CitationCheck::Rule => "by rule, the words of each sentence were looked for in what it cites",
-                CitationCheck::Model => "it judged whether what each sentence cites bears it out",
+                CitationCheck::Rule => "a rule looked for the words of each sentence in the passages that it cites",
+                CitationCheck::Model => "it judged whether each sentence is supported by the passages that it cites",
             };
             format!("written by `{model}` from what `{strategy}` found; {check}")
         }
@@ -258,12 +269,12 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
         screen.note(said);
     }
     for (skill, SkillCalls { asked, unusable, last }) in work.skills.iter().filter(|(skill, _)| *skill != "pick") {
-        let why = last.as_ref().map_or_else(String::new, |last| format!(", {unusable} of no use; the last: {last}"));
+        let why = last.as_ref().map_or_else(String::new, |last| format!(", {unusable} unusable; the last: {last}"));
         let times = if *asked == 1 { "once".to_owned() } else { format!("{asked} times") };
         screen.note(format!("asked to {skill} {times}{why}"));
     }
     if work.stop != StopReason::Finished {
-        screen.note(format!("asked nothing more: {}", work.stop));
+        screen.note(format!("no more calls: {}", work.stop));
     }
     screen.note(format!("`{}` found these with {}", work.model, work.spent));
 }
@@ -316,7 +327,7 @@ mod tests {
         };
         assert_eq!(said(&["a", "b"], &["c"], false), "2 of 3 words of the question; not: c");
         assert_eq!(said(&["a"], &[], true), "named in the question; all words of the question");
-        assert_eq!(said(&[], &["c"], false), "close in meaning, without a word of the question");
+        assert_eq!(said(&[], &["c"], false), "close in meaning, with no word of the question");
         assert_eq!(said(&[], &[], false), "");
     }
 

@@ -18,8 +18,6 @@ pub(super) struct ShownLine {
     pub(super) text: String,
     /// What is marked in it, as bytes.
     pub(super) marks: Vec<Range<usize>>,
-    /// Lines of the passage before it.
-    pub(super) lines_before: usize,
 }
 
 /// Returns the lines of a passage that have most different matches, in their order; headings only where nothing else
@@ -48,7 +46,7 @@ pub(super) fn shown_lines(text: &str, matches: &[Span]) -> Vec<ShownLine> {
     if lines.is_empty() {
         return beginning(text).into_iter().collect();
     }
-    lines.into_iter().map(|(_, number, span)| shown(text, span, matches, number)).collect()
+    lines.into_iter().map(|(_, _, span)| shown(text, span, matches)).collect()
 }
 
 fn is_inside(part: &Span, whole: &Range<usize>) -> bool {
@@ -59,19 +57,13 @@ fn is_inside(part: &Span, whole: &Range<usize>) -> bool {
 /// Returns how a passage begins, without the headings that its name already tells.
 fn beginning(text: &str) -> Option<ShownLine> {
     let is_told = |line: &str| line.trim().is_empty() || line.starts_with('#');
-    let (mut start, mut lines_before) = (0, 0);
-    for line in text.split_inclusive('\n').take_while(|line| is_told(line)) {
-        start += line.len();
-        lines_before += 1;
-    }
-    if start >= text.trim_end().len() {
-        (start, lines_before) = (0, 0);
-    }
-    (!text.trim().is_empty()).then(|| shown(text, start..text.len(), &[], lines_before))
+    let told: usize = text.split_inclusive('\n').take_while(|line| is_told(line)).map(str::len).sum();
+    let start = if told >= text.trim_end().len() { 0 } else { told };
+    (!text.trim().is_empty()).then(|| shown(text, start..text.len(), &[]))
 }
 
 /// Returns a part of a passage, cut to what is shown of it.
-fn shown(text: &str, span: Range<usize>, matches: &[Span], lines_before: usize) -> ShownLine {
+fn shown(text: &str, span: Range<usize>, matches: &[Span]) -> ShownLine {
     let inside: Vec<Range<usize>> = matches.iter().filter(|it| is_inside(it, &span)).map(|it| it.range()).collect();
     let mut from = span.start;
     if let Some(first) = inside
@@ -83,7 +75,7 @@ fn shown(text: &str, span: Range<usize>, matches: &[Span], lines_before: usize) 
         let space = before.char_indices().find(|(at, c)| span.start + at >= wanted && c.is_whitespace());
         from = space.map_or(first.start, |(at, _)| span.start + at);
     }
-    let mut line = ShownLine { text: String::new(), marks: Vec::new(), lines_before };
+    let mut line = ShownLine { text: String::new(), marks: Vec::new() };
     if from > span.start {
         line.text.push('…');
     }
@@ -153,7 +145,7 @@ mod tests {
             lines(text, &["mill", "river"]),
             ["It is by the [river].", "The [mill] turns.", "A [mill] by a [river], old [mill]."]
         );
-        assert_eq!(shown_lines(text, &spans(text, &["turns"]))[0].lines_before, 3);
+        assert_eq!(lines(text, &["turns"]), ["The mill [turns]."]);
     }
 
     #[test]

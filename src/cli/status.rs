@@ -27,7 +27,7 @@ fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
     let unknown = || "unknown".to_owned();
     let published = status.published.clone().unwrap_or_else(unknown);
     let by = status.program.as_ref().map(|program| format!(" by {program}")).unwrap_or_default();
-    let rest = if status.is_whole { "" } else { ", with what the version before left: publish again" };
+    let rest = if status.is_whole { "" } else { ", with remains of the version before: publish again" };
     let rows = [
         ("server", format!("Neo4j {}", status.server)),
         ("collection", status.collection.map_or_else(unknown, |it| it.to_string())),
@@ -41,13 +41,23 @@ fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
 }
 
 /// Returns how much a version holds.
-fn contents(counts: &Counts) -> [(&'static str, String); 5] {
+fn contents(counts: &Counts) -> [(&'static str, String); 6] {
+    let above = &counts.hierarchy;
+    let hierarchy = format!(
+        "{}, {} on {}, {} on {}",
+        counted(above.relations, "relation"),
+        counted(above.communities, "community"),
+        counted(above.levels, "level"),
+        counted(above.summaries, "summary"),
+        counted(above.layers, "layer"),
+    );
     [
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
         ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
         ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
         ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
+        ("hierarchy", hierarchy),
     ]
 }
 
@@ -68,6 +78,16 @@ fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
                 "written": status.questions.written,
                 "failed": status.questions.failed,
                 "failures": status.unwritten,
+            },
+            "entities": {
+                "written": status.entities.written,
+                "failed": status.entities.failed,
+                "failures": status.unextracted,
+            },
+            "reports": {
+                "written": status.reports.written,
+                "failed": status.reports.failed,
+                "failures": status.unreported,
             },
             "spent": spending(&status),
             "media_types": status.media_types,
@@ -113,18 +133,23 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     }
     if counts.without_vectors > 0 {
         let (left, command) = (counted(counts.without_vectors, "text"), surroundings.next.command("index PATH", path));
-        screen.line(format!("vectors    none yet for {left}, found by words until `{command}` goes on"))?;
+        screen.line(format!("vectors    none yet for {left}, found by words until `{command}` continues"))?;
     }
-    let questions = &status.questions;
-    if questions.written + questions.failed > 0 {
-        let WrittenCounts { written, failed } = questions;
-        let written = counted(written, "passage");
-        screen.line(format!("written    questions of {written} by a language model, {failed} failed"))?;
+    let written = [
+        ("questions of", &status.questions, "passage"),
+        ("entities of", &status.entities, "passage"),
+        ("reports about", &status.reports, "topic"),
+    ];
+    for (what, WrittenCounts { written, failed }, of) in written {
+        if written + failed > 0 {
+            let written = counted(written, of);
+            screen.line(format!("written    {what} {written} by a language model, {failed} failed"))?;
+        }
     }
     for (model, spent) in &status.spending {
         screen.line(format!("spent      {model}: {spent}"))?;
     }
-    for skip in &status.unwritten {
+    for skip in status.unwritten.iter().chain(&status.unextracted).chain(&status.unreported) {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
     for group in left_out(&status.skips) {

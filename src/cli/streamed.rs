@@ -45,7 +45,7 @@ impl Streamed {
         if sentences.starts_with(&state.printed) {
             return Ok(state.printed.len());
         }
-        screen.lines("\nWhat stands above does not hold: the model's reply could not be used as a whole.\n\n")?;
+        screen.lines("\nIgnore the text above: the reply of the model as a whole cannot be used.\n\n")?;
         Ok(0)
     }
 }

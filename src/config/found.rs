@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use super::own;
+use super::own::{self, Listed};
 use crate::error::{Error, Result};
 
 const NEEDS_TRUST: &str = "decides what is loaded, called or sent, which a file found in the current folder may not";
@@ -25,10 +25,14 @@ pub(super) struct Found {
     pub(super) index: Option<PathBuf>,
     /// `builtin` or `none`.
     pub(super) embedder: Option<String>,
+    /// How the hierarchy of an index is made, by name.
+    pub(super) hierarchy: Option<String>,
     /// The weights of `trail`, in a file below the folder of this one.
     pub(super) weights: Option<PathBuf>,
     /// Seconds for an answer, as they are written.
     pub(super) deadline: Option<String>,
+    /// Types of entities that a model looks for.
+    pub(super) entity_types: Option<Vec<String>>,
     /// Whether files of an index are read and not mapped.
     pub(super) no_mmap: bool,
 }
@@ -40,8 +44,10 @@ pub(super) struct Found {
 struct File {
     index: Option<Spanned<PathBuf>>,
     embedder: Option<Spanned<String>>,
+    hierarchy: Option<String>,
     weights: Option<Spanned<PathBuf>>,
     deadline: Option<f64>,
+    entity_types: Option<Listed>,
     #[serde(default)]
     no_mmap: bool,
     onnx_runtime: Option<Spanned<IgnoredAny>>,
@@ -91,8 +97,10 @@ pub(super) fn read(path: &Path) -> Result<Found> {
     Ok(Found {
         index: inside("index", file.index)?,
         embedder: file.embedder.map(Spanned::into_inner),
+        hierarchy: file.hierarchy,
         weights,
         deadline: file.deadline.map(|seconds| seconds.to_string()),
+        entity_types: file.entity_types.map(Listed::into_list),
         no_mmap: file.no_mmap,
     })
 }
@@ -139,13 +147,15 @@ mod tests {
 
     #[test]
     fn it_says_how_to_index_and_search() {
-        let text = "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nweights = \"w.json\"\n\
-                    deadline = 2.5\nno_mmap = true\n[model]\n";
+        let text = "index = \"./kept/notes.cairn\"\nembedder = \"none\"\nhierarchy = \"paper\"\nweights = \"w.json\"\n\
+                    deadline = 2.5\nno_mmap = true\nentity_types = [\"mill\"]\n[model]\n";
         let expected = Found {
             index: Some(PathBuf::from("kept/notes.cairn")),
             embedder: Some("none".to_owned()),
+            hierarchy: Some("paper".to_owned()),
             weights: Some(PathBuf::from("w.json")),
             deadline: Some("2.5".to_owned()),
+            entity_types: Some(vec!["mill".to_owned()]),
             no_mmap: true,
         };
         assert_eq!(read_text(text).unwrap(), expected);

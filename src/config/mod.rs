@@ -34,6 +34,8 @@ pub struct Settings {
     pub index: Option<PathBuf>,
     /// `CAIRN_EMBEDDER`, `embedder`: the embedder of a new index, and where the model of an older one lies.
     pub embedder: Option<String>,
+    /// `CAIRN_HIERARCHY`, `hierarchy`: how the hierarchy of an index is made, by name.
+    pub hierarchy: Option<String>,
     /// `CAIRN_WEIGHTS`, `weights`: the weights of `trail`.
     pub weights: Option<PathBuf>,
     /// `CAIRN_ONNX_RUNTIME`, `onnx_runtime`: the library that runs local models.
@@ -44,6 +46,8 @@ pub struct Settings {
     pub caches: Option<PathBuf>,
     /// `CAIRN_DEADLINE`, `deadline`: seconds for an answer, as they are written.
     pub deadline: Option<String>,
+    /// `CAIRN_ENTITY_TYPES`, `entity_types`: the types of entities that a model looks for, as they are written.
+    pub entity_types: Option<Vec<String>>,
     /// The database that an index is published to.
     pub neo4j: Database,
     /// The language model that may be asked.
@@ -181,11 +185,15 @@ impl Settings {
             files: own.files,
             index: path("CAIRN_INDEX").or(found.index).or(own.index),
             embedder: text("CAIRN_EMBEDDER").or(found.embedder).or(own.embedder),
+            hierarchy: text("CAIRN_HIERARCHY").or(found.hierarchy).or(own.hierarchy),
             weights: path("CAIRN_WEIGHTS").or(found.weights).or(own.weights),
             onnx_runtime: path("CAIRN_ONNX_RUNTIME").or(own.onnx_runtime),
             models: path("CAIRN_MODELS").or(own.models).or_else(|| Some(caches(variable)?.join("models"))),
             caches: caches(variable),
             deadline: text("CAIRN_DEADLINE").or(found.deadline).or(own.deadline),
+            entity_types: (text("CAIRN_ENTITY_TYPES").map(|it| it.split(',').map(str::to_owned).collect()))
+                .or(found.entity_types)
+                .or(own.entity_types),
             neo4j: Database {
                 uri: text("CAIRN_NEO4J_URI").or(own.neo4j.uri),
                 name: text("CAIRN_NEO4J_DATABASE").or(own.neo4j.name),

@@ -26,10 +26,12 @@ const LOCAL_MODEL: &str = "onnx:";
 struct File {
     index: Option<PathBuf>,
     embedder: Option<String>,
+    hierarchy: Option<String>,
     weights: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
     models: Option<PathBuf>,
     deadline: Option<f64>,
+    entity_types: Option<Listed>,
     #[serde(default)]
     no_mmap: bool,
     #[serde(default)]
@@ -38,6 +40,23 @@ struct File {
     model: FileModel,
     #[serde(default)]
     ingest: Ingest,
+}
+
+/// A list, or the one text that it would have.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Listed {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Listed {
+    pub(super) fn into_list(self) -> Vec<String> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Several(several) => several,
+        }
+    }
 }
 
 /// What it may say of reading documents.
@@ -115,10 +134,12 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
     Ok(Settings {
         index: file.index.map(from_folder),
         embedder,
+        hierarchy: file.hierarchy,
         weights: file.weights.map(from_folder),
         onnx_runtime: file.onnx_runtime.map(from_folder),
         models: file.models.map(from_folder),
         deadline: file.deadline.map(|seconds| seconds.to_string()),
+        entity_types: file.entity_types.map(Listed::into_list),
         neo4j: Database {
             uri: file.neo4j.uri,
             name: file.neo4j.database,
@@ -182,6 +203,9 @@ mod tests {
         assert_eq!(settings.unwrap(), expected);
         assert_eq!(read_text("embedder = \"none\"").unwrap().embedder.as_deref(), Some("none"));
         assert_eq!(read_text("deadline = 2").unwrap().deadline.as_deref(), Some("2"));
+        let types = |text| read_text(text).unwrap().entity_types.unwrap();
+        assert_eq!(types("entity_types = [\"person\", \"mill\"]"), ["person", "mill"]);
+        assert_eq!(types("entity_types = \"propose\""), ["propose"]);
         assert_eq!(read_text("deadline = 2.5").unwrap().deadline.as_deref(), Some("2.5"));
     }
 

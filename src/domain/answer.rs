@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::position::{line_behind, location, page_behind};
 use super::{DocumentId, IndexVersion, Ledger, Metadata, PassageId, Span, Spent, Step};
 
-/// One passage found, with the way that led to it.
+/// One passage found, with the path that led to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// Place in the list, from 1.
@@ -16,53 +16,53 @@ pub struct Hit {
     pub document: DocumentId,
     /// The id that the source gives the document.
     pub source_id: String,
-    /// What the document is called.
+    /// The name of the document.
     pub name: String,
     /// Where the document came from.
     pub uri: String,
     /// The headings above the passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// The page of the document's file on which the passage begins, where that has pages.
+    /// The page of the document's file on which the passage begins, if the file has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line of the document's file on which the passage begins, where that has lines.
+    /// The line of the document's file on which the passage begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The passage's bytes in the document.
     pub span: Span,
     /// The passage's text.
     pub text: String,
-    /// The score, on the strategy's own scale; it orders the list and means nothing beside it.
+    /// The score, on the strategy's own scale. It orders this list only; scores of different lists cannot be compared.
     pub score: f32,
-    /// Where words of the question stand in the text, as bytes in it.
+    /// The byte ranges of the text that contain words of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Span>,
-    /// What of the question it has.
+    /// Which words of the question the passage has.
     #[serde(default)]
     pub why: Why,
-    /// Passages that are nearly equal to it, and were found for the question too.
+    /// Near-duplicates of the passage that were also found for the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near_equal: Vec<NearEqual>,
     /// The document's metadata.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
-    /// The steps that led to it from an entry vertex, first step first; empty where it is one.
+    /// The steps that led to it from an entry vertex, in order; empty if it is an entry vertex.
     pub path: Vec<Step>,
 }
 
-/// What of a question a passage has.
+/// Which words of a question a passage has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {
-    /// Words of the question that stand in it or in the title of its document, as they were asked, in some form.
+    /// Words of the question, as asked, that occur in some form in the passage or in the title of its document.
     pub words: Vec<String>,
-    /// Words of the question that do not.
+    /// Words of the question that do not occur there.
     pub missing: Vec<String>,
     /// Whether the question names its document.
     pub is_named: bool,
 }
 
-/// A passage that is nearly equal to one that is shown.
+/// A near-duplicate of a passage that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearEqual {
     /// The passage.
@@ -92,21 +92,23 @@ impl Hit {
         }
     }
 
-    /// Returns where to turn to: `book.pdf#page=3`, `notes.md:12`, or the file alone.
+    /// Returns the place in a form that programs open: `book.pdf#page=3`, `notes.md:12`, or the file alone.
     #[must_use]
     pub fn location(&self) -> String {
         location(&self.uri, self.page, self.line)
     }
 }
 
-/// Where an answer comes from.
+/// The kind of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AnswerKind {
     /// Sentences of the collection, word for word.
     Extractive,
-    /// Sentences that a language model wrote, each with what it cites.
+    /// Sentences of several topics of the collection, word for word, because the question is about the whole.
+    Overview,
+    /// Sentences that a language model wrote, each with citations.
     Written,
     /// Nothing in the index is relevant, or nothing that was found answers.
     Nothing,
@@ -115,7 +117,7 @@ pub enum AnswerKind {
 /// A quotation that supports an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Citation {
-    /// What the document is called.
+    /// The name of the document.
     pub document: String,
     /// The id that the source gives the document.
     pub source_id: String,
@@ -126,29 +128,30 @@ pub struct Citation {
     /// The headings above the passage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// The page of the document's file on which the quotation begins, where that has pages.
+    /// The page of the document's file on which the quotation begins, if the file has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line of the document's file on which the quotation begins, where that has lines.
+    /// The line of the document's file on which the quotation begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The quoted bytes in the document's text.
     pub span: Span,
     /// The quoted text, word for word.
     pub quote: String,
-    /// What the sentence adds to those chosen before it; it means nothing beside them.
+    /// What the sentence adds to those chosen before it; only comparable within the answer.
     pub score: f32,
 }
 
 impl Citation {
-    /// Returns where to turn to: `book.pdf#page=3`, `notes.md:12`, or the file alone.
+    /// Returns the place in a form that programs open: `book.pdf#page=3`, `notes.md:12`, or the file alone.
     #[must_use]
     pub fn location(&self) -> String {
         location(&self.uri, self.page, self.line)
     }
 }
 
-/// A short answer that a named rule read off the quoted passages, without a model: a guess, to be checked against them.
+/// A short answer that a named rule read from the quoted passages, without a model: a guess, to be checked against
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guess {
     /// The short answer.
@@ -162,59 +165,59 @@ pub struct Guess {
 pub struct WrittenSentence {
     /// The sentence.
     pub text: String,
-    /// What it cites: places in the answer's citations, from 0.
+    /// What it cites, as indices into the answer's citations.
     pub citations: Vec<usize>,
-    /// Whether the passages that it cites bear it out: by rule, its names, its numbers and most of its words are there;
-    /// or as a model judges ([`Writing::checked_by`]).
+    /// Whether the passages that it cites support it. By rule, they contain its names, its numbers and most of its
+    /// words; otherwise, a model judges ([`Writing::checked_by`]).
     pub is_supported: bool,
 }
 
-/// Who says whether a sentence is borne out by what it cites.
+/// Who decides whether a sentence is supported by the passages that it cites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CitationCheck {
     /// A rule, by words.
     #[default]
     Rule,
-    /// A language model, by one call more.
+    /// A language model, in one more call.
     Model,
 }
 
-/// What a language model had to do with an answer.
+/// The part of a language model in an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Writing {
     /// The model that was asked.
     pub model: String,
-    /// The answer alone, in a few words, where it gave one whose names and numbers are in its sentences or in what
+    /// The short answer, if the model gave one whose names and numbers occur in its sentences or in the passages that
     /// they cite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short: Option<String>,
-    /// What it wrote; nothing where it abstained or gave nothing that could be used.
+    /// The sentences that it wrote; empty if it abstained or gave nothing usable.
     pub sentences: Vec<WrittenSentence>,
-    /// Who checked what they cite.
+    /// Who checked the citations.
     pub checked_by: CitationCheck,
-    /// Why sentences are quoted instead of written, where that is so.
+    /// Why sentences are quoted instead of written, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
-    /// What it came to.
+    /// The calls, tokens and money spent.
     pub spent: Spent,
 }
 
-/// What a question gets.
+/// An answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The question as it was asked.
     pub question: String,
-    /// Where the answer comes from.
+    /// The kind of the answer.
     pub kind: AnswerKind,
-    /// The answer: the best sentences, or what is said when there is nothing.
+    /// The answer: the best sentences, or a message if there is none.
     pub text: String,
-    /// A short answer, where a rule has one to offer.
+    /// A short answer, if a rule found one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
-    /// The quotations behind it: those that most steps led to first, then the best.
+    /// The quotations: first those at the end of the longest paths, then the best.
     pub citations: Vec<Citation>,
-    /// What a language model had to do with it, where one was asked.
+    /// The part of a language model in it, if one was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writing: Option<Writing>,
     /// The passages that were found, best first.
@@ -223,6 +226,6 @@ pub struct Answer {
     pub strategy: String,
     /// The version of the index that was read.
     pub version: IndexVersion,
-    /// What was asked, entered, walked and dropped.
+    /// The record of the search: questions, entry vertices, steps and dropped passages.
     pub ledger: Ledger,
 }

@@ -29,8 +29,7 @@ impl fmt::Display for BudgetKind {
     }
 }
 
-/// Why a language model gave nothing that can be used. No variant holds a prompt or a key; one holds
-/// the beginning of a text.
+/// Why a language model gave nothing usable. No variant holds a prompt or a key; one holds the beginning of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -41,7 +40,7 @@ pub enum ChatError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The server does not take the key (401, 403).
+    /// The server rejects the key (401, 403).
     #[error("the server refuses the key (status {status}): {said}")]
     Key {
         /// The status.
@@ -49,7 +48,8 @@ pub enum ChatError {
         /// What the server said.
         said: String,
     },
-    /// The server does not take the request (another 4xx, or 501): there is no such model, it is too long.
+    /// The server rejects the request (another 4xx, or 501): for example, there is no such model, or the request is too
+    /// long.
     #[error("the server refuses the request (status {status}): {said}")]
     Request {
         /// The status.
@@ -58,14 +58,14 @@ pub enum ChatError {
         said: String,
     },
     /// Too many requests (429).
-    #[error("the server takes no more requests for now (status 429): {said}")]
+    #[error("the server accepts no more requests for now (status 429): {said}")]
     RateLimited {
         /// How long to wait, as the server says, in milliseconds.
         retry_after_ms: Option<u64>,
         /// What the server said.
         said: String,
     },
-    /// The server has a fault (5xx but 501).
+    /// The server has a fault (5xx except 501).
     #[error("the server has a fault (status {status}): {said}")]
     Server {
         /// The status.
@@ -82,13 +82,13 @@ pub enum ChatError {
         reason: String,
     },
     /// The connection broke after the request was sent: the reply may have been paid for.
-    #[error("the connection broke before the reply was whole: {reason}")]
+    #[error("the connection broke before the reply was complete: {reason}")]
     Interrupted {
         /// What broke.
         reason: String,
     },
-    /// No whole reply within the time for a call: it may have been paid for.
-    #[error("no whole reply within {limit_ms} ms")]
+    /// No complete reply within the time for a call: it may have been paid for.
+    #[error("no complete reply within {limit_ms} ms")]
     Timeout {
         /// The time for a call.
         limit_ms: u64,
@@ -99,58 +99,58 @@ pub enum ChatError {
         /// The limit.
         bytes_max: usize,
     },
-    /// What was sent is no reply of a model, or not of the form that was asked for.
+    /// The reply is not that of a model, or does not have the requested form.
     #[error("the reply cannot be read: {reason}")]
     Malformed {
         /// What is wrong with it.
         reason: String,
     },
-    /// What was sent are no vectors of the texts.
+    /// The reply does not hold usable vectors of the texts.
     #[error("its vectors cannot be used: {fault}")]
     Vectors {
         /// What is wrong with them.
         fault: EmbeddingError,
     },
-    /// The model will not do it.
+    /// The model declines the request.
     #[error("the model declines: {said}")]
     Refused {
         /// What it said.
         said: String,
     },
     /// The reply ends at the limit of tokens.
-    #[error("the reply was cut at its limit of {tokens_max} tokens")]
+    #[error("the reply was cut at its limit of {tokens_max} tokens, not counting room to think")]
     Truncated {
-        /// The limit.
+        /// The limit of the visible reply.
         tokens_max: u32,
     },
-    /// The call does not fit into what may be spent.
+    /// The call does not fit into the budget.
     #[error("the budget allows {limit} {kind}; {spent} are spent or set aside, and this call may take {wanted} more")]
     Budget {
         /// What is counted.
         kind: BudgetKind,
         /// What may be spent.
         limit: String,
-        /// What is spent, with what calls in flight may take and what is kept for vectors.
+        /// What is spent, including what calls in progress may take and what is reserved for vectors.
         spent: String,
         /// What the call may take.
         wanted: String,
     },
-    /// A budget of money, and a model without a price.
-    #[error("the price of `{model}` is unknown, so that a budget of money cannot be kept")]
+    /// The budget is in money, but the model has no price.
+    #[error("the price of `{model}` is unknown, so a budget in money cannot be kept")]
     NoPrice {
         /// The model.
         model: String,
     },
-    /// None of the last replies could be used: the model is asked no more, so that no more is paid for nothing.
-    #[error("none of the last {replies} replies of the model could be used, so it is asked no more; the last: {last}")]
+    /// None of the last replies was usable, so the model is not called any more.
+    #[error("the model gave no usable reply, {replies} times in a row; the last: {last}")]
     Useless {
         /// Replies in a row.
         replies: u32,
-        /// What was wrong with the last, and how it began.
+        /// What was wrong with the last reply, and its beginning.
         last: String,
     },
-    /// The model failed again and again, and is left alone for a while.
-    #[error("it failed {failures} times in a row and is left alone for {wait_ms} ms more; last: {last}")]
+    /// The model failed repeatedly, and is not called for a while.
+    #[error("it failed {failures} times in a row and is not called for {wait_ms} ms; the last fault: {last}")]
     CircuitOpen {
         /// Failures in a row.
         failures: u32,
@@ -188,7 +188,7 @@ pub enum ChatError {
 }
 
 impl ChatError {
-    /// Returns the same fault, with its texts as `change` returns them.
+    /// Returns the same fault with `change` applied to its texts.
     #[must_use]
     pub(crate) fn with_texts(mut self, change: impl Fn(String) -> String) -> Self {
         for text in self.texts() {
@@ -219,7 +219,7 @@ impl ChatError {
         }
     }
 
-    /// Returns whether the same call may succeed later, and certainly cost nothing now: all else is not tried again, so
+    /// Returns whether the same call may succeed later and certainly cost nothing now. Other calls are not retried, so
     /// that nothing is paid for twice.
     #[must_use]
     pub const fn is_free_to_retry(&self) -> bool {
@@ -244,7 +244,7 @@ impl ChatError {
         }
     }
 
-    /// Returns whether the server may have more to do than it can: fewer calls at one time would help.
+    /// Returns whether the server may be overloaded, so that fewer concurrent calls would help.
     #[must_use]
     pub const fn is_overload(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Timeout { .. } | Self::Server { status: 503, .. })
@@ -256,7 +256,7 @@ impl ChatError {
         self.is_free_to_retry() || self.may_have_cost()
     }
 
-    /// Returns whether a person has to change something before the call can succeed: no way around it is looked for.
+    /// Returns whether a person has to change something before the call can succeed.
     #[must_use]
     pub const fn needs_correction(&self) -> bool {
         matches!(
@@ -271,7 +271,7 @@ impl ChatError {
         )
     }
 
-    /// Returns whether the server refuses what this one request asks, as where it is too long, and may take others.
+    /// Returns whether the server rejects only this request, for example because it is too long, and may accept others.
     #[must_use]
     pub const fn is_of_request(&self) -> bool {
         matches!(self, Self::Request { status: 400 | 413 | 422, .. })
@@ -329,13 +329,13 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens of the reply.
     pub output_tokens: u64,
-    /// Whether they were estimated here, because the server did not say.
+    /// Whether they were estimated here, because the server did not report them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
 }
 
 impl Usage {
-    /// Returns tokens read and written together.
+    /// Returns the tokens read and written in total.
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
@@ -347,23 +347,23 @@ impl Usage {
 pub struct Cost {
     /// How much.
     pub amount: f64,
-    /// Of what, as the price table says.
+    /// The currency, as in the price table.
     pub currency: String,
 }
 
-/// What calls to a model came to.
+/// What calls to a model cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Calls that were answered by the server.
     pub calls: u64,
-    /// Calls that were answered from kept replies, for nothing.
+    /// Calls that were answered from kept replies, at no cost.
     pub cached: u64,
-    /// Calls that ended without a reply after they were sent, cut off or timed out: nobody knows what they cost.
+    /// Calls that ended without a reply after they were sent, cut off or timed out; their cost is unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost: u64,
-    /// What the first read and wrote.
+    /// The tokens of the calls that the server answered.
     pub usage: Usage,
-    /// What they cost; none where a price is unknown.
+    /// What they cost; none if a price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
@@ -397,13 +397,13 @@ impl fmt::Display for Spent {
 }
 
 impl Spent {
-    /// Returns what a call came to that ended in a fault.
+    /// Returns the cost of a call that ended in a fault.
     #[must_use]
     pub fn on(fault: &ChatError) -> Self {
         Self { lost: u64::from(fault.may_have_cost()), ..Self::default() }
     }
 
-    /// Adds what other calls came to. One unknown price makes the sum unknown.
+    /// Adds the cost of other calls. One unknown price makes the sum unknown.
     pub fn add(&mut self, other: &Self) {
         self.cost = match (self.cost.take(), &other.cost) {
             (own, _) if other.calls == 0 => own,

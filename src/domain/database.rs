@@ -1,4 +1,4 @@
-//! What can go wrong with the graph database that an index is published to.
+//! Errors of the graph database to which an index is published.
 
 use super::CollectionId;
 
@@ -6,31 +6,31 @@ use super::CollectionId;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// The address is none.
-    #[error("it is no address of a server: {reason}")]
+    /// The address is invalid.
+    #[error("it is not a server address: {reason}")]
     Address {
         /// What is wrong with it.
         reason: String,
     },
-    /// Nobody answers there, or the connection was cut and did not come back.
+    /// The server does not respond, or the connection was cut and could not be restored.
     #[error("it cannot be reached: {reason}")]
     Unreachable {
-        /// What the last attempt met.
+        /// The error of the last attempt.
         reason: String,
     },
-    /// The certificate that the server shows is not to be trusted.
+    /// The certificate of the server is not trusted.
     #[error("its certificate is not trusted: {reason}")]
     Certificate {
         /// What is wrong with it.
         reason: String,
     },
-    /// Whoever answers there does not speak as was asked: encrypted, or not.
-    #[error("it cannot be reached: it ends the connection at the first word: {reason}")]
+    /// The server does not speak the requested protocol: encrypted, or unencrypted.
+    #[error("it cannot be reached: it closes the connection at once: {reason}")]
     Encryption {
-        /// What the attempt met.
+        /// The error of the attempt.
         reason: String,
     },
-    /// User or password are wrong.
+    /// The user or the password is wrong.
     #[error("it refuses the user or the password: {reason}")]
     Password {
         /// What the server said.
@@ -47,11 +47,11 @@ pub enum DatabaseError {
     TooOld {
         /// Its version.
         found: String,
-        /// The oldest version that would do.
+        /// The oldest supported version.
         least: String,
     },
-    /// Nothing may be written there.
-    #[error("it takes no writes: {reason}")]
+    /// Writing is not permitted.
+    #[error("it does not accept writes: {reason}")]
     ReadOnly {
         /// What the server said.
         reason: String,
@@ -62,23 +62,23 @@ pub enum DatabaseError {
         /// How many nodes there are.
         nodes: u64,
     },
-    /// The database holds an index of another collection, or one of which more than half of the documents would go.
+    /// The database holds an index of another collection, or one that would lose more than half of its documents.
     #[error("{}", replaced([*documents, *gone, *given_documents], held.as_ref(), given))]
     OtherIndex {
         /// How many documents it holds.
         documents: u64,
-        /// How many of them would go.
+        /// How many of them would be removed.
         gone: u64,
-        /// The collection there; none where an earlier program published it.
+        /// The collection there; none if an earlier version of Cairn published it.
         held: Option<CollectionId>,
-        /// How many documents the index has that was to be published.
+        /// How many documents the index to be published has.
         given_documents: u64,
         /// Its collection.
         given: CollectionId,
     },
-    /// Constraints or indexes of a user's own keep Cairn from writing, or from making its own.
+    /// Constraints or indexes of the user prevent Cairn from writing or from creating its own.
     #[error("constraints or indexes that are not Cairn's are in the way: {names}")]
-    InTheWay {
+    Conflict {
         /// Their names, with what they cover.
         names: String,
     },
@@ -90,15 +90,15 @@ pub enum DatabaseError {
     Format {
         /// What was found.
         found: String,
-        /// What would do.
+        /// What this program supports.
         known: String,
     },
-    /// The index in the database has an earlier format, which is not read any more.
+    /// The index in the database has an earlier format, which is no longer read.
     #[error("the index in the database has {found}; this program reads {known}")]
     Earlier {
         /// What was found.
         found: String,
-        /// What would do.
+        /// What this program supports.
         known: String,
     },
     /// The index in the database has vectors of another embedder.
@@ -109,7 +109,7 @@ pub enum DatabaseError {
         /// The embedder of the index that was to be published, with its dimension.
         given: String,
     },
-    /// Constraints or indexes are not there or do not work.
+    /// Constraints or indexes are missing or do not work.
     #[error("constraints or indexes are missing: {names}")]
     Schema {
         /// Their names.
@@ -124,18 +124,18 @@ pub enum DatabaseError {
     /// Another process publishes to the database.
     #[error("another publisher is at work in the database: {owner}, with a lease of {seconds} s, which it renews")]
     Publishing {
-        /// Who, as far as that is known.
+        /// The publisher, if known.
         owner: String,
-        /// How long its right to publish lasts unless it goes on.
+        /// How long its lease lasts unless it is renewed.
         seconds: u64,
     },
     /// Another publisher took over.
-    #[error("another publisher took the database over")]
+    #[error("another publisher has taken over the database")]
     Overtaken,
-    /// The version that was read changed too often.
+    /// The version changed during every attempt to read it.
     #[error("a new version was published during each of {attempts} attempts to read one")]
     Changing {
-        /// How often reading was tried.
+        /// The number of attempts.
         attempts: u32,
     },
     /// The server has too little memory for the smallest batch.
@@ -144,14 +144,14 @@ pub enum DatabaseError {
         /// What the server said.
         reason: String,
     },
-    /// What is in the database is not what was published.
+    /// The contents of the database are not what was published.
     #[error("the index in the database is damaged: {reason}")]
     Damaged {
         /// What is wrong with it.
         reason: String,
     },
-    /// The server had a fault of its own.
-    #[error("it had a fault of its own when it was to {action}: {code}: {message}")]
+    /// The server had an internal fault.
+    #[error("it had an internal fault when asked to {action}: {code}: {message}")]
     Fault {
         /// What was tried.
         action: &'static str,
@@ -180,7 +180,7 @@ fn replaced([documents, gone, given_documents]: [u64; 3], held: Option<&Collecti
         None => "that names no collection".to_owned(),
     };
     format!(
-        "it holds an index {there} with {documents} documents, of which {gone} would go; this one has \
+        "it holds an index {there} with {documents} documents, of which {gone} would be removed; this one has \
          {given_documents}, of the collection `{given}`"
     )
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DocumentId, Positions};
 
-/// What a source says of a document beside its text: searchable by equality.
+/// What a source says about a document besides its text; filters compare it.
 pub type Metadata = BTreeMap<String, String>;
 
 /// One input file or record, whole.
@@ -16,7 +16,7 @@ pub struct Document {
     pub id: DocumentId,
     /// The id that the source gives it: the `id` of a record, the relative path of a file.
     pub source_id: String,
-    /// What it is called, where the source says so. It counts as a name of the document.
+    /// Its title, if the source has one. It counts as a name of the document.
     pub title: Option<String>,
     /// Where it came from, for people: a relative path, with `#id` for a record in a file.
     pub uri: String,
@@ -24,7 +24,7 @@ pub struct Document {
     pub media_type: String,
     /// The text, whole.
     pub text: String,
-    /// How places in the text are told in its file.
+    /// How places in the text map to its file.
     #[serde(default, skip_serializing_if = "Positions::is_none")]
     pub positions: Positions,
     /// The remaining fields of the source.
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// Returns the title, or else what the source calls it.
+    /// Returns the title, or else the name that the source gives it.
     #[must_use]
     pub fn name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.source_id)

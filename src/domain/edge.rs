@@ -21,6 +21,6 @@ pub struct QuestionEdge {
     pub question: String,
     /// The keywords of both questions.
     pub keywords: Keywords,
-    /// SIM of the two questions, in \[0, 1\] where the cosine is not negative.
+    /// SIM of the two questions, in \[0, 1\] if the cosine is not negative.
     pub similarity: f32,
 }

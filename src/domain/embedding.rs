@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A vector that is no embedding.
+/// Why a vector is not an embedding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -10,23 +10,23 @@ pub enum EmbeddingError {
     /// The vector has another length than the embedder's dimension.
     #[error("an embedding has {actual} values; the embedder's dimension is {expected}")]
     Dimension {
-        /// Values that were given.
+        /// The actual number of values.
         actual: usize,
-        /// Values that were due.
+        /// The expected number of values.
         expected: usize,
     },
     /// A value is NaN or infinite.
     #[error("an embedding has a value that is not finite at position {position}")]
     NotFinite {
-        /// Where the first such value stands.
+        /// The position of the first such value.
         position: usize,
     },
     /// There are more or fewer vectors than texts.
     #[error("{actual} vectors for {expected} texts")]
     Count {
-        /// Vectors that were given.
+        /// The actual number of vectors.
         actual: usize,
-        /// Vectors that were due.
+        /// The expected number of vectors.
         expected: usize,
     },
     /// A text with words has a vector of zeros, which is similar to nothing.
@@ -34,7 +34,7 @@ pub enum EmbeddingError {
     Zero,
 }
 
-/// A vector of unit length, or of zeros where a text has nothing to embed.
+/// A vector of unit length, or of zeros for a text with nothing to embed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding(Box<[f32]>);
 

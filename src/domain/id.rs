@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A text that is no id: not 32 hexadecimal digits.
+/// A text that is not an id, which has 32 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an id of 32 hexadecimal digits")]
 pub struct ParseIdError(String);
@@ -109,8 +109,8 @@ id!(
     "edge"
 );
 id!(
-    /// Identity of a collection, made once when its index is made: the one id that says nothing of content. Edits,
-    /// another embedder and a clone leave it as it is.
+    /// Identity of a collection, made once together with its index: the only id that does not depend on content. Edits,
+    /// another embedder and a clone do not change it.
     CollectionId,
     "collection"
 );
@@ -123,6 +123,16 @@ id!(
     /// Identity of an entity: of its folded name.
     EntityId,
     "entity"
+);
+id!(
+    /// Identity of a community: of its level and the names of its members.
+    CommunityId,
+    "community"
+);
+id!(
+    /// Identity of a summary entity: of its layer, its members, and its count among those of the same members.
+    SummaryId,
+    "summary"
 );
 
 #[cfg(test)]

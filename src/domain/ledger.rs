@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PassageId, Spent};
+use super::{LayersFound, PassageId, Plan, Spent};
 
 /// A passage where a traversal starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct EntryVertex {
     pub matched: Option<String>,
 }
 
-/// What a step went along.
+/// What a step follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,29 +37,29 @@ pub enum StepKind {
 /// One step from a passage to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Where it left.
+    /// Where it starts.
     pub from: PassageId,
-    /// Where it arrived.
+    /// Where it ends.
     pub to: PassageId,
-    /// What it went along.
+    /// What the step follows.
     pub kind: StepKind,
     /// The question that the step answers: the edge's, or `What is e?` for an entity.
     pub question: String,
     /// The entity, for a step along one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
-    /// What the step was worth for the question, on the strategy's own scale.
+    /// The value of the step for the question, on the strategy's own scale.
     pub score: f32,
     /// The round, from 1.
     pub round: u32,
 }
 
-/// How often a passage was arrived at during a traversal.
+/// How often a traversal arrived at a passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     /// The passage.
     pub passage: PassageId,
-    /// Arrivals, the entry among them.
+    /// Arrivals, including the entry.
     pub count: u32,
 }
 
@@ -67,37 +67,37 @@ pub struct Arrival {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is of no use.
+    /// It does not help.
     #[default]
     Irrelevant,
-    /// It has to do with the question and may lead on.
+    /// It is related to the question and may lead to the answer.
     Related,
     /// The answer needs it.
     Necessary,
 }
 
-/// What a language model said of a passage, or of a step to it.
+/// The verdict of a language model on a passage, or on a step to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The passage that was left, where a step was judged.
+    /// The passage where the step starts, if a step was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<PassageId>,
     /// The passage.
     pub passage: PassageId,
-    /// What was said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 /// What a language model did in one round of a traversal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundReasoning {
-    /// How often it was asked.
+    /// How often it was called.
     pub asked: u32,
-    /// Passages from which it took no step, where it was asked about each.
+    /// Passages from which it took no step, if it was asked about each.
     pub declined: u32,
-    /// How often it gave nothing that can be used, or could not be asked, so that similarity went on.
+    /// How often it gave nothing usable or could not be called, so that similarity decided.
     pub degraded: u32,
-    /// What it said of passages, or of steps.
+    /// Its verdicts on passages or on steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<Judgement>,
 }
@@ -111,12 +111,12 @@ pub struct HopRound {
     pub judged: u32,
     /// Steps that were taken.
     pub steps: Vec<Step>,
-    /// What a language model did, where one was to reason.
+    /// What a language model did, if one was to reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RoundReasoning>,
 }
 
-/// A passage that was reached and not kept.
+/// A passage that was reached but not kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pruned {
     /// The passage.
@@ -125,16 +125,16 @@ pub struct Pruned {
     pub score: f32,
 }
 
-/// What a language model picked from what was found.
+/// The passages that a language model picked from those found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pick {
-    /// The model that was asked.
+    /// The model.
     pub model: String,
-    /// Passages that it was shown: the best that were found.
+    /// How many passages it was shown: the best that were found.
     pub shown: u32,
     /// Those that it picked, the most needed first; they come before all others.
     pub picked: Vec<PassageId>,
-    /// Why the order stayed as it was, where the model gave nothing that can be used.
+    /// Why the order stayed as it was, if the model gave nothing usable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
 }
@@ -149,44 +149,44 @@ pub enum AnsweredBy {
     Rule,
 }
 
-/// A short answer to a part of a question, to be put into a later part.
+/// A short answer to a part of a question, for use in a later part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubAnswer {
     /// The answer: a name, a date.
     pub text: String,
     /// Who gave it.
     pub by: AnsweredBy,
-    /// The passage that it was read in.
+    /// The passage that contains it.
     pub passage: PassageId,
 }
 
-/// A part of a question, as a language model took it apart.
+/// A part of a question that a language model split.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubQuestionTrace {
     /// The part; `#1` stands for the answer to the first.
     pub text: String,
-    /// What was put to the index: the part with answers in it; nothing where an answer was missing.
+    /// What was searched for: the part with answers filled in; empty if an answer was missing.
     pub asked: Vec<String>,
-    /// Its answers, the likeliest first, where a later part needs one.
+    /// Its answers, the most likely first, if a later part needs one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<SubAnswer>,
     /// The best passages that were found for it.
     pub found: Vec<PassageId>,
 }
 
-/// Why a language model was asked nothing more while passages were looked for.
+/// Why a language model was not called any more during a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// There was nothing more to ask.
+    /// No more calls were needed.
     #[default]
     Finished,
-    /// The calls of the question were made.
+    /// The calls allowed for the question were used up.
     Calls,
     /// Another call would not fit into the budget of tokens or money.
     Budget,
-    /// The time for it was over.
+    /// Its time was used up.
     Deadline,
     /// It failed several times in a row.
     Failing,
@@ -196,40 +196,40 @@ impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Finished => "there was nothing more to ask",
-            Self::Calls => "the calls of the question were made",
+            Self::Calls => "the calls allowed for the question are used up",
             Self::Budget => "another call would not fit into the budget",
-            Self::Deadline => "the time for it was over",
+            Self::Deadline => "its time is used up",
             Self::Failing => "the model failed several times in a row",
         })
     }
 }
 
-/// How often a language model was asked to perform a skill.
+/// How often a language model performed a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillCalls {
     /// How often.
     pub asked: u32,
-    /// How often it gave nothing that can be used, so that a rule went on.
+    /// How often it gave nothing usable, so that a rule took over.
     pub unusable: u32,
     /// Why, the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
 }
 
-/// What a language model did while passages were looked for.
+/// What a language model did during a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelWork {
     /// The model.
     pub model: String,
-    /// What it was asked to do, by skill.
+    /// Its calls, by skill.
     pub skills: BTreeMap<String, SkillCalls>,
-    /// Why it was asked nothing more.
+    /// Why it was not called any more.
     pub stop: StopReason,
-    /// What it came to.
+    /// The calls, tokens and money spent.
     pub spent: Spent,
 }
 
-/// A word that the index does not know, and the word of the index that was searched for instead.
+/// A word that is not in the index, and the word of the index that was searched for instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spelling {
     /// The word as it was typed.
@@ -238,10 +238,10 @@ pub struct Spelling {
     pub searched: String,
 }
 
-/// What one query asked, found and dropped.
+/// The record of one query: what it searched for, found and dropped.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The questions that were put to the index, the user's first.
+    /// The questions that were searched for, the user's first.
     pub asked: Vec<String>,
     /// Words that were searched for instead of those that were typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -250,23 +250,29 @@ pub struct Ledger {
     pub entry: Vec<EntryVertex>,
     /// Its rounds.
     pub rounds: Vec<HopRound>,
-    /// How often each passage was arrived at, where the strategy counts that.
+    /// How often the traversal arrived at each passage, if the strategy counts that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrival>,
-    /// What was reached and dropped, best first, as far as it was kept track of.
+    /// The passages that were reached and dropped, best first, up to a limit.
     pub pruned: Vec<Pruned>,
-    /// Passages that were dropped in all.
+    /// The total number of dropped passages.
     pub pruned_count: u32,
-    /// The parts that a language model took the question apart into.
+    /// The parts into which a language model split the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<SubQuestionTrace>,
-    /// What a language model picked, where one was asked to.
+    /// How a strategy with rounds of its own proceeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// What the levels of the hierarchy say, if the strategy reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Box<LayersFound>>,
+    /// What a language model picked, if it was asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
-    /// What a language model did in all, where one was asked.
+    /// Everything that a language model did, if one was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<ModelWork>,
-    /// What the reader should know: a limit that was hit, a part that was left out.
+    /// What the reader should know: a limit that was reached, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -279,6 +285,14 @@ impl Ledger {
         let parts = self.parts.iter().flat_map(|part| part.found.iter().copied());
         let judged = self.rounds.iter().filter_map(|round| round.model.as_ref()).flat_map(|model| &model.verdicts);
         let judged = judged.flat_map(|it| it.from.into_iter().chain([it.passage]));
-        entered.chain(steps).chain(judged).chain(parts).chain(self.pruned.iter().map(|pruned| pruned.passage))
+        let plan = self.plan.iter().flat_map(|plan| &plan.relevant).copied();
+        let noted = self.plan.iter().flat_map(|plan| &plan.notes).flat_map(|note| note.passages.iter().copied());
+        let planned = plan.chain(noted);
+        entered
+            .chain(steps)
+            .chain(judged)
+            .chain(parts)
+            .chain(planned)
+            .chain(self.pruned.iter().map(|pruned| pruned.passage))
     }
 }

@@ -1,4 +1,4 @@
-//! What runs leave out, by reason: of thousands of files, what to do about most of them.
+//! What runs leave out, grouped by reason, so that thousands of files make a short list.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct LeftOut {
     pub reason: String,
     /// How many sources.
     pub count: u64,
-    /// The first of them, by the order in which they were left out.
+    /// The first of them, in the order in which they were left out.
     pub examples: Vec<String>,
 }
 
@@ -104,14 +104,14 @@ mod tests {
             skip("b.txt", "99 bytes; a document may have 60"),
             skip("c.txt", "70 bytes; a document may have 60"),
             skip("d.jsonl:2", "id `x` was already used by a.jsonl:1"),
-            skip("12 files .png", "not a kind that is read"),
-            skip("1 file without an extension", "not a kind that is read"),
+            skip("12 files .png", "unsupported kind of file"),
+            skip("1 file without an extension", "unsupported kind of file"),
         ];
         let groups = left_out(&skips);
         let shown: Vec<(&str, u64, usize)> =
             groups.iter().map(|it| (it.reason.as_str(), it.count, it.examples.len())).collect();
         let expect = [
-            ("not a kind that is read", 13, 2),
+            ("unsupported kind of file", 13, 2),
             ("… bytes; a document may have …", 2, 2),
             ("id `x` was already used by a.jsonl:1", 1, 1),
             ("it is empty", 1, 1),

@@ -1,4 +1,4 @@
-//! What can be wrong with a local model and with the library that runs it.
+//! Errors of a local model and of the library that runs it.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
-    /// Nobody said where it lies, and it lies in no usual place.
-    #[error("it was found neither beside the model nor where libraries usually lie")]
+    /// No path was given, and it is in none of the usual places.
+    #[error("it was found neither beside the model nor in the usual places")]
     NotFound,
-    /// Nobody but the index says where the model lies, and the library lies in no usual place.
-    #[error("it lies in no usual place, and beside a model that only an index names it is not looked for")]
+    /// Only the index names the folder of the model, and the library is in none of the usual places.
+    #[error("it is in none of the usual places, and Cairn does not look beside a model that only an index names")]
     NotInSystem,
     /// There is nothing at the path that was given.
     #[error("there is no file `{}`", path.display())]
@@ -18,8 +18,8 @@ pub enum RuntimeError {
         /// The path.
         path: PathBuf,
     },
-    /// The file is no ONNX Runtime.
-    #[error("`{}` is no ONNX Runtime: {reason}", path.display())]
+    /// The file is not ONNX Runtime.
+    #[error("`{}` is not ONNX Runtime: {reason}", path.display())]
     NotALibrary {
         /// The file.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum RuntimeError {
         path: PathBuf,
         /// Its version.
         found: String,
-        /// The oldest version that would do.
+        /// The oldest supported version.
         least: String,
     },
     /// The library does not start.
@@ -57,7 +57,7 @@ pub enum ModelError {
         /// Name of the file.
         name: String,
     },
-    /// A file is larger than any model has it.
+    /// A file is larger than allowed.
     #[error("`{name}` has more than {limit} bytes")]
     TooLarge {
         /// Name of the file.
@@ -71,13 +71,13 @@ pub enum ModelError {
         /// Their names.
         names: String,
     },
-    /// The runtime or the tokenizer does not take the files.
+    /// The runtime or the tokenizer rejects the files.
     #[error("its files cannot be used: {reason}")]
     Unusable {
-        /// What was said.
+        /// The error message.
         reason: String,
     },
-    /// The model returns something else than is due.
+    /// The output of the model is not as expected.
     #[error("its output cannot be used: {reason}")]
     Output {
         /// What is wrong with it.

@@ -7,16 +7,21 @@ mod database;
 mod document;
 mod edge;
 mod embedding;
+mod entity;
+mod extraction;
 mod id;
+mod layers;
 mod ledger;
 mod left_out;
 mod local_model;
 mod passage;
 mod path;
+mod plan;
 mod position;
 mod progress;
 mod question;
 mod secret;
+mod topic;
 mod version;
 
 pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEqual, Why, Writing, WrittenSentence};
@@ -26,7 +31,20 @@ pub use database::DatabaseError;
 pub use document::{Document, Metadata};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
-pub use id::{CollectionId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId};
+pub use entity::{
+    EntitiesShown, EntityList, EntityOptions, EntityShown, EntityType, ListedEntity, NameMerge, NameMerges, NamePair,
+    NameVerdict, NamesAsked, RelatedEntity,
+};
+pub use extraction::{
+    Dropped, ENTITIES_MAX, ExtractedEntity, ExtractedRelation, Extraction, Origin, RELATIONS_MAX, STRENGTH_MAX,
+};
+pub use id::{
+    CollectionId, CommunityId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId, SummaryId,
+};
+pub use layers::{
+    ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry, LayersFound,
+    LayersMode, QuestionScope,
+};
 pub use ledger::{
     AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RoundReasoning, SkillCalls,
     Spelling, Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
@@ -37,9 +55,14 @@ pub use passage::{Passage, Span};
 pub use path::{
     Direction, GraphPath, PATH_LENGTH_MAX, PATHS_MAX, PathEnd, PathNode, PathOptions, PathStep, PathsBy, PathsFound,
 };
+pub use plan::{Plan, PlanEnd, PlanNote, Route};
 pub use position::{Lines, PAGE_END, PositionMark, Positions, location};
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;
 pub(crate) use secret::{RedactedPieces, Redactor};
-pub use version::{Counts, IndexVersion, Skip};
+pub use topic::{
+    FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding, SummaryLayer, Topic, TopicOptions, TopicReport, Topics,
+    WrittenFinding, WrittenTopic,
+};
+pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};

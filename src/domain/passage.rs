@@ -22,7 +22,8 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Returns the part of `text` that it covers, or nothing where it does not lie on character boundaries inside it.
+    /// Returns the part of `text` that it covers, or an empty text if its ends are not character boundaries inside
+    /// `text`.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or_default()
@@ -48,10 +49,10 @@ pub struct Passage {
     pub span: Span,
     /// The headings above it, outermost first, joined by ` › `.
     pub section: Option<String>,
-    /// The page of its file on which it begins, where that has pages.
+    /// The page of its file on which it begins, if the file has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line of its file on which it begins, where that has lines.
+    /// The line of its file on which it begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Its text.

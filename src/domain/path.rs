@@ -1,4 +1,4 @@
-//! Paths between two nodes of the graph: where they begin and end, which edges they may take, and what they come to.
+//! Paths between two nodes of the graph: their ends, the edges that they may follow, and the result.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::{DocumentId, EntityId, IndexVersion, PassageId};
 use crate::error::{Error, Result};
 
-/// Paths that may be asked for.
+/// The largest number of paths per request.
 pub const PATHS_MAX: usize = 100;
-/// Edges of a path that may be asked for.
+/// The largest number of edges per path.
 pub const PATH_LENGTH_MAX: usize = 12;
 
-/// Where a path begins or ends, as it is named.
+/// The end of a path, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathEnd {
     /// A passage.
     Passage(PassageId),
-    /// The entity of a name, however that is written.
+    /// The entity with this name, in any spelling.
     Entity(String),
     /// The document with this id in its source, or this title. A path may begin in any of its passages.
     Document(String),
-    /// Whichever of them this names: the id of a passage, else the name of an entity, else a document.
+    /// The id of a passage, or else the name of an entity, or else a document.
     Named(String),
 }
 
@@ -69,7 +69,7 @@ impl FromStr for PathEnd {
     }
 }
 
-/// Which edges paths may take.
+/// Which edges paths may follow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathsBy {
@@ -83,13 +83,13 @@ pub enum PathsBy {
 }
 
 impl PathsBy {
-    /// Returns whether question edges are among them.
+    /// Returns whether it includes question edges.
     #[must_use]
     pub const fn has_questions(self) -> bool {
         matches!(self, Self::Questions | Self::Both)
     }
 
-    /// Returns whether mentions are among them.
+    /// Returns whether it includes mentions.
     #[must_use]
     pub const fn has_names(self) -> bool {
         matches!(self, Self::Names | Self::Both)
@@ -118,12 +118,12 @@ impl FromStr for PathsBy {
 pub struct PathOptions {
     /// Paths to find, from 1 to [`PATHS_MAX`].
     pub paths: usize,
-    /// Edges of a path at most, from 1 to [`PATH_LENGTH_MAX`].
+    /// The largest number of edges of a path, from 1 to [`PATH_LENGTH_MAX`].
     pub length_max: usize,
-    /// Which edges they may take.
+    /// Which edges the paths may follow.
     pub by: PathsBy,
-    /// Documents that an entity may be mentioned in to be passed through: a name that is everywhere says little. No
-    /// bound where there is none; an end is never too frequent.
+    /// The largest number of documents that may mention an entity on a path, because a name that occurs everywhere
+    /// means little. There is no bound without a number; the ends are not bounded.
     pub documents_max: Option<u32>,
 }
 
@@ -170,7 +170,7 @@ pub enum PathNode {
     Passage {
         /// Its identity.
         id: PassageId,
-        /// What its document is called.
+        /// The name of its document.
         name: String,
         /// The headings above it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,13 +187,13 @@ pub enum PathNode {
     Document {
         /// Its identity.
         id: DocumentId,
-        /// What it is called.
+        /// Its name.
         name: String,
     },
 }
 
 impl PathNode {
-    /// Returns what it is called.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -202,11 +202,11 @@ impl PathNode {
     }
 }
 
-/// Where an edge leads, seen from the beginning of the path.
+/// The direction of an edge, seen from the beginning of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// With the path: from the node before it to the one behind it.
+    /// Along the path: from the node before the edge to the node after it.
     Forward,
     /// Against it.
     Backward,
@@ -218,29 +218,29 @@ pub enum Direction {
 pub enum PathStep {
     /// A question edge, from the passage that asks to the one that answers.
     QuestionEdge {
-        /// Where it leads.
+        /// Its direction.
         direction: Direction,
         /// The question that the passage answers.
         question: String,
     },
     /// A mention, from the entity to the passage.
     Mention {
-        /// Where it leads.
+        /// Its direction.
         direction: Direction,
         /// The name of the entity.
         entity: String,
     },
     /// From a passage to the document that it is part of.
     PartOf {
-        /// Where it leads.
+        /// Its direction.
         direction: Direction,
     },
 }
 
-/// A path: a node, and as often as there are steps a step and the node that it leads to.
+/// A path: a node, followed by steps that each lead to another node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GraphPath {
-    /// Its nodes, one more than steps; none twice.
+    /// Its nodes, one more than steps, without repetition.
     pub nodes: Vec<PathNode>,
     /// The edges between them.
     pub steps: Vec<PathStep>,
@@ -255,11 +255,11 @@ pub struct PathsFound {
     pub to: PathNode,
     /// The version of the index that was read.
     pub version: IndexVersion,
-    /// Which edges they may take.
+    /// Which edges the paths may follow.
     pub by: PathsBy,
-    /// Edges of a path at most.
+    /// The largest number of edges of a path.
     pub length_max: usize,
-    /// The paths, shortest first; none where the two are further apart.
+    /// The paths, shortest first; empty if the two are further apart.
     pub paths: Vec<GraphPath>,
 }
 

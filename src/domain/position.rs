@@ -1,4 +1,4 @@
-//! Where a part of a document's text stands in its file, as people count: by line, or by page.
+//! The place of a part of a document's text in its file, by line or by page.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +27,11 @@ impl From<PositionMark> for (u32, u32) {
     }
 }
 
-/// How places in the text of a document are told in its file. Marks stand in the order of their offsets, each with
-/// another one.
+/// How places in the text of a document map to its file. Marks are in the order of their offsets, which are distinct.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Positions {
-    /// The file has neither lines nor pages that a person could turn to.
+    /// The file has neither lines nor pages.
     #[default]
     None,
     /// By line: the number of the last mark, and one more for each line that ended since.
@@ -54,7 +53,7 @@ impl Positions {
         matches!(self, Self::None)
     }
 
-    /// Returns the page of a byte of `text`, where there are pages.
+    /// Returns the page of a byte of `text`, if there are pages.
     #[must_use]
     pub fn page_at(&self, offset: u32) -> Option<u32> {
         match self {
@@ -63,11 +62,11 @@ impl Positions {
         }
     }
 
-    /// Returns the line of a byte of `text`, where there are lines.
+    /// Returns the line of a byte of `text`, if there are lines.
     ///
     /// # Complexity
     ///
-    /// Linear in what stands between the byte and the last mark before it; [`Lines`] answers for many bytes.
+    /// Linear in the distance between the byte and the last mark before it; use [`Lines`] for many bytes.
     #[must_use]
     pub fn line_at(&self, text: &str, offset: u32) -> Option<u32> {
         Lines::of(self, text).at(offset)
@@ -79,7 +78,7 @@ fn last_before(marks: &[PositionMark], offset: u32) -> Option<PositionMark> {
     marks.get(after.checked_sub(1)?).copied()
 }
 
-/// The lines of a text, asked in ascending order: then all answers together take one reading of it.
+/// The lines of a text, for look-ups in ascending order: all of them together read the text once.
 #[derive(Debug)]
 pub struct Lines<'a> {
     positions: &'a Positions,
@@ -95,7 +94,7 @@ impl<'a> Lines<'a> {
         Self { positions, text, last: None }
     }
 
-    /// Returns the line of a byte, where there are lines.
+    /// Returns the line of a byte, if there are lines.
     pub fn at(&mut self, offset: u32) -> Option<u32> {
         let Positions::Lines(marks) = self.positions else { return None };
         let mark = last_before(marks, offset)?;
@@ -121,7 +120,7 @@ pub(super) fn line_behind(line: u32, before: &str) -> u32 {
     line.saturating_add(ends_of_lines(before.as_bytes()))
 }
 
-/// Returns where to turn to in a file, as programs understand it: `book.pdf#page=3`, `notes.md:12`, or the file alone.
+/// Returns a place in a file in a form that programs open: `book.pdf#page=3`, `notes.md:12`, or the file alone.
 #[must_use]
 pub fn location(uri: &str, page: Option<u32>, line: Option<u32>) -> String {
     match (page, line) {

@@ -38,7 +38,7 @@ impl QuestionOrigin {
         }
     }
 
-    /// Returns the one of a name.
+    /// Returns the origin with this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|origin| origin.name() == name)
@@ -50,7 +50,7 @@ impl QuestionOrigin {
         self as u8
     }
 
-    /// Returns the one of a number.
+    /// Returns the origin with this number.
     #[must_use]
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
@@ -59,13 +59,13 @@ impl QuestionOrigin {
 
 /// The sparse representation of a question or passage: folded names and stems.
 ///
-/// In order, none twice. A list, since there are millions of them and few in each.
+/// Sorted and without duplicates. A list, because there are millions of them with few items each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Vec<String>")]
 pub struct Keywords(Box<[String]>);
 
 impl Keywords {
-    /// Returns the Jaccard index |A ∩ B| / |A ∪ B|; 0 where both are empty.
+    /// Returns the Jaccard index |A ∩ B| / |A ∪ B|; 0 if both are empty.
     #[must_use]
     pub fn jaccard(&self, other: &Self) -> f32 {
         let shared = self.0.iter().filter(|keyword| other.0.binary_search(keyword).is_ok()).count();
@@ -84,7 +84,7 @@ impl Keywords {
         self.0.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,4 +1,4 @@
-//! Texts that are never shown, passwords and keys, and how they are taken out of what others say.
+//! Secrets (passwords and keys), which are never shown, and their removal from other texts.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text, for whom it is meant.
+    /// Returns the text, for its recipient only.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
@@ -30,8 +30,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Takes secrets out of text before it is kept or shown: as they are, and as JSON writes them inside a string. Those of
-/// fewer than 8 characters stay.
+/// Removes secrets from text before it is kept or shown, both as they are and as JSON escapes them in a string. Secrets
+/// of fewer than 8 characters stay.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
     secrets: Vec<Vec<char>>,

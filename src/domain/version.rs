@@ -36,10 +36,32 @@ pub struct Counts {
     pub entities: u64,
     /// Mentions of entities in sentences.
     pub mentions: u64,
-    /// Passages, sentences and questions that are to have a vector and have none yet, since the budget was spent: they
-    /// are found by words and names until a later run gets theirs.
+    /// The hierarchy over the entities; nothing of it in a version of an earlier program.
+    #[serde(default)]
+    pub hierarchy: HierarchyCounts,
+    /// Passages, sentences and questions whose vector is missing because the budget was spent: they are found by words
+    /// and names until a later run makes it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub without_vectors: u64,
+}
+
+/// How much there is over the entities of a version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HierarchyCounts {
+    /// Relations between two entities.
+    pub relations: u64,
+    /// Communities on all levels.
+    pub communities: u64,
+    /// Levels of communities.
+    pub levels: u64,
+    /// Entities that are in a community.
+    pub members: u64,
+    /// Summary entities on all layers.
+    pub summaries: u64,
+    /// Layers of summary entities.
+    pub layers: u64,
+    /// Places of entities in summary entities, and of these in those above: one may have several.
+    pub memberships: u64,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

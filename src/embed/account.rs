@@ -107,11 +107,9 @@ impl Account {
     ///
     /// [`ChatError::Budget`] for one that does not, [`ChatError::NoPrice`] for a budget of money and a model without a
     /// price.
-    pub(super) fn reserve(&self, measured: &Measured, texts: usize) -> Result<Reserved, ChatError> {
+    pub(super) async fn reserve(&self, measured: &Measured, texts: usize) -> Result<Reserved, ChatError> {
         let added = TOKENS_PER_TEXT * texts as u64;
-        let input_tokens = self.meter.tokens_max(&self.model, measured) + added;
-        let most = Usage { input_tokens, output_tokens: 0, is_estimated: true };
-        self.meter.reserve(&self.model, most)
+        self.meter.reserve(&self.model, self.meter.most(&self.model, measured, added, 0)).await
     }
 
     /// Counts what a call came to, and returns it.
@@ -196,12 +194,12 @@ mod tests {
         assert_eq!((account("b").expected(&many).calls, account("b").expected(&many).cost), (3, None));
     }
 
-    #[test]
-    fn what_is_spent_is_said_once_and_without_questions() {
+    #[tokio::test]
+    async fn what_is_spent_is_said_once_and_without_questions() {
         let account = Account::new("a".to_owned(), Arc::default());
         let usage = Usage { input_tokens: 7, ..Usage::default() };
         for payer in [Payer::Run, Payer::Question] {
-            account.settle(account.reserve(&Measured::of(["nine bytes"]), 1).unwrap(), usage, payer);
+            account.settle(account.reserve(&Measured::of(["nine bytes"]), 1).await.unwrap(), usage, payer);
         }
         assert_eq!(account.take_spent(), Spent { calls: 1, usage, ..Spent::default() });
         assert_eq!(account.take_spent(), Spent::default());

@@ -136,7 +136,8 @@ impl ServerPlace {
     /// Returns the endpoint for whoever asks nobody.
     pub(crate) fn unchecked(&self) -> Endpoint {
         let preset: Option<Preset> = self.server.as_deref().and_then(|name| name.parse().ok());
-        Endpoint { preset, ..Endpoint::at(&self.url, &self.model) }
+        let endpoint = Endpoint::at(&self.url, &self.model);
+        preset.map_or(endpoint.clone(), |preset| endpoint.with_preset(preset))
     }
 }
 

@@ -299,7 +299,7 @@ impl Caller {
     async fn call(&self, texts: &[&str], payer: Payer) -> Result<(Vec<Vec<f32>>, Spent), ChatError> {
         let tokens: u64 = texts.iter().map(|text| tokens_estimate(text)).sum();
         let measured = Measured::of(texts.iter().copied());
-        let reserved = self.account.reserve(&measured, texts.len())?;
+        let reserved = self.account.reserve(&measured, texts.len()).await?;
         match self.guard.call(tokens, || Box::pin(self.server.vectors(texts))).await {
             Ok(came) => {
                 let is_estimated = came.tokens.is_none();

@@ -105,8 +105,8 @@ pub(super) fn figures(row: &LiveRow, lines: &[(&Question, &LiveLine)]) -> Option
 
 impl Display for LiveReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let documents = self.corpus.documents;
-        writeln!(out, "{} · {documents} documents · version {}", printable(&self.model), self.version)?;
+        let documents = counted(self.corpus.documents, "document");
+        writeln!(out, "{} · {documents} · version {}", printable(&self.model), self.version)?;
         writeln!(out, "percent; calls, tokens, seconds and cost a question; tables of the HopRAG paper\n")?;
         writeln!(
             out,
@@ -137,7 +137,7 @@ impl Display for LiveReport {
             writeln!(out, "{}: {} answers were not written by the model", row.row, row.degraded)?;
         }
         for row in self.rows.iter().filter(|row| row.unusable > 0) {
-            writeln!(out, "{}: {} calls to find passages were of no use", row.row, row.unusable)?;
+            writeln!(out, "{}: {} calls to find passages were unusable", row.row, row.unusable)?;
         }
         let mut spent = Spent::default();
         for row in &self.rows {
@@ -154,7 +154,7 @@ impl Display for LiveReport {
             writeln!(out, "left for later: {}", printable(why))?;
         }
         if self.left > 0 {
-            writeln!(out, "{} left: the same command goes on", counted(self.left, "question"))?;
+            writeln!(out, "{} left: the same command continues", counted(self.left, "question"))?;
         }
         Ok(())
     }

@@ -10,8 +10,10 @@ mod fit;
 mod gold;
 mod live;
 mod live_report;
+mod matrix;
 mod metrics;
 mod page;
+mod planned;
 mod plot;
 mod questions;
 mod recorded;
@@ -31,6 +33,7 @@ pub use fit::{Collection, FitOptions, FitReport, FittedCollection, Held, Measure
 pub use gold::{GoldPassage, flat};
 pub use live::{LiveLine, LiveRow, live, live_rows};
 pub use live_report::{LiveFigures, LiveReport};
+pub use matrix::{MatrixMethod, MatrixOptions, MatrixReport, MatrixRow, MatrixTable, matrix};
 pub use metrics::{DEPTHS, QuestionScores, at_depth, scores};
 pub use page::{NamedResult, Page, page};
 pub use plot::{Chart, Series};

@@ -60,7 +60,7 @@ async fn found(
 ) -> Result<(Vec<Hit>, Option<ModelWork>)> {
     let by_passages = !question.passages.is_empty();
     // What a model does is not done twice.
-    let is_once = by_passages || options.asks_model() || options.calls_max.is_some();
+    let is_once = by_passages || options.may_ask_model() || options.calls_max.is_some();
     let mut top_k = if is_once && !by_passages { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
     loop {
         let found = engine.search(&question.question, &SearchOptions { top_k, ..options.clone() }).await?;

@@ -10,6 +10,10 @@
 //! - `judge`: a verdict on each passage, right with probability P.
 //! - `choose`: of steps of which one leads to a supporting passage that one with probability P, else another or none.
 //! - `read`: the recorded answer with probability P where a passage that is shown has it, else the first other name.
+//! - `route`: what the recorded parts come to, with probability P; else another route.
+//! - `seed`, `reason`, `seek`, `supplement`: the next recorded part, with the answers to earlier ones that are known.
+//! - `enough`: with probability P, whether every part was asked; else the contrary.
+//! - `digest`: the recorded answer with probability P where a passage that is shown has it; else nothing.
 //!
 //! Everything else it declines, so that rules go on.
 
@@ -18,6 +22,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::planned::{Planning, planned};
 use super::questions::Question;
 use super::recorded::{Recorded, RecordedReplies};
 use crate::domain::{ChatError, PassageId, Usage};
@@ -80,19 +85,19 @@ impl StandIn {
 }
 
 /// Draws of one question.
-struct Draw {
-    accuracy: f64,
-    seed: u64,
-    question: String,
+pub(super) struct Draw {
+    pub(super) accuracy: f64,
+    pub(super) seed: u64,
+    pub(super) question: String,
 }
 
 impl Draw {
     /// Returns whether a verdict is right, as the accuracy has it.
-    fn is_right(&self, what: &str) -> bool {
+    pub(super) fn is_right(&self, what: &str) -> bool {
         (self.number(what) as f64) / (u64::MAX as f64) < self.accuracy
     }
 
-    fn number(&self, what: &str) -> u64 {
+    pub(super) fn number(&self, what: &str) -> u64 {
         let parts = format!("{} {} {what}", self.seed, self.question);
         let hash = *blake3::hash(parts.as_bytes()).as_bytes();
         u64::from_le_bytes([hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]])
@@ -122,6 +127,9 @@ impl StandInModel {
             ("judge", Some(draw)) => Ok(Some(judged(draw, &request.shown, &self.labels(&request.shown).await?))),
             ("choose", Some(draw)) => Ok(Some(chosen(draw, &request.shown, &self.labels(&request.shown).await?))),
             ("read", Some(draw)) => Ok(self.read(draw, request)),
+            (skill, Some(draw)) if !self.recorded.parts.is_empty() => {
+                Ok(planned(skill, &Planning { draw, parts: &self.recorded.parts, request }))
+            }
             _ => Ok(None),
         }
     }
@@ -160,7 +168,7 @@ impl StandInModel {
 }
 
 /// Returns what is shown under a number.
-fn block(said: &str, number: usize) -> Option<&str> {
+pub(super) fn block(said: &str, number: usize) -> Option<&str> {
     let start = said.find(&format!("\n[{number}] "))? + 1;
     let rest = said.get(start..)?;
     let end =

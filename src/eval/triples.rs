@@ -1,8 +1,9 @@
-//! Questions made of recorded triples, in the place of those that a model would write: what a model extracted from a
-//! passage once goes through prompt, schema and check of the skill `generate` (or of its halves), so that an index of
-//! recorded replies can be measured without asking anybody. The wording is by rule, and no model's.
+//! Questions, entities and relations made of recorded triples, in the place of those that a model would write: what a
+//! model extracted from a passage once goes through prompt, schema and check of the skills `generate` (or its halves)
+//! and `extract`, so that an index of recorded replies can be measured without asking anybody. The wording is by rule,
+//! and no model's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -73,7 +74,11 @@ impl TriplesModel {
         let title = said.lines().find_map(|line| line.strip_prefix("Document: "))?;
         let passage = said.split_once("\n\n")?.1.rsplit_once('\n')?.0;
         let is_meant = |it: &&Extracted| it.title.trim() == title && it.text.contains(passage);
-        let mut both = self.0.iter().find(is_meant)?.questions(passage);
+        let extracted = self.0.iter().find(is_meant)?;
+        if name == "extract" {
+            return Some(extracted.entities(passage));
+        }
+        let mut both = extracted.questions(passage);
         match name {
             "generate" => Some(both),
             "answered" | "raised" => Some(json!({ "questions": both[name].take() })),
@@ -83,6 +88,27 @@ impl TriplesModel {
 }
 
 impl Extracted {
+    /// Returns the entities and relations of a passage of the document: the names that were extracted, and the ends of
+    /// triples of which the passage has one.
+    fn entities(&self, passage: &str) -> Value {
+        let words = format!(" {} ", tokens(passage).join(" "));
+        let has = |name: &str| words.contains(&format!(" {} ", tokens(name).join(" ")));
+        let triples: Vec<&[String; 3]> = self.triples.iter().filter(|[from, _, to]| has(from) || has(to)).collect();
+        let said = |[from, relation, to]: &[String; 3]| format!("{from} {relation} {to}.");
+        let own = self.entities.iter().filter(|name| has(name));
+        let names: BTreeSet<&String> = own.chain(triples.iter().flat_map(|[from, _, to]| [from, to])).collect();
+        let entity = |name: &&String| {
+            let first = triples.iter().find(|[from, _, to]| from == *name || to == *name);
+            json!({ "name": name, "type": "", "description": first.map(|it| said(it)) })
+        };
+        let relation = |triple: &&[String; 3]| {
+            let [from, _, to] = triple;
+            json!({ "source": from, "target": to, "description": said(triple), "strength": 5, "evidence": "" })
+        };
+        let relations: Vec<Value> = triples.iter().map(relation).collect();
+        json!({ "entities": names.iter().map(entity).collect::<Vec<_>>(), "relations": relations })
+    }
+
     /// Returns the questions of a passage of the document: of what is about it, where it is one of several.
     fn questions(&self, passage: &str) -> Value {
         let words = format!(" {} ", tokens(passage).join(" "));
@@ -156,7 +182,7 @@ mod tests {
     use super::*;
     use crate::chunk::{ChunkOptions, passages};
     use crate::domain::{Document, QuestionKind};
-    use crate::skill::{GenerateSkill, GenerateTask, perform};
+    use crate::skill::{EntityTypes, ExtractSkill, ExtractTask, GenerateSkill, GenerateTask, perform};
 
     fn model() -> TriplesModel {
         let text = "Harl Mill was built by Ada Lorne. It ground rye for Orn.";
@@ -187,6 +213,15 @@ mod tests {
         let raised: Vec<&str> = of(QuestionKind::Outgoing);
         let first = ["Who or what is Ada Lorne?", "Who or what is Orn?"];
         assert_eq!(raised, [&first[..], &["What is known of Ada Lorne?", "What is known of Orn?"]].concat());
+        let extract = ExtractTask { passage: task.clone(), types: EntityTypes::default() };
+        let found = perform::<ExtractSkill>(&model, &extract).await.unwrap().outcome.unwrap();
+        let names: Vec<&str> = found.entities.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!((names, found.relations.len()), (vec!["ada lorne", "harl mill", "orn"], 1));
+        // No sentence names a mill and Orn.
+        assert_eq!(
+            (found.dropped.relations, &*found.relations[0].description),
+            (1, "Harl Mill was built by Ada Lorne.")
+        );
         // Of another document nothing was extracted.
         let task = GenerateTask { name: "Pale Mill".to_owned(), ..task };
         assert!(perform::<GenerateSkill>(&model, &task).await.unwrap().outcome.is_err());

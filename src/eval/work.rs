@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::Serialize;
 
 use super::table::printable;
-use crate::domain::{ModelWork, SkillCalls, Spent, StopReason, Writing};
+use crate::domain::{ChatError, ModelWork, SkillCalls, Spent, StopReason, Writing};
 
 /// What a language model did over all questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -42,6 +42,17 @@ impl WorkReport {
         self.calls_per_question = (self.spent.calls + self.spent.cached) as f64 / self.questions as f64;
     }
 
+    /// Returns the fault of a model that gave nothing of use to any question: figures without it are no figures of it.
+    #[must_use]
+    pub fn useless(&self) -> Option<ChatError> {
+        let sum = |count: fn(&SkillCalls) -> u32| self.skills.values().map(count).sum::<u32>();
+        let (asked, unusable) = (sum(|it| it.asked), sum(|it| it.unusable));
+        let last = self.skills.values().find_map(|it| it.last.clone())?;
+        // Where a budget or the server ended it, there are fewer replies.
+        let has_replies = self.spent.calls + self.spent.cached >= u64::from(asked);
+        (asked > 0 && unusable == asked && has_replies).then_some(ChatError::Useless { replies: asked, last })
+    }
+
     fn add_calls(&mut self, skill: &str, calls: &SkillCalls) {
         let all = self.skills.entry(skill.to_owned()).or_default();
         all.asked += calls.asked;
@@ -65,7 +76,7 @@ impl Display for WorkReport {
         for (skill, SkillCalls { asked, unusable, last }) in &self.skills {
             write!(out, "  {skill}: asked {asked} times")?;
             if let Some(last) = last {
-                write!(out, ", {unusable} of no use; the last: {}", printable(last))?;
+                write!(out, ", {unusable} unusable; the last: {}", printable(last))?;
             }
             writeln!(out)?;
         }
@@ -73,5 +84,33 @@ impl Display for WorkReport {
             writeln!(out, "  stopped early for {count} questions: {stop}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::CitationCheck;
+
+    #[test]
+    fn a_model_is_useless_where_no_reply_to_any_question_could_be_used() {
+        let writing = |degraded: Option<&str>, calls: u64| Writing {
+            model: "m".to_owned(),
+            short: None,
+            sentences: Vec::new(),
+            checked_by: CitationCheck::Rule,
+            degraded: degraded.map(str::to_owned),
+            spent: Spent { calls, ..Spent::default() },
+        };
+        let mut report = WorkReport::default();
+        assert_eq!(report.useless(), None);
+        report.add(None, Some(&writing(Some("no JSON"), 2)));
+        report.add(None, Some(&writing(Some("no JSON"), 1)));
+        assert_eq!(report.useless(), Some(ChatError::Useless { replies: 2, last: "no JSON".to_owned() }));
+        report.add(None, Some(&writing(None, 1)));
+        assert_eq!(report.useless(), None);
+        let mut ended = WorkReport::default();
+        ended.add(None, Some(&writing(Some("the budget allows 0 calls"), 0)));
+        assert_eq!(ended.useless(), None, "nothing was said at all");
     }
 }

@@ -106,6 +106,12 @@ ordinals! {
     BearerOrdinal,
     /// A mention in the list of its entity's.
     PostingOrdinal,
+    /// A relation between two entities; they are numbered by the first of these.
+    RelationOrdinal,
+    /// A community of entities; those within another come behind it.
+    CommunityOrdinal,
+    /// A summary entity; they are numbered layer by layer.
+    SummaryOrdinal,
     /// A place in a list of what is numbered by its own kind, or in texts that lie back to back.
     Position,
 }

@@ -3,12 +3,12 @@
 //! Elements are named by [ordinal](super::ordinal). Lists of lists are in compressed rows: `rows[i]..rows[i + 1]`
 //! bounds the items of `i`. No text but names and keywords, which queries look up.
 
+use super::arrays::Elsewhere;
 use super::ordinal::{
     BearerOrdinal, Column, CueOrdinal, DocumentOrdinal, EdgeOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal,
     MentionOrdinal, Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, Position, PostingOrdinal, Rows,
     SentenceOrdinal,
 };
-use super::structure;
 
 /// Ways in which a passage bears a name; smaller is stronger.
 pub mod name_kind {
@@ -43,112 +43,9 @@ pub const CUES: usize = CUES_BEFORE + CUES_AFTER;
 /// No word.
 pub const NO_CUE: CueOrdinal = CueOrdinal(u32::MAX);
 
-/// Returns how many elements an array, or `documents`, or `outgoing`, is the list of.
-macro_rules! count {
-    (documents, $graph:expr, $outgoing:expr) => {
-        $graph.document_count()
-    };
-    (outgoing, $graph:expr, $outgoing:expr) => {
-        $outgoing
-    };
-    ($elements:ident, $graph:expr, $outgoing:expr) => {
-        $graph.$elements.len()
-    };
-}
+arrays! {
+    PackedGraph, PassageGraph;
 
-/// Says of one array whether it keeps a rule.
-macro_rules! keeps {
-    ($items:expr, ends $texts:ident; $graph:expr, $outgoing:expr) => {
-        structure::ends($items, $graph.$texts.items())
-    };
-    ($items:expr, $rule:ident $($elements:ident)+; $graph:expr, $outgoing:expr) => {
-        structure::$rule($items, $(count!($elements, $graph, $outgoing)),+)
-    };
-}
-
-/// Returns what the items of an array are: what belongs to each owner of rows begins at a number.
-macro_rules! items {
-    (Column $item:ty) => {
-        $item
-    };
-    (Rows $item:ty) => {
-        u32
-    };
-}
-
-/// Declares the arrays: each with its name in a file, and the rules that it keeps, so that whoever walks the graph may
-/// index without looking. What is numbered is named by an array that has an item for each, or as `documents` or
-/// `outgoing`, the out-coming questions.
-///
-/// - `each elements`: there is an item for each,
-/// - `below elements`: each item is the ordinal of one,
-/// - `rows owners elements`: it bounds the row of elements that each owner has,
-/// - `around mentions cues`: there are [`CUES`] items for each mention, each the ordinal of a cue or [`NO_CUE`],
-/// - `ends texts`: it bounds texts that lie back to back in that array.
-macro_rules! packed {
-    ($($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
-        $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
-        /// The arrays of one version, owned: what a build fills.
-        #[derive(Debug, Clone, Default, PartialEq)]
-        pub struct PackedGraph { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
-
-        /// The arrays of one version, borrowed from wherever they lie.
-        #[derive(Debug, Clone, Copy, Default, PartialEq)]
-        pub struct PassageGraph<'a> { $($(#[$doc])* pub $field: $form<'a, $key, $item>,)* }
-
-        impl PackedGraph {
-            /// Returns the arrays as a reader sees them.
-            #[must_use]
-            pub fn view(&self) -> PassageGraph<'_> {
-                PassageGraph { $($field: $form::new(&self.$field),)* }
-            }
-
-            /// See [`PassageGraph::sections`].
-            #[must_use]
-            pub fn sections(&self) -> Vec<(&'static str, &[u8])> {
-                self.view().sections()
-            }
-        }
-
-        impl<'a> PassageGraph<'a> {
-            /// Returns every array as bytes, by name, in a fixed order.
-            #[must_use]
-            pub fn sections(&self) -> Vec<(&'static str, &'a [u8])> {
-                vec![$(($name, bytemuck::cast_slice(self.$field.items())),)*]
-            }
-
-            /// Returns a copy of the arrays.
-            #[must_use]
-            pub fn to_packed(&self) -> PackedGraph {
-                PackedGraph { $($field: self.$field.items().to_vec(),)* }
-            }
-
-            /// Returns the arrays that lie in `section(name)`, without copying.
-            ///
-            /// # Errors
-            ///
-            /// The name of a section that is missing, misaligned, or no whole number of items.
-            pub fn from_sections(section: impl Fn(&str) -> Option<&'a [u8]>) -> Result<Self, &'static str> {
-                Ok(Self { $($field: section($name)
-                    .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
-                    .map($form::new)
-                    .ok_or($name)?,)* })
-            }
-
-            /// Checks that every array keeps its rules, of a graph whose edges name `outgoing` out-coming questions.
-            ///
-            /// # Errors
-            ///
-            /// The name of an array that breaks a rule, and the rule.
-            pub fn check(&self, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
-                $($(keeps!(self.$field.items(), $rule $($of)+; self, outgoing).map_err(|rule| ($name, rule))?;)*)*
-                Ok(())
-            }
-        }
-    };
-}
-
-packed! {
     /// Passages of document `d`: passages are numbered document by document.
     document_passages: Rows<DocumentOrdinal, PassageOrdinal> = "document.passages" [rows documents passage_document],
     /// The document of each passage.
@@ -292,6 +189,15 @@ pub fn equal_texts<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Ordina
 }
 
 impl<'a> PassageGraph<'a> {
+    /// Checks that every array keeps its rules, of a graph whose edges name `outgoing` out-coming questions.
+    ///
+    /// # Errors
+    ///
+    /// The name of an array that breaks a rule, and the rule.
+    pub fn check(&self, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
+        self.check_arrays(Elsewhere { documents: self.document_count(), outgoing, ..Elsewhere::default() })
+    }
+
     /// Returns how many passages there are.
     #[must_use]
     pub fn passage_count(&self) -> usize {

@@ -27,6 +27,11 @@ pub(super) fn below<V: Ordinal>(items: &[V], count: usize) -> Kept {
     holds(RANGE, largest.is_none_or(|largest| largest.index() < count))
 }
 
+/// Each item is the ordinal of one of `count` elements, or of none.
+pub(super) fn below_or_none<V: Ordinal>(items: &[V], count: usize) -> Kept {
+    holds(RANGE, items.iter().all(|item| item.number() == u32::MAX || item.index() < count))
+}
+
 /// Bounds the row that each of `count` owners has of `items`. Rows of nothing may be left out whole: an empty index has
 /// none.
 pub(super) fn rows(rows: &[u32], count: usize, items: usize) -> Kept {

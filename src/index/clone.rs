@@ -7,12 +7,14 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::options::IndexOptions;
+use super::run::HIERARCHY;
 use super::stages::known::Earlier;
 use super::stages::vectors::{CorpusVectors, WhenSpent};
 use super::version::{self, Past};
 use crate::domain::IndexVersion;
 use crate::embed::{Embedder, Embeddings, NoEmbedder, StaticTable};
 use crate::error::{Error, Result};
+use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::{EDGES_MAX, EdgeQuota, MatchOptions};
 use crate::graph::vectors::QuantizedVectors;
 use crate::neo4j::{Download, Session, download};
@@ -72,9 +74,9 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
         }
     };
     let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
-    let options = IndexOptions { matching, ..IndexOptions::default() };
+    let options = IndexOptions { matching, hierarchy: hierarchy(&found.settings), ..IndexOptions::default() };
     let past = Past { earlier, last: None };
-    let built = version::build(&mut writer, embedder.as_ref(), &past, WhenSpent::Fail, &options).await?;
+    let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None)).await?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
 }
@@ -95,6 +97,13 @@ pub(super) fn quota(settings: &str) -> EdgeQuota {
         }
         _ => EdgeQuota::Best,
     }
+}
+
+/// Returns how the hierarchy is made, as the settings of an index say it; those of an earlier program say nothing.
+pub(super) fn hierarchy(settings: &str) -> HierarchyPreset {
+    let mut parts = settings.rsplit("; ");
+    let name = parts.nth(1).and_then(|part| part.strip_prefix(HIERARCHY));
+    name.and_then(HierarchyPreset::of_name).unwrap_or_default()
 }
 
 /// Returns the vectors of a corpus in the order of its ordinals; none where there are others than its texts need.
@@ -156,6 +165,18 @@ impl Embedder for Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_preset_of_the_hierarchy_is_that_of_the_settings() {
+        for preset in HierarchyPreset::ALL {
+            let settings = format!("rules 2, structure 256, x; y; {HIERARCHY}{}; names 2", preset.name());
+            assert_eq!(hierarchy(&settings), preset);
+        }
+        // Of an earlier program, and of an embedder that is called so.
+        for settings in ["", "rules 2, structure 256, x; y; names 2", "x; hierarchy by paper; y; z; names 2"] {
+            assert_eq!(hierarchy(settings), HierarchyPreset::Usual);
+        }
+    }
 
     #[test]
     fn the_edges_of_questions_are_those_of_the_settings() {

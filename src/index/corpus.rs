@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
-use crate::domain::{Document, Passage, PseudoQuery, QuestionKind};
+use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
 use crate::graph::duplicates::{Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
@@ -14,6 +14,8 @@ use crate::workspace::DocumentUnit;
 pub(super) struct Corpus<'a> {
     pub(super) documents: Vec<&'a Document>,
     pub(super) passages: Vec<&'a Passage>,
+    /// What a model found in each passage, where one was asked.
+    pub(super) extractions: Vec<Option<&'a Extraction>>,
     pub(super) incoming: Vec<&'a PseudoQuery>,
     pub(super) outgoing: Vec<&'a PseudoQuery>,
     /// The passage of each question.
@@ -26,6 +28,7 @@ impl<'a> Corpus<'a> {
         let mut corpus = Self {
             documents: Vec::with_capacity(units.len()),
             passages: Vec::new(),
+            extractions: Vec::new(),
             incoming: Vec::new(),
             outgoing: Vec::new(),
             incoming_passage: Vec::new(),
@@ -36,6 +39,7 @@ impl<'a> Corpus<'a> {
             for passage in &unit.passages {
                 let number = PassageOrdinal::at(corpus.passages.len());
                 corpus.passages.push(&passage.passage);
+                corpus.extractions.push(passage.extracted.as_ref().map(|it| &it.found));
                 for question in &passage.questions {
                     let (questions, passages) = match question.kind {
                         QuestionKind::Incoming => (&mut corpus.incoming, &mut corpus.incoming_passage),
@@ -69,6 +73,9 @@ impl<'a> Corpus<'a> {
             inputs.number(usize::from(title.is_some())).text(title.unwrap_or_default());
             inputs.number(document.passages.len());
             for passage in document.passages {
+                if passage.is_code() {
+                    inputs.text(passage.media_type);
+                }
                 inputs.text(passage.text).number(passage.sentences.len());
                 for sentence in passage.sentences {
                     inputs.number(sentence.start as usize).number(sentence.end as usize);
@@ -78,12 +85,39 @@ impl<'a> Corpus<'a> {
         inputs.digest()
     }
 
+    /// Returns a digest of what a model found, passage by passage; none where it found nothing.
+    pub(super) fn extracted(&self) -> Option<Digest> {
+        let mut inputs = Inputs::new();
+        let found = self.extractions.iter().enumerate().filter_map(|(passage, found)| Some((passage, (*found)?)));
+        for (passage, Extraction { entities, relations, .. }) in found.clone() {
+            inputs.number(passage).number(entities.len()).number(relations.len());
+            for entity in entities {
+                inputs.text(&entity.name).text(entity.kind.as_deref().unwrap_or_default()).text(&entity.description);
+                inputs.number(entity.spans.len());
+                for span in &entity.spans {
+                    inputs.number(span.start as usize).number(span.end as usize);
+                }
+            }
+            for relation in relations {
+                let [first, second] = relation.ends;
+                inputs.number(first as usize).number(second as usize).number(relation.strength.into());
+                inputs.number(relation.evidence.start as usize).text(&relation.description);
+            }
+        }
+        found.into_iter().next().map(|_| inputs.digest())
+    }
+
     pub(super) fn named(&self) -> Vec<NamedDocument<'a>> {
-        let mut passages = self.passages.iter().peekable();
+        let mut passages = self.passages.iter().zip(&self.extractions).peekable();
         let named = |document: &&'a Document| {
             let mut own = Vec::new();
-            while let Some(passage) = passages.next_if(|passage| passage.document == document.id) {
-                own.push(NamedPassage { text: &passage.text, sentences: &passage.sentences });
+            while let Some((passage, extraction)) = passages.next_if(|it| it.0.document == document.id) {
+                own.push(NamedPassage {
+                    text: &passage.text,
+                    sentences: &passage.sentences,
+                    media_type: &document.media_type,
+                    extraction: *extraction,
+                });
             }
             NamedDocument { title: document.title.as_deref(), passages: own }
         };

@@ -7,13 +7,13 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::Corpus;
-use super::expected::{Questions, StandIns};
-use super::generate;
-use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, Sources};
+use super::expected::{Expected, REPORT_TOKENS, StandIns, TYPES_TOKENS, What};
+use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, QuestionsBy, ReportsBy, Sources};
 use super::plan::{Plan, Verdict};
-use super::run::{MadeUnit, fingerprint, unit};
 use super::stages::known::Earlier;
 use super::stages::vectors;
+use super::unit::{MadeUnit, fingerprint, unit};
+use super::{extract, generate, report};
 use crate::domain::{Cost, DocumentId, Skip, Spent, Usage};
 use crate::embed::{Account, Embedder};
 use crate::error::{Error, Result};
@@ -66,7 +66,7 @@ impl Estimate {
 /// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageEstimate {
-    /// Its name: `questions` or `vectors`.
+    /// Its name: `questions`, `entities`, `reports` or `vectors`.
     pub stage: String,
     /// The model, with its server.
     pub model: String,
@@ -79,6 +79,9 @@ pub struct StageEstimate {
     pub texts: Option<u64>,
     /// What the calls would read and write.
     pub usage: Usage,
+    /// The least and the most tokens that the replies may come to, where none were counted yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens_range: Option<[u64; 2]>,
     /// What they would cost; none where the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
@@ -112,9 +115,10 @@ pub fn estimate(
     let records = records.as_ref();
     let fingerprint = fingerprint(&options.chunk, embedder);
     let mut plan = Plan::new(stored, fingerprint.clone());
-    let questions = asked.map(|asked| Questions::of(asked, records, options)).transpose()?;
+    let reports = reports(workspace, asked, records, options)?;
+    let asked = asked.map_or(Ok([None, None]), |asked| expected(asked, records, options))?;
     let account = embedder.account();
-    let mut coming = Coming { records, embedder, options, fingerprint, questions, account, units: Vec::new() };
+    let mut coming = Coming { records, embedder, options, fingerprint, asked, reports, account, units: Vec::new() };
     let (mut changed, mut skips) = (FxHashSet::default(), Vec::new());
     let roots = sources.visit(&options.ingest, &mut |item| {
         match item {
@@ -147,14 +151,54 @@ pub fn estimate(
     Ok(Estimate { documents, stages: coming.stages(workspace)?, fits_budget: None, skips })
 }
 
+/// Returns what a model is to be asked for: questions and entities.
+fn expected<'a>(
+    asked: &'a AskedModel,
+    records: Option<&Records>,
+    options: &IndexOptions,
+) -> Result<[Option<Expected<'a>>; 2]> {
+    let of = |what| Expected::of(asked, what, records, options);
+    let is_by_model = options.questions_by == QuestionsBy::Model;
+    let questions = is_by_model.then(|| of(What::Questions(options.question_calls))).transpose()?;
+    let Some(wanted) = &options.extract else { return Ok([questions, None]) };
+    let types = extract::known_types(records, wanted)?;
+    let is_proposed = types.is_none();
+    let mut entities = of(What::Entities(types.unwrap_or_default()))?;
+    if is_proposed {
+        entities.add_call(&extract::proposal_request(records)?, TYPES_TOKENS, true)?;
+    }
+    Ok([questions, Some(entities)])
+}
+
+/// Returns what reports would come to, about the topics of the version that is there: those to come are not known.
+fn reports<'a>(
+    workspace: Option<&Workspace>,
+    asked: Option<&'a AskedModel>,
+    records: Option<&Records>,
+    options: &IndexOptions,
+) -> Result<Option<Expected<'a>>> {
+    let Some(asked) = asked.filter(|_| options.reports_by == ReportsBy::Model) else { return Ok(None) };
+    let mut expected = Expected::of(asked, What::Reports, records, options)?;
+    let version = workspace.map(Workspace::status).transpose()?.and_then(|it| it.version);
+    if let Some(((workspace, records), _)) = workspace.zip(records).zip(version) {
+        let requests = report::of_current(workspace, records, |it| it.requests(&asked.kept_as))?;
+        for request in requests.unwrap_or_default() {
+            expected.add_call(&request, REPORT_TOKENS, true)?;
+        }
+    }
+    Ok(Some(expected))
+}
+
 /// What the version to come would be made of, so far.
 struct Coming<'a> {
     records: Option<&'a Records>,
     embedder: &'a dyn Embedder,
     options: &'a IndexOptions,
     fingerprint: String,
-    /// What the stage that writes questions would come to, where a model is named.
-    questions: Option<Questions<'a>>,
+    /// What the stages that ask for questions and for entities would come to, where they are wanted.
+    asked: [Option<Expected<'a>>; 2],
+    /// What reports would come to, where they are wanted.
+    reports: Option<Expected<'a>>,
     /// Where calls for vectors are counted, where they are.
     account: Option<&'a Account>,
     /// Its documents, where they need vectors that cost something.
@@ -189,10 +233,13 @@ impl Coming<'_> {
                 }
                 self.add(unit)
             })?;
-        } else if let Some(questions) = &self.questions {
-            let others = records.unwritten(questions.writer())?.into_iter().filter(|(id, _)| !changed.contains(id));
-            for (document, _) in others.collect::<Vec<_>>() {
-                self.unit(document)?.map_or(Ok(()), |unit| self.add(unit))?;
+        } else {
+            let unwritten = self.asked.iter().flatten().map(|it| it.unwritten(records)).collect::<Result<Vec<_>>>()?;
+            let mut seen = changed.clone();
+            for (document, _) in unwritten.into_iter().flatten() {
+                if seen.insert(document) {
+                    self.unit(document)?.map_or(Ok(()), |unit| self.add(unit))?;
+                }
             }
         }
         Ok(renewed)
@@ -203,8 +250,8 @@ impl Coming<'_> {
     }
 
     fn add(&mut self, mut unit: DocumentUnit) -> Result<()> {
-        if let Some(questions) = &mut self.questions {
-            questions.add(&unit)?;
+        for asked in self.asked.iter_mut().flatten() {
+            asked.add(&unit)?;
         }
         if self.account.is_some() {
             unit.document.text = String::new();
@@ -214,9 +261,10 @@ impl Coming<'_> {
     }
 
     fn stages(mut self, workspace: Option<&Workspace>) -> Result<Vec<StageEstimate>> {
-        let mut stages: Vec<StageEstimate> = self.questions.iter().map(Questions::stage).collect();
+        let asked = self.asked.iter().flatten().chain(&self.reports);
+        let mut stages: Vec<StageEstimate> = asked.map(Expected::stage).collect();
         let Some(account) = self.account else { return Ok(stages) };
-        if let Some(questions) = &self.questions {
+        if let [Some(questions), _] = &self.asked {
             StandIns::of(&self.units, questions.writer()).put(&mut self.units, questions, self.options.model_questions);
         }
         // As a run reads them: what is embedded together depends on it.
@@ -240,6 +288,7 @@ impl Coming<'_> {
             cached: 0,
             texts: Some(texts),
             usage: spent.usage,
+            output_tokens_range: None,
             cost: spent.cost,
         });
         Ok(stages)

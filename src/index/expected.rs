@@ -1,19 +1,34 @@
-//! What the questions that a model is to write would come to, and what stands for them until they are there.
+//! What a model is to write of passages would come to, and what stands for its questions until they are there.
 
 use rustc_hash::FxHashSet;
 
+use super::asking::{self, Key};
 use super::estimate::{AskedModel, StageEstimate};
-use super::generate;
 use super::options::{IndexOptions, ModelQuestions};
-use crate::domain::{Document, Passage, PassageId, PseudoQuery, QuestionId, QuestionKind, QuestionOrigin, Usage};
+use super::{extract, generate, report};
+use crate::domain::{
+    Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionKind, QuestionOrigin, Usage,
+};
 use crate::error::Result;
-use crate::llm::RequestKey;
-use crate::skill::QuestionCalls;
-use crate::text::model_tokens;
-use crate::workspace::{DocumentUnit, PassageUnit, Records};
+use crate::llm::{ChatRequest, RequestKey};
+use crate::skill::{EntityTypes, GenerateTask, QuestionCalls};
+use crate::text::{model_tokens, tokens_to_english};
+use crate::workspace::{DocumentUnit, ModelStage, PassageUnit, Records, WrittenCounts};
 
-/// Tokens of the replies about a passage where none was counted yet: ten questions with three keywords each.
+/// Tokens of the replies about an English passage where none was counted yet: ten questions with three keywords each.
 const REPLY_TOKENS: u64 = 330;
+/// Tokens of a reply with the entities of an English passage where none was counted yet: seven entities and five
+/// relations, with a sentence each and one quoted.
+const ENTITIES_TOKENS: u64 = 600;
+/// Tokens of a report about a topic: a summary of two sentences, and five findings.
+pub(super) const REPORT_TOKENS: u64 = 300;
+/// Tokens of a reply with types of entities.
+pub(super) const TYPES_TOKENS: u64 = 40;
+/// How much of it is said in the language of the passage; the rest is what makes it JSON.
+const SAID_SHARE: f64 = 2.0 / 3.0;
+/// The least and the most of what is expected that a reply may come to, until some were counted: between 6 and 14
+/// questions are asked for where 10 are expected, and languages and models say more or less in a question.
+const RANGE: [f64; 2] = [0.5, 1.75];
 /// In-coming and out-coming questions of such a reply: the middle of what is asked for.
 const QUESTIONS: [u64; 2] = [4, 6];
 /// Tokens of all of them together: about half of a reply. The rest are keywords, and what makes it JSON.
@@ -21,36 +36,107 @@ const QUESTIONS_TOKENS: u64 = REPLY_TOKENS / 2;
 /// Replies of a model from which on their mean stands for those to come.
 const REPLIES_MIN: u64 = 20;
 
-/// What the stage that writes questions would come to, so far.
-pub(super) struct Questions<'a> {
+/// What a model would be asked about passages.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    /// Their questions.
+    Questions(QuestionCalls),
+    /// Their entities, of these types.
+    Entities(EntityTypes),
+    /// Reports about topics, which are asked for by themselves.
+    Reports,
+}
+
+impl What {
+    const fn stage(&self) -> ModelStage {
+        match self {
+            Self::Questions(_) => ModelStage::Questions,
+            Self::Entities(_) => ModelStage::Entities,
+            Self::Reports => ModelStage::Reports,
+        }
+    }
+
+    /// Returns its name in an estimate.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Questions(_) => "questions",
+            Self::Entities(_) => "entities",
+            Self::Reports => "reports",
+        }
+    }
+
+    fn writer(&self, model: &str) -> String {
+        match self {
+            Self::Questions(calls) => generate::writer(model, *calls),
+            Self::Entities(types) => extract::writer(model, types),
+            Self::Reports => report::writer(model),
+        }
+    }
+
+    fn requests(&self, task: &GenerateTask) -> Result<Vec<ChatRequest>> {
+        match self {
+            Self::Questions(calls) => calls.requests(task),
+            Self::Entities(types) => Ok(vec![extract::request(task, types)?]),
+            Self::Reports => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns what wrote it of a passage, if a model did.
+    fn writer_of<'u>(&self, unit: &'u PassageUnit) -> Option<&'u str> {
+        match self {
+            Self::Questions(_) => unit.writer.as_deref(),
+            Self::Entities(_) => unit.extracted.as_ref().map(|it| it.writer.as_str()),
+            Self::Reports => None,
+        }
+    }
+
+    /// Returns the tokens of the replies to each of the calls about an English passage where none was counted yet.
+    fn reply_tokens(&self) -> Vec<u64> {
+        match self {
+            Self::Questions(QuestionCalls::Together) => vec![REPLY_TOKENS],
+            Self::Questions(QuestionCalls::Separate) => {
+                QUESTIONS.map(|it| REPLY_TOKENS * it / QUESTIONS.iter().sum::<u64>()).to_vec()
+            }
+            Self::Entities(_) => vec![ENTITIES_TOKENS],
+            Self::Reports => vec![REPORT_TOKENS],
+        }
+    }
+}
+
+/// What a stage in which a model is asked about passages would come to, so far.
+pub(super) struct Expected<'a> {
     asked: &'a AskedModel,
+    what: What,
     writer: String,
-    question_calls: QuestionCalls,
     /// Tokens of a reply to each of the calls about a passage.
-    reply_tokens: Vec<u64>,
+    reply_tokens: ReplyTokens,
     calls: u64,
     cached: u64,
     usage: Usage,
     /// What was counted as a call.
     asked_for: FxHashSet<RequestKey>,
     /// Passages for which the model gave nothing that can be used, and those of them that it is asked about anew.
-    failed: FxHashSet<PassageId>,
-    afresh: FxHashSet<PassageId>,
-    /// Passages that get questions.
+    failed: FxHashSet<Key>,
+    afresh: FxHashSet<Key>,
+    /// Passages of which something would be written.
     written: FxHashSet<PassageId>,
 }
 
-impl<'a> Questions<'a> {
-    pub(super) fn of(asked: &'a AskedModel, records: Option<&Records>, options: &IndexOptions) -> Result<Self> {
-        let question_calls = options.question_calls;
-        let writer = generate::writer(&asked.kept_as, question_calls);
-        let failed = records.map_or(Ok(Vec::new()), |records| records.failed_by(&writer))?;
-        let afresh = records.map_or(Ok(FxHashSet::default()), |it| generate::asked_anew(it, &writer, options))?;
+impl<'a> Expected<'a> {
+    pub(super) fn of(
+        asked: &'a AskedModel,
+        what: What,
+        records: Option<&Records>,
+        options: &IndexOptions,
+    ) -> Result<Self> {
+        let (stage, writer) = (what.stage(), what.writer(&asked.kept_as));
+        let failed = records.map_or(Ok(Vec::new()), |records| records.failed_by(stage, &writer))?;
+        let afresh = records.map_or(Ok(FxHashSet::default()), |it| asking::asked_anew(it, stage, &writer, options))?;
         Ok(Self {
             asked,
-            reply_tokens: reply_tokens(asked, records, &writer, question_calls)?,
+            reply_tokens: reply_tokens(asked, records, &writer, &what)?,
             writer,
-            question_calls,
+            what,
             calls: 0,
             cached: 0,
             usage: Usage { is_estimated: true, ..Usage::default() },
@@ -65,9 +151,14 @@ impl<'a> Questions<'a> {
         &self.writer
     }
 
-    /// Adds the passages of a document that have no questions of this writer.
+    /// Returns the documents with passages of which the model has not written this.
+    pub(super) fn unwritten(&self, records: &Records) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
+        records.unwritten(self.what.stage(), &self.writer)
+    }
+
+    /// Adds the passages of a document of which this writer has written nothing.
     pub(super) fn add(&mut self, unit: &DocumentUnit) -> Result<()> {
-        let unwritten = unit.passages.iter().filter(|it| it.writer.as_ref() != Some(&self.writer));
+        let unwritten = unit.passages.iter().filter(|it| self.what.writer_of(it) != Some(&self.writer));
         for passage in unwritten.map(|it| &it.passage).collect::<Vec<_>>() {
             self.add_passage(&unit.document, passage)?;
         }
@@ -75,64 +166,96 @@ impl<'a> Questions<'a> {
     }
 
     fn add_passage(&mut self, document: &Document, passage: &Passage) -> Result<()> {
-        let Some(task) = generate::task(document, passage) else { return Ok(()) };
+        let Some(task) = asking::task(document, passage) else { return Ok(()) };
         let mut is_kept = true;
-        for (request, reply_tokens) in self.question_calls.requests(&task)?.iter().zip(self.reply_tokens.clone()) {
-            let key = request.key(&self.asked.kept_as);
-            let replies = self.asked.replies.as_ref().filter(|_| !self.afresh.contains(&passage.id));
-            let kept = replies.map(|replies| replies.get(key.as_bytes())).transpose()?.flatten();
-            is_kept &= kept.is_some();
-            // Of equal prompts one is sent.
-            if kept.is_some() || !self.asked_for.insert(key) {
-                self.cached += 1;
-            } else {
-                self.calls += 1;
-                self.usage.input_tokens += request.input_tokens(self.asked.sends_schema);
-                self.usage.output_tokens += reply_tokens;
-            }
+        let reply_tokens = self.reply_tokens.about(&passage.text);
+        for (request, reply_tokens) in self.what.requests(&task)?.iter().zip(reply_tokens) {
+            is_kept &= self.add_call(request, reply_tokens, !self.afresh.contains(passage.id.as_bytes()))?;
         }
         // What is kept of a passage that failed is of no use once more.
-        if !is_kept || !self.failed.contains(&passage.id) {
+        if !is_kept || !self.failed.contains(passage.id.as_bytes()) {
             self.written.insert(passage.id);
         }
         Ok(())
     }
 
+    /// Adds a call; returns whether a kept reply answers it, if one may.
+    pub(super) fn add_call(&mut self, request: &ChatRequest, reply_tokens: u64, may_be_kept: bool) -> Result<bool> {
+        let key = request.key(&self.asked.kept_as);
+        let replies = self.asked.replies.as_ref().filter(|_| may_be_kept);
+        let is_kept = replies.map(|replies| replies.get(key.as_bytes())).transpose()?.flatten().is_some();
+        // Of equal prompts one is sent.
+        if is_kept || !self.asked_for.insert(key) {
+            self.cached += 1;
+        } else {
+            self.calls += 1;
+            self.usage.input_tokens += request.input_tokens(self.asked.sends_schema);
+            self.usage.output_tokens += reply_tokens;
+        }
+        Ok(is_kept)
+    }
+
     pub(super) fn stage(&self) -> StageEstimate {
         let usage = self.usage;
+        let is_guessed = matches!(self.reply_tokens, ReplyTokens::Guessed(_)) && usage.output_tokens > 0;
+        let bound = |share: f64| times(usage.output_tokens, share);
         StageEstimate {
-            stage: "questions".to_owned(),
+            stage: self.what.name().to_owned(),
             model: self.asked.name.clone(),
             calls: self.calls,
             cached: self.cached,
             texts: None,
             usage,
+            output_tokens_range: is_guessed.then(|| RANGE.map(bound)),
             cost: self.asked.prices.cost(&self.asked.name, usage),
         }
     }
 }
 
+/// Tokens of a reply to each of the calls about a passage.
+#[derive(Debug, Clone, PartialEq)]
+enum ReplyTokens {
+    /// Of English passages, as none of a model were counted yet.
+    Guessed(Vec<u64>),
+    /// The mean of those that were counted.
+    Counted(Vec<u64>),
+}
+
+impl ReplyTokens {
+    fn about(&self, passage: &str) -> Vec<u64> {
+        match self {
+            Self::Counted(tokens) => tokens.clone(),
+            Self::Guessed(tokens) => {
+                let share = SAID_SHARE.mul_add(tokens_to_english(passage), 1.0 - SAID_SHARE);
+                tokens.iter().map(|tokens| times(*tokens, share)).collect()
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_sign_loss, reason = "no share is negative")]
+fn times(tokens: u64, share: f64) -> u64 {
+    (tokens as f64 * share).round() as u64
+}
+
 /// Returns the tokens of a reply to each of the calls about a passage: the mean of those of this writer, once there are
-/// enough.
-fn reply_tokens(
-    asked: &AskedModel,
-    records: Option<&Records>,
-    writer: &str,
-    question_calls: QuestionCalls,
-) -> Result<Vec<u64>> {
-    let mut tokens = match question_calls {
-        QuestionCalls::Together => vec![REPLY_TOKENS],
-        QuestionCalls::Separate => QUESTIONS.map(|it| REPLY_TOKENS * it / QUESTIONS.iter().sum::<u64>()).to_vec(),
-    };
-    let Some(records) = records else { return Ok(tokens) };
+/// enough, where the model was asked for nothing else.
+fn reply_tokens(asked: &AskedModel, records: Option<&Records>, writer: &str, what: &What) -> Result<ReplyTokens> {
+    let mut tokens = what.reply_tokens();
+    let Some(records) = records else { return Ok(ReplyTokens::Guessed(tokens)) };
     let known =
         records.spending()?.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
-    if let Some((_, spent)) = known
-        && records.is_written_by(writer)?
+    let stages = [ModelStage::Questions, ModelStage::Entities, ModelStage::Reports];
+    let others = stages.into_iter().filter(|it| *it != what.stage()).map(|it| records.written_counts(it));
+    // Replies of one kind say nothing of those of another.
+    let is_alone = others.collect::<Result<Vec<_>>>()?.iter().all(|it| *it == WrittenCounts::default());
+    if let Some((_, spent)) = known.filter(|_| is_alone)
+        && records.is_written_by(what.stage(), writer)?
     {
         tokens.fill(spent.usage.output_tokens / spent.calls);
+        return Ok(ReplyTokens::Counted(tokens));
     }
-    Ok(tokens)
+    Ok(ReplyTokens::Guessed(tokens))
 }
 
 /// A mean, as a sum and of how many.
@@ -180,7 +303,7 @@ impl StandIns {
     }
 
     /// Puts them into the passages that are to get questions, as these would stand there.
-    pub(super) fn put(self, units: &mut [DocumentUnit], questions: &Questions<'_>, beside: ModelQuestions) {
+    pub(super) fn put(self, units: &mut [DocumentUnit], questions: &Expected<'_>, beside: ModelQuestions) {
         let passages = units.iter_mut().flat_map(|unit| &mut unit.passages);
         let mut number = 0;
         for (passage, place) in passages.filter(|it| questions.written.contains(&it.passage.id)).zip(0..) {
@@ -231,6 +354,15 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_is_expected_in_the_language_of_its_passage_until_some_were_counted() {
+        let guessed = ReplyTokens::Guessed(vec![330]);
+        let english = guessed.about("The mill was built by Ada Lorne, who was taught by her uncle.")[0];
+        assert_eq!(english, 330);
+        assert!(guessed.about("ወንዙ አጠገብ ወፍጮውን ሠራች")[0] > 2 * english);
+        assert_eq!(ReplyTokens::Counted(vec![100]).about("ወንዙ አጠገብ"), [100]);
+    }
+
+    #[test]
     fn shares_of_a_mean_come_to_its_sum() {
         let mean = Mean { sum: 47, count: 20 };
         assert_eq!((0..20).map(|number| mean.share(number)).sum::<u64>(), 47);
@@ -245,7 +377,7 @@ mod tests {
                 .into_iter()
                 .flat_map(|(kind, count)| (0..count).map(move |it| stand_in(&passage(), kind, 10 * number + it, 8)));
             let passage = Passage { id: PassageId::of(&[&number.to_le_bytes()]), ..passage() };
-            PassageUnit { passage, questions: questions.collect(), writer: Some(writer.to_owned()) }
+            PassageUnit { passage, questions: questions.collect(), writer: Some(writer.to_owned()), extracted: None }
         };
         DocumentUnit {
             root: String::new(),

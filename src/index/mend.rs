@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clone;
 use super::options::Sources;
-use super::run::{Run, unit_name};
+use super::run::Run;
+use super::unit::unit_name;
 use crate::chunk::{PASSAGE_TOKENS_MIN, PassageUnit as PassageUnitKind};
 use crate::domain::DocumentId;
 use crate::error::{Error, Result};
@@ -91,6 +92,7 @@ impl Run {
     pub(super) fn keep_settings(&mut self) -> Result<()> {
         let settings = self.writer.records().manifest()?.chunking.unwrap_or_default();
         self.options.matching.quota = clone::quota(&settings);
+        self.options.hierarchy = clone::hierarchy(&settings);
         if let Some((unit, pieces)) = chunking(&settings) {
             (self.options.chunk.unit, self.options.chunk.passage_pieces_max) = (unit, pieces);
         }

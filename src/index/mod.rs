@@ -3,26 +3,31 @@
 //! A document is a unit: its passages and questions are committed together with their marker. What depends on the whole
 //! corpus (names, mentions, matching, statistics) is made anew for a version, from the records alone.
 
+mod asking;
 mod clock;
 mod clone;
 mod corpus;
 mod estimate;
 mod expected;
+mod extract;
 mod generate;
 mod mend;
 mod options;
 mod plan;
+mod report;
 mod run;
 mod shortened;
 mod sources;
 mod stages;
+mod unit;
 mod version;
 mod warnings;
 
 pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
 pub use options::{
-    DocumentCounts, FailedReplies, IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder,
-    Sources, StageReport, StoppedBy, VectorReport,
+    DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, IndexOptions, IndexReport,
+    ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport, StoppedBy,
+    VectorReport,
 };
 pub use run::{index, re_embed, remove, repair};

@@ -1,98 +1,150 @@
-//! What a run is told, and what it says at the end.
+//! Options of a run, and its report.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::ChunkOptions;
-use crate::domain::{Cancellation, ChatError, Counts, Document, IndexVersion, ProgressSink, Skip, Spent};
+use crate::domain::{Cancellation, ChatError, Counts, Document, Dropped, IndexVersion, ProgressSink, Skip, Spent};
+use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::MatchOptions;
 use crate::ingest::IngestOptions;
 use crate::llm::Limits;
-use crate::skill::QuestionCalls;
+use crate::skill::{EntityTypes, QuestionCalls};
 
 /// Where documents come from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Sources {
-    /// Files and folders, synchronized: documents of these that are no longer there are removed from the index.
+    /// Files and folders, synchronized: their documents that are gone are removed from the index.
     Paths(Vec<PathBuf>),
-    /// Documents by their ids, added or replaced; nothing is removed.
+    /// Documents, added or replaced by id; nothing is removed.
     Documents(Vec<Document>),
-    /// The bytes of a file under a name, which tells its format where they do not; nothing is removed.
+    /// The bytes of a file and its name, which determines the format if the bytes do not; nothing is removed.
     Bytes {
-        /// What it is called, as a path: `notes/today.md`.
+        /// Its name, as a path: `notes/today.md`.
         name: String,
-        /// All of it.
+        /// Its bytes.
         bytes: Vec<u8>,
     },
 }
 
-/// What becomes of an index that another embedder made.
+/// How to handle an index that another embedder made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OtherEmbedder {
     /// It stays as it is, and the run is refused.
     #[default]
     Refuse,
-    /// Everything is embedded again. The version that is there can be read until the new one is whole.
+    /// Everything is embedded again. The existing version can be read until the new one is complete.
     ReEmbed,
 }
 
-/// What becomes of the questions that rules make of a passage once a model wrote its questions.
+/// How to handle the rule-made questions of a passage once a model has written its questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ModelQuestions {
-    /// The model's stand in their place.
+    /// The model's questions replace them.
     #[default]
     Instead,
-    /// Both stand side by side.
+    /// Both are kept.
     Beside,
 }
 
-/// What becomes of replies of a model that could not be used, in a later run.
+/// Who writes the questions of passages if a model is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum QuestionsBy {
+    /// The model.
+    #[default]
+    Model,
+    /// Rules; what a model wrote in an earlier run stays.
+    Rule,
+}
+
+/// Who decides which types of entities a model looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntityTypesBy {
+    /// The caller.
+    Named(EntityTypes),
+    /// The model, which proposes types from a sample of passages. They are kept for later runs.
+    Model,
+}
+
+impl Default for EntityTypesBy {
+    fn default() -> Self {
+        Self::Named(EntityTypes::default())
+    }
+}
+
+/// How a model finds entities and relations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtractOptions {
+    /// The types of entities.
+    pub types: EntityTypesBy,
+}
+
+/// Who writes about communities of entities.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReportsBy {
+    /// Rules; what a model wrote in an earlier run stays as long as the community has the same members.
+    #[default]
+    Rule,
+    /// The model, where one is given, about those whose content changed; rules about the others.
+    Model,
+}
+
+/// How a later run handles unusable replies of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FailedReplies {
-    /// They are read again where they are kept, for nothing and to no other end.
+    /// The kept replies are read again, at no cost and with the same result.
     #[default]
     Kept,
-    /// The model is asked anew, which costs what it costs; the new reply is kept in the place of the old one.
+    /// The model is asked again, at its usual cost; the new reply replaces the kept one.
     AskedAnew,
 }
 
-/// What becomes of documents that are gone, where most of what a root held is: a disk that is not mounted looks so.
+/// How to handle documents that are gone if these are most of a root: an unmounted disk looks the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MostGone {
     /// They are kept, and the report says so.
     #[default]
     Keep,
-    /// They are removed, as the few are that are gone otherwise.
+    /// They are removed, like any other documents that are gone.
     Remove,
 }
 
-/// What a run may be told.
+/// Options of a run.
 #[derive(Clone)]
 pub struct IndexOptions {
     /// How files are read.
     pub ingest: IngestOptions,
-    /// How documents are cut into passages.
+    /// How documents are divided into passages.
     pub chunk: ChunkOptions,
     /// How questions are matched.
     pub matching: MatchOptions,
-    /// What becomes of an index of another embedder.
+    /// How relations, communities and layers are made.
+    pub hierarchy: HierarchyPreset,
+    /// How to handle an index of another embedder.
     pub other_embedder: OtherEmbedder,
-    /// What becomes of documents that are gone, where most of a root are.
+    /// How to handle documents that are gone if these are most of a root.
     pub most_gone: MostGone,
-    /// What becomes of the questions of rules where a model writes some; without a model, nothing that one wrote is
-    /// touched but with its passage.
+    /// How to handle rule-made questions if a model writes some. A run without a model keeps the questions that one
+    /// wrote as long as their passage exists.
     pub model_questions: ModelQuestions,
-    /// In how many calls a model is asked about a passage.
+    /// The number of calls to a model per passage.
     pub question_calls: QuestionCalls,
-    /// What becomes of passages for which the model gave nothing that can be used before.
+    /// Who writes the questions of passages if a model is given.
+    pub questions_by: QuestionsBy,
+    /// How a model finds entities and relations of passages; without it, it is not asked for them. A run without a
+    /// model keeps what one found as long as its passage exists.
+    pub extract: Option<ExtractOptions>,
+    /// Who writes about communities of entities.
+    pub reports_by: ReportsBy,
+    /// How to handle passages for which earlier replies were unusable.
     pub failed_replies: FailedReplies,
-    /// Calls to a model at one time.
+    /// The number of concurrent calls to a model.
     pub calls_at_once: usize,
-    /// Who is told of progress.
+    /// A function that receives progress.
     pub progress: Option<ProgressSink>,
-    /// A request to stop, obeyed within a document too: everything that was finished is kept.
+    /// A request to stop, which takes effect even inside a document; finished work is kept.
     pub cancellation: Cancellation,
 }
 
@@ -102,10 +154,14 @@ impl Default for IndexOptions {
             ingest: IngestOptions::default(),
             chunk: ChunkOptions::default(),
             matching: MatchOptions::default(),
+            hierarchy: HierarchyPreset::default(),
             other_embedder: OtherEmbedder::default(),
             most_gone: MostGone::default(),
             model_questions: ModelQuestions::default(),
             question_calls: QuestionCalls::default(),
+            questions_by: QuestionsBy::default(),
+            extract: None,
+            reports_by: ReportsBy::default(),
             failed_replies: FailedReplies::default(),
             calls_at_once: Limits::default().concurrency,
             progress: None,
@@ -114,16 +170,16 @@ impl Default for IndexOptions {
     }
 }
 
-/// What became of the documents of a run.
+/// What a run did with the documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentCounts {
-    /// New ones.
+    /// New documents.
     pub added: u64,
-    /// Those whose content or settings changed.
+    /// Documents whose content or settings changed.
     pub changed: u64,
-    /// Those that are as they were.
+    /// Documents that did not change.
     pub unchanged: u64,
-    /// Those that are no longer in the sources.
+    /// Documents that are no longer in the sources.
     pub removed: u64,
     /// Sources, or parts of one, that were left out.
     pub skipped: u64,
@@ -134,93 +190,115 @@ pub struct DocumentCounts {
 pub struct IndexReport {
     /// The version that is current after it.
     pub version: IndexVersion,
-    /// Whether it made that version; else there was one of all this already.
+    /// Whether the run made that version; otherwise it existed already.
     pub is_new_version: bool,
-    /// What became of the documents.
+    /// What the run did with the documents.
     pub documents: DocumentCounts,
     /// How much the index holds.
     pub counts: Counts,
     /// What a user should look at.
     pub warnings: Vec<String>,
-    /// Question edges that the bound on exits of a passage left out.
+    /// Question edges left out by the limit on edges from a passage.
     pub edges_cut: u64,
     /// What was left out, and why.
     pub skips: Vec<Skip>,
-    /// What came of asking a language model, where one was named.
+    /// The result of the calls to a language model, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelReport>,
-    /// What came of asking an embedder behind a server, where the index has one.
+    /// The result of asking it for entities and relations, if that was wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extracted: Option<ExtractReport>,
+    /// The result of asking it for reports about topics, if that was wanted and any was due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<ModelReport>,
+    /// The result of the calls to an embedder behind a server, if the index has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorReport>,
-    /// The stages of its version, in order; none where it made none.
+    /// The stages of its version, in order; empty if it made none.
     #[serde(default)]
     pub stages: Vec<StageReport>,
     /// Seconds that it took.
     pub seconds: f64,
 }
 
-/// What became of a stage of a version.
+/// The result of a stage of a version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {
     /// Its name: `names`, `passage-vectors`, `matching`.
     pub stage: String,
-    /// Whether what it makes was taken over from the version before, made of the same.
+    /// Whether its output was reused from the previous version because its input did not change.
     pub is_taken_over: bool,
     /// Seconds that it took.
     pub seconds: f64,
 }
 
-/// What came of asking a language model for questions.
+/// The result of asking a language model for questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReport {
     /// Its name.
     pub model: String,
-    /// Passages that have its questions since this run.
+    /// Passages that got its questions in this run.
     pub written: u64,
-    /// Passages for which it gave nothing that can be used, and why: they keep what they had.
+    /// Passages for which it gave nothing usable, and why; they keep their questions.
     pub failed: Vec<Skip>,
-    /// Passages that it was not asked about any more.
+    /// Passages about which it was not asked because the run stopped calling it.
     pub left: u64,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// The kind of that.
+    /// The kind of that reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StoppedBy>,
-    /// The fault that it was stopped by, where nothing of use came back.
+    /// The fault that stopped the calls, if no reply was usable.
     #[serde(skip)]
     pub useless: Option<ChatError>,
-    /// What it came to.
+    /// The calls, tokens and money spent.
     pub spent: Spent,
 }
 
-/// Why a run asks a language model nothing more, though passages are left.
+/// The result of asking a language model for entities and relations.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExtractReport {
+    /// What came of the calls, by passages.
+    #[serde(flatten)]
+    pub asked: ModelReport,
+    /// The types of entities that it was asked for.
+    pub types: Vec<String>,
+    /// Entities that it found in passages in this run: one that several passages name counts in each.
+    pub entities: u64,
+    /// Relations that it found.
+    pub relations: u64,
+    /// What it named although the passage does not have it, or beyond the limits; none of it is in the index.
+    pub dropped: Dropped,
+}
+
+/// Why a run stopped calling a language model although passages are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StoppedBy {
-    /// What may be spent is spent.
+    /// The budget is spent.
     Budget,
     /// The server failed several times in a row.
     Failing,
     /// The server refused every request.
     Refused,
-    /// None of the last replies could be used.
+    /// None of the last replies was usable.
     Useless,
 }
 
-/// What came of asking an embedder for vectors.
+/// The result of asking an embedder for vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VectorReport {
     /// Its name.
     pub embedder: String,
-    /// Texts that have a vector since this run.
+    /// Texts that got a vector in this run.
     pub made: u64,
-    /// Texts that have none yet: they are found by words and names until a later run goes on.
+    /// Texts that have none yet: they are found by words and names until a later run continues.
     pub left: u64,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// What it came to.
+    /// The calls, tokens and money spent.
     pub spent: Spent,
 }

@@ -10,32 +10,30 @@ use tokio::runtime::Handle;
 use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
 use super::options::{
-    DocumentCounts, IndexOptions, IndexReport, ModelReport, OtherEmbedder, Sources, StageReport, VectorReport,
+    DocumentCounts, ExtractReport, IndexOptions, IndexReport, ModelReport, OtherEmbedder, QuestionsBy, ReportsBy,
+    Sources, StageReport, VectorReport,
 };
 use super::plan::{Plan, Verdict};
+use super::report::{self, Reported};
 use super::shortened::Shortened;
 use super::stages;
 use super::stages::known::Earlier;
 use super::stages::vectors::{self, WhenSpent};
+use super::unit::{Batch, MadeUnit, fingerprint, unit};
 use super::version::{self, Past};
-use super::{generate, mend, warnings};
-use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
-use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Passage, Progress, Skip};
+use super::{extract, generate, mend, warnings};
+use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem};
 use crate::llm::{ChatModel, SetAside};
-use crate::skill::{Performers, RuleQuestions};
+use crate::skill::Performers;
 use crate::store::GraphReader as _;
 use crate::telemetry;
-use crate::workspace::{DocumentUnit, IndexCheck, PassageUnit, StoredDocument, Workspace, WorkspaceOptions, Writer};
+use crate::workspace::{IndexCheck, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
-/// Version of the rules that make passages and questions: raised when they make others of the same text.
-const RULES: u32 = 4;
-/// Documents that are worked on together.
-const BATCH_DOCUMENTS: usize = 256;
-/// Bytes of text that are worked on together, as far as documents allow.
-const BATCH_BYTES: usize = 4 << 20;
+/// What stands before the preset of the hierarchy in the settings of an index.
+pub(super) const HIERARCHY: &str = "hierarchy by ";
 /// Bytes of text that a run which is told to stop makes units of all the same: that takes a moment.
 const FINISHED_BYTES_MAX: usize = 1 << 20;
 
@@ -166,6 +164,8 @@ async fn start(
             embedder,
             model,
             written: None,
+            extracted: None,
+            reported: None,
             vectors: None,
             stages: Vec::new(),
             options,
@@ -190,6 +190,10 @@ pub(super) struct Run {
     model: Option<Arc<dyn ChatModel>>,
     /// What came of asking it.
     written: Option<ModelReport>,
+    /// What it found in passages.
+    extracted: Option<ExtractReport>,
+    /// What it wrote about topics.
+    reported: Option<ModelReport>,
     /// What came of asking an embedder behind a server.
     vectors: Option<VectorReport>,
     /// The stages of its version.
@@ -250,10 +254,11 @@ impl Run {
         let documents = self.renew(documents)?;
         if let Some(model) = self.model.clone().filter(|_| !is_removal) {
             let _for_vectors = self.set_aside()?;
-            self.written = Some(generate::run(self.writer.records(), &model, &self.options, handle)?);
+            self.ask(&model, handle)?;
         }
         let check = if matches!(work, Work::Repair) { Some(self.workspace.check()?) } else { None };
-        if check.as_ref().is_none_or(IndexCheck::is_whole) && self.is_up_to_date(&documents)? {
+        let is_current = check.as_ref().is_none_or(IndexCheck::is_whole) && self.is_up_to_date(&documents)?;
+        if is_current && !self.is_reported_anew(is_removal, handle)? {
             self.note_opening()?;
             self.writer.records().set_model_place(self.embedder.place())?;
             let status = self.workspace.status()?;
@@ -266,7 +271,10 @@ impl Run {
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
         let last = if is_sound { self.workspace.last_version() } else { None };
         let past = Past { earlier: self.earlier()?, last };
-        let version = version::build(&mut self.writer, self.embedder.as_ref(), &past, when_spent, &self.options);
+        // Once in a run: what the model gave nothing for is not asked about again.
+        let reporter = self.reporter(is_removal).filter(|_| self.reported.is_none());
+        let options = (&self.options, reporter.as_ref());
+        let version = version::build(&mut self.writer, self.embedder.as_ref(), (&past, when_spent), options);
         let built = handle.block_on(version)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
@@ -278,7 +286,39 @@ impl Run {
         let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
         self.stages = built.stages;
+        self.reported = built.reported.or_else(|| self.reported.take());
         Ok((documents, built.version, counts, Some(built.edges_cut)))
+    }
+
+    /// Lets a model write questions and find entities, as the options say.
+    fn ask(&mut self, model: &Arc<dyn ChatModel>, handle: &Handle) -> Result<()> {
+        let (records, options) = (self.writer.records(), &self.options);
+        if options.questions_by == QuestionsBy::Model {
+            self.written = Some(generate::run(records, model, options, handle)?);
+        }
+        if let Some(wanted) = &options.extract {
+            self.extracted = Some(extract::run(records, model, (wanted, options), handle)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the model that writes reports, where one is to.
+    fn reporter(&self, is_removal: bool) -> Option<Arc<dyn ChatModel>> {
+        let is_wanted = self.options.reports_by == ReportsBy::Model && !is_removal;
+        self.model.clone().filter(|_| is_wanted)
+    }
+
+    /// Lets a model write reports about the current version, if one is to; returns whether it wrote any.
+    fn is_reported_anew(&mut self, is_removal: bool, handle: &Handle) -> Result<bool> {
+        let Some(model) = self.reporter(is_removal) else { return Ok(false) };
+        let known = self.workspace.records()?;
+        let (records, options) = (self.writer.records(), &self.options);
+        let write = |reports: &mut Reported<'_>| handle.block_on(reports.write(records, &model, options));
+        // A version without topics is made anew.
+        let Some(reported) = report::of_current(&self.workspace, &known, write)? else { return Ok(true) };
+        let is_new = reported.written > 0;
+        self.reported = Some(reported);
+        Ok(is_new)
     }
 
     /// Keeps so much of the budget for vectors as those of the texts that are there will take, while a model writes
@@ -343,6 +383,8 @@ impl Run {
                 .collect(),
             skips: self.skips,
             model: self.written,
+            extracted: self.extracted,
+            reported: self.reported,
             vectors: self.vectors,
             stages: self.stages,
             seconds: self.started.elapsed().as_secs_f64(),
@@ -364,7 +406,9 @@ impl Run {
 
     /// Says what a version depends on beside the units.
     fn settings(&self) -> String {
-        format!("{}; {:?}; {}", self.fingerprint(), self.options.matching, stages::versions())
+        let hierarchy = self.options.hierarchy.name();
+        let matching = &self.options.matching;
+        format!("{}; {matching:?}; {HIERARCHY}{hierarchy}; {}", self.fingerprint(), stages::versions())
     }
 
     fn read(&mut self, sources: &Sources) -> Result<DocumentCounts> {
@@ -516,7 +560,7 @@ impl Run {
                 Err(error) => stopped = Some(error),
             }
         }
-        let is_written = self.writer.records().written_counts()?.written > 0;
+        let is_written = self.writer.records().has_written()?;
         for unit in units.iter_mut().filter(|_| is_written) {
             if let Some(old) = self.writer.records().document_unit(unit.document.id)? {
                 generate::keep_written(unit, old);
@@ -531,63 +575,5 @@ impl Run {
         if let Some(progress) = &self.options.progress {
             progress(Progress { stage, done, total: 0 });
         }
-    }
-}
-
-/// Says what the passages and questions of a document depend on beside its content.
-pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
-    let unit = unit_name(chunk.unit);
-    format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
-}
-
-pub(super) const fn unit_name(unit: PassageUnitKind) -> &'static str {
-    match unit {
-        PassageUnitKind::Structure => "structure",
-        PassageUnitKind::Sentence => "sentence",
-    }
-}
-
-/// A unit, and what limits left out of it.
-pub(super) struct MadeUnit {
-    pub(super) unit: DocumentUnit,
-    pub(super) cut: Option<String>,
-}
-
-/// Makes the unit of a document: its passages, and the questions that they answer and raise.
-pub(super) fn unit(
-    found: SourceDocument,
-    fingerprint: String,
-    embedder: &dyn Embedder,
-    options: &ChunkOptions,
-    cancellation: &Cancellation,
-) -> Result<MadeUnit> {
-    let SourceDocument { root, document, content } = found;
-    let division = chunk::divide(&document, options, &|text| embedder.piece_count(text), cancellation)?;
-    let rules = RuleQuestions::of(&document, division.passages.len());
-    let with_questions = |passage: Passage| {
-        cancellation.check()?;
-        Ok(PassageUnit { questions: rules.of_passage(&passage), passage, writer: None })
-    };
-    // One document may be all that there is to do.
-    let passages: Vec<PassageUnit> = division.passages.into_par_iter().map(with_questions).collect::<Result<_>>()?;
-    let cut = warnings::of_cuts(&division.cuts, rules.are_cut());
-    Ok(MadeUnit { unit: DocumentUnit { root, content, fingerprint, document, passages }, cut })
-}
-
-/// Documents that wait to be made into units together.
-#[derive(Default)]
-struct Batch {
-    documents: Vec<SourceDocument>,
-    bytes: usize,
-}
-
-impl Batch {
-    fn push(&mut self, found: SourceDocument) {
-        self.bytes += found.document.text.len();
-        self.documents.push(found);
-    }
-
-    fn is_full(&self) -> bool {
-        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
     }
 }

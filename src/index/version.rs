@@ -1,12 +1,17 @@
 //! A version from the records alone: the stages that it takes, and what each gives to those after it.
 
+use std::sync::Arc;
+
 use super::clock;
 use super::corpus::Corpus;
-use super::options::{IndexOptions, StageReport, VectorReport};
+use super::options::{IndexOptions, ModelReport, StageReport, VectorReport};
+use super::report;
+use super::stages::hierarchy::Hierarchies;
 use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
-use super::stages::names::Names;
+use super::stages::names::{Named, Names};
+use super::stages::resolution::Resolutions;
 use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
@@ -14,6 +19,7 @@ use crate::domain::IndexVersion;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
+use crate::llm::ChatModel;
 use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
 
 /// What making a version came to.
@@ -24,6 +30,8 @@ pub(super) struct Built {
     /// Passages of which some mentions were left out.
     pub(super) passages_cut: u64,
     pub(super) stages: Vec<StageReport>,
+    /// What came of asking a model for reports.
+    pub(super) reported: Option<ModelReport>,
 }
 
 /// What is there already.
@@ -38,18 +46,17 @@ pub(super) struct Past {
 pub(super) async fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
-    past: &Past,
-    when_spent: WhenSpent,
-    options: &IndexOptions,
+    (past, when_spent): (&Past, WhenSpent),
+    (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
     let (mut stages, cancellation) = (Stages::new(past.last.as_ref(), options), &options.cancellation);
     stages.enter(StageKind::Collecting)?;
-    let units = units(writer.records())?;
+    let (units, asked) = (units(writer.records())?, writer.records().name_pairs()?);
     let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
-    let (digest, texts) = (corpus.digest(), corpus.texts());
-    let mut packed = stages.run(Names { corpus, texts: digest, cancellation }).await?;
-    let fresh = is_costly.then(|| writer.fresh_vectors());
-    let keeper = fresh.map(|fresh| Keeper { fresh, records: writer.records() });
+    let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
+    let Named { mut packed, origins } = stages.run(Names { corpus, texts: digest, extracted, cancellation }).await?;
+    let same = stages.run(Resolutions::of(corpus, &packed, (digest, &asked), cancellation)).await?;
+    let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding = Embedding::new(embedder, (&texts, digest), &past.earlier, keeper, when_spent, options);
     let passages = stages.run(embedding.field(Field::Passages)).await?;
     let sentences = stages.run(embedding.field(Field::Sentences)).await?;
@@ -67,9 +74,12 @@ pub(super) async fn build(
         options: &options.matching,
         cancellation,
     };
-    let edges = stages.run(matching).await?;
-    let vectors = embedding.finish();
+    let (edges, vectors) = (stages.run(matching).await?, embedding.finish());
     pack_edges(&edges, sides, &mut packed);
+    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), options);
+    let (hierarchy, descriptions) = stages.run(hierarchy).await?;
+    let made = (&packed, &hierarchy, descriptions);
+    let (descriptions, written) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
     let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
     let terms = match &terms.fields {
@@ -93,12 +103,15 @@ pub(super) async fn build(
         outgoing_vectors: outgoing.as_ref().map(|it| it.view()),
         terms,
         graph: &packed,
+        hierarchy: &hierarchy,
+        descriptions: descriptions.as_ref(),
+        resolution: &same,
         without_vectors: vectors.left,
         stages: &stages.marks,
     })?;
     stages.finish();
     let (edges_cut, passages_cut) = (stages.cut(StageKind::Matching), stages.cut(StageKind::Names));
-    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports })
+    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, reported: written })
 }
 
 /// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a

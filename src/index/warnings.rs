@@ -9,6 +9,7 @@ use super::plan::{Missing, Unseen};
 use super::shortened::Shortened;
 use crate::chunk::Cuts;
 use crate::domain::{Counts, LeftOut, Skip, left_out};
+use crate::ingest::IGNORED;
 
 /// Files that could not be read and are named.
 const UNREAD_SHOWN_MAX: usize = 3;
@@ -16,7 +17,7 @@ const UNREAD_SHOWN_MAX: usize = 3;
 /// Says what an index of this size lacks.
 pub(super) fn of_counts(counts: &Counts) -> Option<String> {
     (counts.passages > 1 && counts.edges == 0)
-        .then(|| "no question of a passage is answered by another: only `hop` needs that".to_owned())
+        .then(|| "no passage answers a question that another passage raises; only `hop` needs that".to_owned())
 }
 
 /// Extensions of files that belong to pages and programs and are no documents: that these are not read says nothing.
@@ -30,7 +31,8 @@ const REASONS_SHOWN_MAX: usize = 4;
 /// Says that most of what was found was not read, why, and what helps: `read` documents came of it.
 pub(super) fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
-    let is_document = |skip: &&Skip| counted(skip).is_none_or(|it| !NO_DOCUMENTS.contains(&it.as_str()));
+    let is_document =
+        |skip: &&Skip| skip.reason != IGNORED && counted(skip).is_none_or(|it| !NO_DOCUMENTS.contains(&it.as_str()));
     let left: Vec<Skip> = skips.iter().filter(is_document).cloned().collect();
     let groups = left_out(&left);
     let count: u64 = groups.iter().map(|it| it.count).sum();
@@ -43,8 +45,8 @@ pub(super) fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     };
     let reasons = groups.iter().take(REASONS_SHOWN_MAX).map(shown).collect::<Vec<String>>().join("; ");
     Some(format!(
-        "less than half of what was found was read, {read} of {}; left out: {reasons}; `cairn status` names all, and \
-         docs/formats.md says what is read and how to bring other files into a form that is",
+        "less than half of what was found was read, {read} of {}; left out: {reasons}; `cairn status` lists all, and \
+         docs/formats.md lists the supported formats and says how to convert other files",
         read + count
     ))
 }
@@ -74,8 +76,8 @@ pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
     };
     let documents = counted(kept, "is", "are");
     Some(format!(
-        "{documents} kept from an earlier run: {sources}{more} could not be read whole; mend or remove what is named, \
-         then index again"
+        "{documents} kept from an earlier run: {sources}{more} could not be read completely; repair or remove these \
+         files, then index again"
     ))
 }
 
@@ -83,8 +85,8 @@ pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
 pub(super) fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
         format!(
-            "{gone} of the {held} documents that the index holds of `{root}` are not there any more; they are kept, \
-             for a folder that is not mounted looks the same; `--remove` removes them"
+            "{gone} of the {held} documents that the index holds of `{root}` are gone; they are kept, because an \
+             unmounted folder looks the same; `--remove` removes them"
         )
     };
     unseen.missing.iter().map(warn).collect()
@@ -97,7 +99,7 @@ pub(super) fn of_shortened(shortened: &Shortened) -> Option<String> {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    (shortened.count > 0).then(|| format!("limits left something out, of the text nothing: {shown}{more}"))
+    (shortened.count > 0).then(|| format!("limits left something out, but no text: {shown}{more}"))
 }
 
 /// Says what limits left out of the passages of a document, and of their questions.
@@ -106,7 +108,7 @@ pub(super) fn of_cuts(cuts: &Cuts, are_questions_cut: bool) -> Option<String> {
     let mut add = |count: u64, what: &str| parts.extend((count > 0).then(|| format!("{count} {what}")));
     add(cuts.headings, "headings are shortened in the sections of passages");
     add(cuts.coarse, "passages are divided by size, not by headings and sentences");
-    add(cuts.sentences, "sentences are told as one with the sentence before");
+    add(cuts.sentences, "sentences are joined to the sentence before");
     if are_questions_cut {
         parts.push("its many passages have fewer questions each".to_owned());
     }
@@ -140,12 +142,12 @@ mod tests {
     #[test]
     fn a_folder_of_which_most_is_not_read_says_so() {
         let skip = |source: &str, reason: &str| Skip { source: source.to_owned(), reason: reason.to_owned() };
-        let kind = "not a kind that is read";
+        let kind = "unsupported kind of file";
         let skips = [skip("5 files .djvu", kind), skip("90 files .png", kind), skip("a.html", "it is empty")];
         assert_eq!(of_left_out(&skips, 6), None);
         let said = of_left_out(&skips, 5).unwrap();
         assert!(
-            said.starts_with("less than half of what was found was read, 5 of 11; left out: 5 not a kind"),
+            said.starts_with("less than half of what was found was read, 5 of 11; left out: 5 unsupported kind"),
             "{said}"
         );
         assert!(said.contains("(5 files .djvu); 1 it is empty (a.html)"), "{said}");
@@ -159,7 +161,10 @@ mod tests {
         };
         assert_eq!(unseen(0, &[]), None);
         let one = unseen(1, &["a.txt"]).unwrap();
-        assert!(one.starts_with("1 document is kept from an earlier run: `a.txt` could not be read whole"), "{one}");
+        assert!(
+            one.starts_with("1 document is kept from an earlier run: `a.txt` could not be read completely"),
+            "{one}"
+        );
         let many = unseen(7, &["", "a", "b", "c", "d"]).unwrap();
         assert!(
             many.starts_with("7 documents are kept from an earlier run: some files, `a`, `b` and 2 more"),

@@ -29,7 +29,7 @@ pub fn bound(document: &mut Document) -> Result<Option<String>, String> {
         [("id", document.source_id.len(), ID_BYTES_MAX), ("address", document.uri.len(), URI_BYTES_MAX)]
     {
         if bytes > bytes_max {
-            return Err(format!("its {what} has {bytes} bytes, of at most {bytes_max}"));
+            return Err(format!("its {what} has {bytes} bytes; the limit is {bytes_max}"));
         }
     }
     let mut cuts = Vec::new();
@@ -39,7 +39,7 @@ pub fn bound(document: &mut Document) -> Result<Option<String>, String> {
     }
     let left_out = bound_metadata(&mut document.metadata);
     if left_out > 0 {
-        cuts.push(format!("{left_out} of its metadata are too long, or too many, and are left out"));
+        cuts.push(format!("{left_out} of its metadata entries are too long, or too many, and are left out"));
     }
     Ok((!cuts.is_empty()).then(|| cuts.join(", ")))
 }

@@ -19,7 +19,7 @@ const TEXT_BYTES_MAX: usize = 128 << 20;
 /// Reads a book.
 pub(super) fn read(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
     let book = Epub::read(Cursor::new(bytes.to_vec()))
-        .map_err(|error| Refusal::damaged(format!("it is no book that can be read: {error}")))?;
+        .map_err(|error| Refusal::damaged(format!("it is not a readable book: {error}")))?;
     let labels = labels(&book);
     let (mut text, mut unread, mut chapters) = (String::new(), 0, 0);
     let mut reader = book.reader();

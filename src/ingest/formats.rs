@@ -4,22 +4,23 @@
 
 use super::extracted::{Extracted, Part};
 use super::worker::Format as GuardedFormat;
-use super::{IngestOptions, guarded_formats, markdown, markup, notebook, plain};
+use super::{IngestOptions, guarded_formats, markdown, markup, notebook, plain, source};
 
 /// Bytes at the beginning of a file that tell what it is.
 pub(super) const HEAD_BYTES: usize = 4_096;
 
 /// A file, as a parser gets it.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone are read by these"))]
 pub(super) struct Input<'a> {
     /// What it is called, from its root on: `docs/guide.html`.
-    #[expect(dead_code, reason = "for formats that hold files of their own")]
     pub(super) name: &'a str,
     /// All of it.
     pub(super) bytes: Vec<u8>,
     /// What is read, and how much of it.
+    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone have options"))]
     pub(super) options: &'a IngestOptions,
+    /// The media type of its format.
+    pub(super) media_type: &'static str,
 }
 
 /// Makes a document of a text, or says why not. It is linear, bounded in depth and memory, and never panics.
@@ -34,7 +35,6 @@ pub(super) enum Parser {
     /// As text, whole and decoded: one document, in this process.
     Text(ParseText),
     /// As bytes, whole: one document or several, in this process.
-    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone are read so"))]
     Bytes(ParseBytes),
     /// In a process of its own, which may be taken over or die: one document or several, and files inside.
     Guarded(GuardedFormat),
@@ -68,6 +68,20 @@ const fn text(media_type: &'static str, extensions: &'static [&'static str], par
     Format { media_type, extensions, is_told_by: |_| false, parser: Parser::Text(parse) }
 }
 
+/// Returns a language of source code.
+const fn code(media_type: &'static str, extensions: &'static [&'static str]) -> Format {
+    run_by(media_type, extensions, |_| false)
+}
+
+/// Returns a language of source code that the first line of a file may tell.
+const fn run_by(
+    media_type: &'static str,
+    extensions: &'static [&'static str],
+    is_told_by: fn(&[u8]) -> bool,
+) -> Format {
+    Format { media_type, extensions, is_told_by, parser: Parser::Bytes(source::parse) }
+}
+
 /// What a program of the user's own turns into text.
 pub(super) static CONVERTED: Format =
     Format { media_type: "text/plain", extensions: &[], is_told_by: |_| false, parser: Parser::Converted };
@@ -81,6 +95,24 @@ const FORMATS: &[Format] = &[
     text("text/org", &["org"], markup::org),
     text("text/x-tex", &["tex", "latex"], markup::latex),
     text("application/x-ipynb+json", &["ipynb"], notebook::parse),
+    code("text/x-rust", &["rs"]),
+    run_by("text/x-python", &["py", "pyi", "pyw"], |head| source::is_run_by(head, &["python", "pypy"])),
+    code("text/x-c", &["c", "h"]),
+    code("text/x-c++", &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp"]),
+    code("text/x-java", &["java"]),
+    run_by("text/javascript", &["js", "mjs", "cjs", "jsx"], |head| source::is_run_by(head, &["node", "deno", "bun"])),
+    code("text/x-typescript", &["ts", "tsx", "mts", "cts"]),
+    code("text/x-go", &["go"]),
+    code("text/x-csharp", &["cs"]),
+    code("text/x-kotlin", &["kt", "kts"]),
+    code("text/x-swift", &["swift"]),
+    run_by("text/x-php", &["php"], |head| head.starts_with(b"<?php") || source::is_run_by(head, &["php"])),
+    run_by("text/x-ruby", &["rb", "rake", "gemspec"], |head| source::is_run_by(head, &["ruby"])),
+    run_by("text/x-shellscript", &["sh", "bash", "zsh", "ksh"], |head| {
+        source::is_run_by(head, &["sh", "bash", "dash", "ksh", "zsh"])
+    }),
+    code("text/x-sql", &["sql"]),
+    run_by("text/x-lua", &["lua"], |head| source::is_run_by(head, &["lua", "luajit"])),
     #[cfg(feature = "tables")]
     Format {
         media_type: "text/csv",
@@ -153,6 +185,24 @@ mod tests {
         assert_eq!(media_type(b"", "rst.txt"), Some("text/x-rst"));
         assert_eq!(media_type(b"", "en.md"), Some("text/markdown"));
         assert_eq!(media_type(b"", "txt.zzz"), None);
+        assert_eq!(media_type(b"fn turn() {}", "rs"), Some("text/x-rust"));
+    }
+
+    #[test]
+    fn a_script_is_told_by_what_runs_it() {
+        assert_eq!(media_type(b"#!/usr/bin/env python3\nturn()\n", ""), Some("text/x-python"));
+        assert_eq!(media_type(b"#!/bin/sh -e\nturn\n", "cgi"), Some("text/x-shellscript"));
+        assert_eq!(media_type(b"#!/usr/bin/make -f\n", ""), Some("text/plain"));
+        assert_eq!(media_type(b"<?php turn();", "inc"), Some("text/x-php"));
+    }
+
+    #[test]
+    fn the_language_of_all_source_code_is_known() {
+        let parse: ParseBytes = source::parse;
+        let is_code = |it: &&Format| matches!(it.parser, Parser::Bytes(other) if std::ptr::fn_addr_eq(other, parse));
+        let all: Vec<&Format> = FORMATS.iter().filter(is_code).collect();
+        assert!(all.len() > 10);
+        assert!(all.iter().all(|it| crate::text::Language::of_media_type(it.media_type).is_some()));
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Reader<'_> {
         self.depth += 1;
         let is_too_deep = matches!(format.parser, Parser::Guarded(_)) && self.depth > ARCHIVE_DEPTH_MAX;
         let read = if is_too_deep {
-            let reason = format!("it lies in more than {ARCHIVE_DEPTH_MAX} files: archives are not read so deep");
+            let reason = format!("it is nested in more than {ARCHIVE_DEPTH_MAX} archives");
             self.unread_at(Place::File, reason)
         } else {
             self.read_file(root, Content::Bytes(bytes), format)

@@ -81,9 +81,16 @@ pub(super) const FORMATS: &[Format] = &[
     #[cfg(feature = "archives")]
     Format {
         media_type: "application/gzip",
-        extensions: &["gz"],
+        extensions: &["gz", "tgz"],
         is_told_by: |_| false,
         parser: Parser::Guarded(Guarded::Gzip),
+    },
+    #[cfg(feature = "archives")]
+    Format {
+        media_type: "application/x-tar",
+        extensions: &["tar"],
+        is_told_by: |head| head.get(257..262) == Some(b"ustar"),
+        parser: Parser::Guarded(Guarded::Tar),
     },
 ];
 

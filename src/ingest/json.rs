@@ -46,12 +46,12 @@ fn read_from(
         (None, Ok(())) => Ok(()),
         (None, Err(error)) => {
             let reason = if left.get() == 0 {
-                format!("a record of more than {bytes_max} bytes, which a document may have")
+                format!("a record of more than the {bytes_max} bytes that a document may have")
             } else {
                 reason(not_utf8, &error)
             };
             let place = if error.line() > 0 { Place::Line(error.line() as u32) } else { Place::File };
-            let kept = if count == 0 { "" } else { "; what stands before it was read" };
+            let kept = if count == 0 { "" } else { "; the records before it were read" };
             visit(place, Err(reason + kept))
         }
     }

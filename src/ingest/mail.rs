@@ -27,7 +27,7 @@ pub(super) fn read_message(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refu
 pub(super) fn read_mailbox(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
     let mut count = 0;
     for found in MessageIterator::new(Cursor::new(bytes)) {
-        let found = found.map_err(|error| Refusal::damaged(format!("it is no mailbox: {error}")))?;
+        let found = found.map_err(|error| Refusal::damaged(format!("it is not a mailbox: {error}")))?;
         count += 1;
         if count > MESSAGES_MAX {
             let reason = format!("messages beyond the {MESSAGES_MAX} that a mailbox may have");
@@ -42,7 +42,7 @@ pub(super) fn read_mailbox(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refu
 }
 
 fn message(bytes: &[u8], within: &str, give: &mut Give<'_>) -> Result<(), Refusal> {
-    let message = MessageParser::default().parse(bytes).ok_or_else(|| Refusal::damaged("it is no message"))?;
+    let message = MessageParser::default().parse(bytes).ok_or_else(|| Refusal::damaged("it is not a message"))?;
     let metadata = metadata(&message);
     let title = message.subject().map(one_line).filter(|subject| !subject.is_empty());
     let mut blocks = Blocks::default();
@@ -60,7 +60,7 @@ fn message(bytes: &[u8], within: &str, give: &mut Give<'_>) -> Result<(), Refusa
         }
     }
     if blocks.len() == 0 && message.attachment_count() == 0 {
-        return Err(Refusal::damaged("it is no message, or an empty one"));
+        return Err(Refusal::damaged("it is not a message, or it is empty"));
     }
     let (text, positions) = blocks.finish();
     let extracted = Extracted { title, text, media_type: "message/rfc822".to_owned(), metadata, positions };

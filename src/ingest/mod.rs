@@ -27,6 +27,7 @@ mod markup;
 mod notebook;
 #[cfg(feature = "office")]
 mod office;
+mod passed_over;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod place;
@@ -35,6 +36,7 @@ mod reader;
 mod record;
 #[cfg(feature = "sheets")]
 mod sheets;
+mod source;
 #[cfg(feature = "tables")]
 mod table;
 mod text_file;
@@ -53,6 +55,9 @@ pub use bounds::{
 };
 pub use extracted::{Extracted, Part};
 pub use hash::content_hash;
+pub(crate) use passed_over::Territory;
+pub use passed_over::WalkOptions;
+pub(crate) use reader::IGNORED;
 pub(crate) use worker::PLACEHOLDER;
 pub use worker::{become_converter, serve as serve_worker};
 #[cfg(any(test, fuzzing))]
@@ -83,6 +88,8 @@ pub struct IngestOptions {
     pub text_field: String,
     /// What becomes of the rows of a table.
     pub rows: Rows,
+    /// Which files of a folder are read.
+    pub walk: WalkOptions,
     /// The most bytes of one document: of a file of text, or of a record. More is skipped.
     pub document_bytes_max: u64,
     /// The most files of one run. More are skipped.
@@ -102,6 +109,7 @@ impl Default for IngestOptions {
             title_field: Some("title".to_owned()),
             text_field: "text".to_owned(),
             rows: Rows::Together,
+            walk: WalkOptions::default(),
             document_bytes_max: 64 << 20,
             files_max: 1_000_000,
             worker: None,
@@ -141,7 +149,8 @@ pub enum SourceItem {
 
 /// Calls `visit` with every document and every skip below `roots`, root by root, by name.
 ///
-/// Hidden files and folders, and folders that are an index, are passed over. Links below a root are not followed.
+/// What [`WalkOptions`] leave out is passed over, and so are folders that are an index. Links below a root are not
+/// followed.
 /// Files of other kinds are counted by extension and reported at the end. Of documents with one id the first counts.
 ///
 /// # Errors

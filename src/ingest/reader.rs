@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::encoding::{self, Decoded};
 use super::extracted::{Extracted, Part};
-use super::formats::{self, Format, HEAD_BYTES, Input, ParseText, Parser};
+use super::formats::{self, Format, HEAD_BYTES, Input, Parser};
+use super::passed_over::Rules;
 use super::place::Place;
 use super::walk::{Found, Root, extensions};
 use super::worker::Workers;
@@ -21,7 +22,9 @@ use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
 
 /// Says that a file is not of a kind that is read.
-const OTHER_KIND: &str = "not a kind that is read";
+const OTHER_KIND: &str = "unsupported kind of file";
+/// Says that files were left out as their owner wants it.
+pub(crate) const IGNORED: &str = "named by .gitignore or .ignore";
 
 /// Where the bytes of a file are.
 pub(super) enum Content<'a> {
@@ -50,6 +53,8 @@ pub(super) struct Reader<'a> {
     pub(super) others: BTreeMap<String, u64>,
     /// Files beyond the limit.
     pub(super) beyond: u64,
+    /// Files and folders that ignore files name.
+    ignored: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -65,13 +70,16 @@ impl<'a> Reader<'a> {
             used: FxHashMap::default(),
             others: BTreeMap::new(),
             beyond: 0,
+            ignored: 0,
         }
     }
 
     /// Reads what lies below a root.
     pub(super) fn read_root(&mut self, root: &Root) -> Result<()> {
         let root_name = root.canonical_name();
-        for found in root.walk() {
+        let walk = &self.options.walk;
+        let mut rules = Rules::of(&root.path, walk)?;
+        for found in root.walk(&mut rules, walk.depth_max) {
             match found {
                 Found::Refused { name, reason } => self.unread(name.clone(), name, reason)?,
                 // The files of an outer root that was read before are not read again.
@@ -81,6 +89,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        self.ignored += rules.ignored;
         Ok(())
     }
 
@@ -93,6 +102,11 @@ impl<'a> Reader<'a> {
                 extension => format!("{count} {files} .{extension}"),
             };
             (self.visit)(SourceItem::Skip(Skip { source, reason: OTHER_KIND.to_owned() }))?;
+        }
+        if self.ignored > 0 {
+            let entries = if self.ignored == 1 { "file or folder" } else { "files and folders" };
+            let source = format!("{} {entries}", self.ignored);
+            (self.visit)(SourceItem::Skip(Skip { source, reason: IGNORED.to_owned() }))?;
         }
         if self.beyond > 0 {
             let reason = format!("beyond the limit of {} files", self.options.files_max);
@@ -185,7 +199,10 @@ impl<'a> Reader<'a> {
             Parser::Text(parse) => {
                 parse_text(bytes, parse).map(|it| vec![Part { address: String::new(), content: Ok(it) }])
             }
-            Parser::Bytes(parse) => parse(Input { name: &self.name(), bytes, options: self.options }),
+            Parser::Bytes(parse) => {
+                let name = self.name();
+                parse(Input { name: &name, bytes, options: self.options, media_type: format.media_type })
+            }
             Parser::Converted => Err("converters read files on disk alone".to_owned()),
             // These are read piece by piece.
             Parser::Json | Parser::JsonLines | Parser::Guarded(_) => Ok(Vec::new()),
@@ -263,7 +280,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Decodes a text and parses it. An encoding that is not UTF-8 is part of what is known of the document.
-pub(super) fn parse_text(bytes: Vec<u8>, parse: ParseText) -> Result<Extracted, String> {
+pub(super) fn parse_text(
+    bytes: Vec<u8>,
+    parse: impl FnOnce(String) -> Result<Extracted, String>,
+) -> Result<Extracted, String> {
     let Decoded { text, encoding } = encoding::decode(bytes)?;
     let mut extracted = parse(text)?;
     if let Some(encoding) = encoding {

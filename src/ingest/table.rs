@@ -51,7 +51,7 @@ fn parse(input: Input<'_>, delimiter: Option<u8>) -> Result<Vec<Part>, String> {
         bytes += row.len() as u64;
         if bytes > input.options.document_bytes_max {
             let bytes_max = input.options.document_bytes_max;
-            return Err(format!("with the names of its columns it has more than {bytes_max} bytes"));
+            return Err(format!("including its column names, it has more than {bytes_max} bytes"));
         }
         match input.options.rows {
             Rows::Together => whole.push(&row, line),
@@ -156,7 +156,7 @@ mod tests {
 
     fn parts(bytes: &[u8], rows: Rows) -> Result<Vec<Part>, String> {
         let options = IngestOptions { rows, document_bytes_max: 100, ..IngestOptions::default() };
-        commas(Input { name: "a.csv", bytes: bytes.to_vec(), options: &options })
+        commas(Input { name: "a.csv", bytes: bytes.to_vec(), options: &options, media_type: "text/csv" })
     }
 
     fn whole(bytes: &[u8]) -> (String, Positions) {
@@ -199,7 +199,7 @@ mod tests {
         let large = format!("{}\n{}", "n".repeat(40), "1\n".repeat(9));
         assert_eq!(
             parts(large.as_bytes(), Rows::Together).unwrap_err(),
-            "with the names of its columns it has more than 100 bytes"
+            "including its column names, it has more than 100 bytes"
         );
         assert_eq!(parts(b"", Rows::Together).unwrap_err(), "it is empty");
     }

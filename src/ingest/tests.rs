@@ -61,9 +61,9 @@ fn files_of_text_are_documents_or_say_why_not() {
     check("a.txt", b"\x7fELF\0\xff", &[], &["a.txt | it is not text"]);
     check("a.txt", &[b'a'; 61], &[], &["a.txt | 61 bytes; a document may have 60"]);
     check("a.txt", &[b'a'; 60], &[&format!("a.txt | - | {}", "a".repeat(60))], &[]);
-    check("a.bin", b"\0\x01", &[], &["a.bin | not a kind that is read"]);
+    check("a.bin", b"\0\x01", &[], &["a.bin | unsupported kind of file"]);
     check("LICENSE", b"Text.", &["LICENSE | - | Text."], &[]);
-    check("program", b"\x7fELF\0", &[], &["program | not a kind that is read"]);
+    check("program", b"\x7fELF\0", &[], &["program | unsupported kind of file"]);
 }
 
 #[test]
@@ -109,11 +109,11 @@ fn a_file_of_json_is_a_record_or_an_array_of_records() {
         "a.json",
         b"[{\"id\":1,\"text\":\"One.\"},\n{\"id\":",
         &["1 | - | One."],
-        &["a.json:2 | not JSON: EOF while parsing a value at column 6; what stands before it was read"],
+        &["a.json:2 | not JSON: EOF while parsing a value at column 6; the records before it were read"],
     );
     check("a.json", b"{\"id\":1,\"text\":\"a\xff\"}", &[], &["a.json:1 | not UTF-8 text, from byte 17"]);
     let large = format!("[{{\"id\":1,\"text\":\"One.\"}},{{\"id\":2,\"text\":\"{}\"}}]", "z".repeat(70));
-    let reason = "a record of more than 60 bytes, which a document may have; what stands before it was read";
+    let reason = "a record of more than the 60 bytes that a document may have; the records before it were read";
     check("a.json", large.as_bytes(), &["1 | - | One."], &[&format!("a.json:1 | {reason}")]);
     check("a.json", &[b'['; 59], &[], &["a.json:1 | not JSON: EOF while parsing a list at column 59"]);
 }
@@ -151,7 +151,7 @@ fn a_folder_is_read_by_name_without_what_is_hidden_or_an_index() {
     );
     let (documents, skips) = read_all(std::slice::from_ref(&root), &IngestOptions::default());
     assert_eq!(documents, ["notes/a.txt | - | A.", "notes/b.txt | - | B.", "notes/sub/c.md | - | C."]);
-    let other = "not a kind that is read";
+    let other = "unsupported kind of file";
     let expect = ["1 file without an extension", "1 file .bin", "2 files .png"].map(|it| format!("{it} | {other}"));
     assert_eq!(skips, expect);
     let (documents, skips) = read_all(&[root.join("index")], &IngestOptions::default());

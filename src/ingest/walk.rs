@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::passed_over::{Rules, is_index};
 use crate::error::{Error, Result};
 
 /// A file or folder that was named to be read.
@@ -48,14 +49,17 @@ impl Root {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// Iterates over what lies below it, by name; folders before and after files as their names are.
-    pub(super) fn walk(&self) -> impl Iterator<Item = Found> + '_ {
+    /// Iterates over what lies below it and is not passed over, by name; folders before and after files as their names
+    /// are.
+    pub(super) fn walk<'r>(
+        &'r self,
+        rules: &'r mut Rules<'_>,
+        depth_max: Option<usize>,
+    ) -> impl Iterator<Item = Found> + 'r {
         let is_root_index = is_index(&self.path);
         let refused = is_root_index.then(|| self.refuse(&self.path, "it is an index"));
-        let entries = WalkDir::new(&self.path)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(move |entry| !is_root_index && !is_passed_over(entry));
+        let walk = WalkDir::new(&self.path).sort_by_file_name().max_depth(depth_max.unwrap_or(usize::MAX));
+        let entries = walk.into_iter().filter_entry(move |entry| !is_root_index && !rules.pass_over(entry));
         refused.into_iter().chain(entries.filter_map(|entry| self.found(entry)))
     }
 
@@ -100,17 +104,6 @@ impl Root {
         }
         name
     }
-}
-
-/// Hidden things and indexes below a root; a root that is named is meant.
-fn is_passed_over(entry: &DirEntry) -> bool {
-    let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-    entry.depth() > 0 && (is_hidden || entry.file_type().is_dir() && is_index(entry.path()))
-}
-
-/// An index says by its records that it is one.
-fn is_index(path: &Path) -> bool {
-    path.join("cairn.db").is_file()
 }
 
 /// Returns the last extensions of a name in lower case, the last one first.

@@ -15,6 +15,9 @@ const COUNTS_MIN: u32 = 3;
 const MARGIN: f64 = 1.25;
 /// Steps in which shares of bytes are told apart.
 const STEPS: u64 = 10;
+/// Letters that a word of a language has at most, and its consonants in a row.
+const LETTERS_MAX: u64 = 20;
+const CONSONANTS_MAX: u64 = 4;
 /// Models and kinds that are remembered.
 const KINDS_MAX: usize = 1_024;
 
@@ -27,11 +30,14 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Measures texts: kinds differ by how many of their bytes are neither letters nor spaces, by how many are not
-    /// ASCII, and by the script of most of those.
+    /// ASCII, by the script of most of those, and by how many of the others stand in words that no language has: keys,
+    /// codes and the like take many more tokens than prose.
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut bytes, mut marks, mut foreign) = (0_u64, 0_u64, 0_u64);
+        let (mut bytes, mut marks, mut foreign, mut odd) = (0_u64, 0_u64, 0_u64, 0_u64);
         let mut blocks: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut word = Word::default();
         for c in texts.into_iter().flat_map(str::chars) {
+            odd += word.take(c);
             let length = c.len_utf8() as u64;
             bytes += length;
             if !c.is_ascii() {
@@ -41,11 +47,46 @@ impl Measured {
                 marks += length;
             }
         }
+        odd += word.take(' ');
         let share = |part: u64| (part * STEPS * 2).checked_div(bytes).unwrap_or(0);
         let most = blocks.iter().max_by_key(|(block, count)| (**count, **block)).map_or(0, |(block, _)| *block);
         // Some foreign letters in a text of others say nothing.
         let script = if share(foreign) == 0 { 0 } else { most };
-        Self { bytes, kind: format!("{}.{}.{script:x}", share(marks), share(foreign)) }
+        Self { bytes, kind: format!("{}.{}.{script:x}.{}", share(marks), share(foreign), share(odd)) }
+    }
+}
+
+/// A word of ASCII letters, while it is read.
+#[derive(Default)]
+struct Word {
+    letters: u64,
+    vowels: u64,
+    /// Consonants since the last vowel, and the most that there were.
+    consonants: (u64, u64),
+    /// Whether a capital follows a small letter.
+    is_mixed: bool,
+    was_small: bool,
+}
+
+impl Word {
+    /// Takes the next character, and at the end of a word returns its letters if it is like none of a language.
+    fn take(&mut self, c: char) -> u64 {
+        if !c.is_ascii_alphabetic() {
+            let Self { letters, vowels, consonants, is_mixed, .. } = std::mem::take(self);
+            let is_odd = is_mixed || letters > LETTERS_MAX || consonants.1 > CONSONANTS_MAX || vowels == 0;
+            return if is_odd && letters >= 3 { letters } else { 0 };
+        }
+        self.letters += 1;
+        self.is_mixed |= self.was_small && c.is_ascii_uppercase();
+        self.was_small = c.is_ascii_lowercase();
+        if matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y') {
+            self.vowels += 1;
+            self.consonants.0 = 0;
+        } else {
+            self.consonants.0 += 1;
+            self.consonants.1 = self.consonants.1.max(self.consonants.0);
+        }
+        0
     }
 }
 
@@ -138,7 +179,9 @@ mod tests {
     fn a_byte_is_a_token_until_a_server_says_less_of_texts_of_that_kind() {
         let bounds = Bounds::default();
         let prose = Measured::of([PROSE]);
-        let others = ["1848 2931 | 77", "በአዲስ አበባ ከተማ", "水磨由艾达建造"].map(|text| Measured::of([text]));
+        let others =
+            ["1848 2931 | 77", "በአዲስ አበባ ከተማ", "水磨由艾达建造", "qzkvw xjhbtr pfg dQwXz", "aeiou".repeat(9).as_str()]
+                .map(|text| Measured::of([text]));
         for _ in 0..COUNTS_MIN {
             assert_eq!(bounds.most("m", &prose), PROSE.len() as u64);
             bounds.learn("m", &prose, PROSE.len() as u64 / 4);
@@ -152,7 +195,7 @@ mod tests {
         let mut kinds: Vec<&str> = others.iter().map(|it| it.kind.as_str()).chain([prose.kind.as_str()]).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        assert_eq!(kinds.len(), 4);
+        assert_eq!(kinds.len(), 6);
     }
 
     #[test]

@@ -1,21 +1,33 @@
 //! A model behind a server that speaks as `OpenAI`'s.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::adapted::Attempts;
 use super::connection::{Connection, Hearing};
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
 use super::reply::ChatReply;
 use super::request::ChatRequest;
-use super::wire::{self, WireReply};
+use super::wire::WireReply;
 use super::{ChatModel, Replying};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
 
-/// A model behind a server that speaks as `OpenAI`'s. It sends each request once: redirects are not followed,
-/// and trying again is up to [`Guarded`](super::Guarded).
+/// Hears what a server turned out not to take.
+type Learnt = Arc<dyn Fn(&Endpoint) + Send + Sync>;
+
+/// A model behind a server that speaks as `OpenAI`'s. It sends each request once: redirects are not followed, and
+/// trying again is up to [`Guarded`](super::Guarded). Only a request that the server refuses for a field that it does
+/// not take, as some models refuse a temperature, goes out again without it, and so do all later ones.
 pub struct OpenAiModel {
     name: String,
     kept_as: String,
     connection: Connection,
+    /// As the server is spoken to.
+    adapted: Mutex<Endpoint>,
+    learnt: Option<Learnt>,
 }
 
 impl OpenAiModel {
@@ -26,19 +38,56 @@ impl OpenAiModel {
     /// [`Error::Chat`] with [`ChatError::Address`] if address, key or headers have a form that cannot be sent.
     pub fn new(endpoint: Endpoint) -> Result<Self> {
         let (name, kept_as) = (endpoint.name(), endpoint.kept_as());
+        let adapted = Mutex::new(endpoint.clone());
         match Connection::new(endpoint, Expected::reply()) {
-            Ok(connection) => Ok(Self { name, kept_as, connection }),
+            Ok(connection) => Ok(Self { name, kept_as, connection, adapted, learnt: None }),
             Err(source) => Err(Error::Chat { model: name, source }),
         }
     }
 
+    /// Returns it with someone who hears, to remember it, what its server turns out not to take.
+    #[must_use]
+    pub fn remembering(self, learnt: impl Fn(&Endpoint) + Send + Sync + 'static) -> Self {
+        Self { learnt: Some(Arc::new(learnt)), ..self }
+    }
+
+    /// Returns the endpoint as it is spoken to, without what the server turned out not to take.
+    pub(super) fn endpoint(&self) -> Endpoint {
+        self.adapted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let endpoint = &self.connection.endpoint;
-        let wire = wire::request(request, endpoint);
+        let usual = self.endpoint();
+        let mut attempts = Attempts::new(request, usual.clone());
+        loop {
+            match self.send(request, &attempts.body, &attempts.endpoint).await {
+                Ok(reply) => {
+                    if attempts.endpoint != usual {
+                        self.adopt(&attempts.endpoint, &usual);
+                    }
+                    return Ok(reply);
+                }
+                Err(refusal) if attempts.leave_out(&refusal) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// Leaves out from now on what an endpoint is without, beside what other calls found out meanwhile.
+    fn adopt(&self, found: &Endpoint, usual: &Endpoint) {
+        tracing::info!(model = self.name, "the server refuses part of a request, which is left out from now on");
+        let mut adapted = self.adapted.lock().unwrap_or_else(PoisonError::into_inner);
+        *adapted = adapted.clone().without(found, usual);
+        if let Some(learnt) = &self.learnt {
+            learnt(&adapted);
+        }
+    }
+
+    async fn send(&self, request: &ChatRequest, body: &Value, endpoint: &Endpoint) -> Result<ChatReply, ChatError> {
         let hearing = request.listener.as_ref().filter(|_| endpoint.streams);
         let hearing = hearing.map(|listener| self.connection.hearing(listener));
         let client = self.connection.client(hearing.as_ref().map(Hearing::listener).as_ref());
-        let reply: WireReply = self.connection.timed(client.chat().create_byot(wire)).await?;
+        let reply: WireReply = self.connection.timed(client.chat().create_byot(body)).await?;
         if let Some(hearing) = hearing {
             hearing.end();
         }

@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::endpoint::{Endpoint, Preset};
 use super::exchange::{Exchange, Expected, reason};
+use super::in_flight::CallsInFlight;
 use super::request::Listener;
-use super::turns::Turns;
 use crate::domain::{ChatError, RedactedPieces, Redactor};
 
 /// Time for a connection.
@@ -36,7 +36,7 @@ pub(super) struct Connection {
     redactor: Arc<Redactor>,
     client: Client<Address>,
     exchange: Exchange,
-    turns: Turns,
+    in_flight: CallsInFlight,
 }
 
 /// What the client's library asks for: nothing is read from the environment, and nothing that is secret is shown.
@@ -99,7 +99,7 @@ impl Connection {
         let redactor = Arc::new(endpoint.redactor());
         let exchange = Exchange { client: http.clone(), redactor: Arc::clone(&redactor), expected, listener: None };
         let client = Client::build(http, address).with_http_service(exchange.clone());
-        Ok(Self { endpoint, redactor, client, exchange, turns: Turns::default() })
+        Ok(Self { endpoint, redactor, client, exchange, in_flight: CallsInFlight::default() })
     }
 
     /// Returns the client's library, to make calls; `listener` hears replies that come in pieces.
@@ -132,17 +132,17 @@ impl Connection {
         call: impl Future<Output = Result<T, OpenAIError>> + Send,
     ) -> Result<T, ChatError> {
         let limit = self.endpoint.timeout;
-        let (turn, mut call) = (self.turns.begin(), pin!(call));
+        let (in_flight, mut call) = (self.in_flight.begin(), pin!(call));
         let mut deadline = Instant::now() + limit;
         loop {
             tokio::select! {
                 replied = &mut call => {
                     if replied.is_ok() {
-                        turn.answered();
+                        in_flight.answered();
                     }
                     return replied.map_err(|error| fault(error).with_texts(|text| self.redacted(text)));
                 }
-                () = turn.moved_on() => deadline = Instant::now() + limit,
+                () = in_flight.moved_on() => deadline = Instant::now() + limit,
                 () = sleep_until(deadline) => return Err(ChatError::Timeout { limit_ms: limit.as_millis() as u64 }),
             }
         }

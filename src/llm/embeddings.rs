@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
-use super::wire;
+use super::wire::{self, BYTES_PER_TOKEN_MAX, lenient};
 use crate::domain::{ChatError, EmbeddingError};
 
 /// A model behind a server, as far as it turns texts into vectors.
@@ -44,8 +44,9 @@ impl EmbeddingsServer {
         let wire: WireVectors = self.connection.timed(client.embeddings().create_byot(request)).await?;
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let RawVectors { vectors, tokens } = wire.into_vectors(texts.len())?;
-        // More than a token a byte, and some around each text, cannot be.
-        let tokens = tokens.filter(|tokens| *tokens <= 2 * bytes as u64 + 64 * texts.len() as u64);
+        // More than a token a byte, and some around each text, cannot be; nor can next to none.
+        let (least, most) = (bytes as u64 / BYTES_PER_TOKEN_MAX, 2 * bytes as u64 + 64 * texts.len() as u64);
+        let tokens = tokens.filter(|tokens| (least..=most).contains(tokens));
         Ok(RawVectors { vectors, tokens })
     }
 }
@@ -64,8 +65,8 @@ struct WireTexts<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WireVectors {
     data: Vec<WireVector>,
-    #[serde(default)]
-    usage: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Option<Value>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,7 +91,11 @@ impl WireVectors {
             }
         }
         let values = |vector: WireVector| vector.embedding.into_iter().map(|value| value.unwrap_or(f32::NAN)).collect();
-        let tokens = self.usage.get("prompt_tokens").and_then(wire::whole).filter(|count| *count > 0);
+        let tokens = self
+            .usage
+            .as_ref()
+            .and_then(|usage| usage.get("prompt_tokens").and_then(wire::whole))
+            .filter(|count| *count > 0);
         Ok(RawVectors { vectors: self.data.into_iter().map(values).collect(), tokens })
     }
 }

@@ -113,8 +113,8 @@ impl Preset {
         }
     }
 
-    /// Returns what limits the reply's tokens there.
-    pub(super) const fn tokens_field(self) -> TokensField {
+    /// Returns what limits the reply's tokens there, where nothing was found out.
+    const fn tokens_field(self) -> TokensField {
         match self {
             Self::OpenAi | Self::Azure => TokensField::MaxCompletionTokens,
             _ => TokensField::MaxTokens,
@@ -135,9 +135,13 @@ impl FromStr for Preset {
 }
 
 /// The field of a request that limits the reply's tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokensField {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokensField {
+    /// `max_tokens`.
+    #[default]
     MaxTokens,
+    /// `max_completion_tokens`.
     MaxCompletionTokens,
 }
 
@@ -203,12 +207,16 @@ pub struct Endpoint {
     pub headers: Vec<(String, Secret)>,
     /// How the server is told which form a reply is to have.
     pub form: FormSupport,
+    /// Whether somebody set that, so that nothing found out about the server changes it.
+    pub is_form_set: bool,
     /// Whether it takes a temperature; else none is sent, and replies are drawn as the server likes.
     pub takes_temperature: bool,
     /// Whether it takes messages of the system; else these stand before what the user says.
     pub takes_system: bool,
     /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
     pub takes_bounds: bool,
+    /// What limits the tokens of a reply.
+    pub tokens_field: TokensField,
     /// Whether a reply may be asked for in pieces; else all of them come whole.
     pub streams: bool,
     /// Tokens that the model may think before it replies, beside those of the reply: for its [`Room`](super::Room).
@@ -277,7 +285,7 @@ impl Endpoint {
     /// Returns the model called `model` of a server that is known by its name, without a key.
     #[must_use]
     pub fn of(preset: Preset, model: &str) -> Self {
-        Self { preset: Some(preset), form: preset.form(), ..Self::at(preset.url(), model) }.with_bounds_of_preset()
+        Self::at(preset.url(), model).with_preset(preset)
     }
 
     /// Returns the model called `model` of any server that speaks as `OpenAI`'s, without a key.
@@ -292,9 +300,11 @@ impl Endpoint {
             organization: None,
             headers: Vec::new(),
             form: FormSupport::default(),
+            is_form_set: false,
             takes_temperature: true,
             takes_system: true,
             takes_bounds: true,
+            tokens_field: TokensField::default(),
             streams: true,
             thinking_tokens: 0,
             sampling: Sampling::default(),
@@ -317,13 +327,24 @@ impl Endpoint {
     /// Returns it at another address, with what is known of its server.
     #[must_use]
     pub fn with_preset(self, preset: Preset) -> Self {
-        Self { preset: Some(preset), form: preset.form(), ..self }.with_bounds_of_preset()
+        // Azure refuses bounds of lists.
+        let takes_bounds = preset != Preset::Azure;
+        Self { preset: Some(preset), form: preset.form(), takes_bounds, tokens_field: preset.tokens_field(), ..self }
     }
 
-    fn with_bounds_of_preset(self) -> Self {
-        // Azure refuses bounds of lists.
-        let takes_bounds = self.preset != Some(Preset::Azure);
-        Self { takes_bounds, ..self }
+    /// Returns it without what `found` is without and `usual` is not.
+    pub(super) fn without(self, found: &Self, usual: &Self) -> Self {
+        let tokens_field =
+            if found.tokens_field == usual.tokens_field { self.tokens_field } else { found.tokens_field };
+        Self {
+            form: if found.form == usual.form { self.form } else { found.form },
+            takes_temperature: self.takes_temperature && found.takes_temperature,
+            takes_system: self.takes_system && found.takes_system,
+            takes_bounds: self.takes_bounds && found.takes_bounds,
+            streams: self.streams && found.streams,
+            tokens_field,
+            ..self
+        }
     }
 
     /// Returns what its replies are kept as: its name, and what else they depend on beside the request.
@@ -381,7 +402,8 @@ impl Endpoint {
         Redactor::of([self.key.text()].into_iter().chain(passwords).chain(values).chain(credentials))
     }
 
-    pub(super) fn tokens_field(&self) -> TokensField {
+    /// Returns what limits the tokens of a reply there, where nothing was found out.
+    pub(super) fn usual_tokens_field(&self) -> TokensField {
         self.preset.map_or(TokensField::MaxTokens, Preset::tokens_field)
     }
 }

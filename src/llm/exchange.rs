@@ -148,7 +148,10 @@ impl Exchange {
 
     /// Returns the fault that a good status hides: some gateways say it in the body alone.
     fn fault_within(&self, body: &[u8], headers: &HeaderMap) -> Option<ChatError> {
-        let Faulty { error, choices: None, data: None } = serde_json::from_slice(body).ok()? else { return None };
+        let faulty = serde_json::from_slice::<Faulty>(body).ok();
+        // Gemini's are in a list.
+        let faulty = faulty.or_else(|| serde_json::from_slice::<[Faulty; 1]>(body).ok().map(|[faulty]| faulty));
+        let Faulty { error, choices: None, data: None } = faulty? else { return None };
         let error = error.filter(|error| !error.is_null())?;
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         let status = status.filter(|code| (400..600).contains(code)).and_then(|code| StatusCode::from_u16(code).ok());
@@ -176,7 +179,8 @@ impl Exchange {
     fn said(&self, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let message = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
-            let error = value.get("error").unwrap_or(&value);
+            let value = value.get(0).unwrap_or(&value);
+            let error = value.get("error").unwrap_or(value);
             let message = error.get("message").or_else(|| value.get("detail")).unwrap_or(error);
             message.as_str().map(str::to_owned)
         });

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
+
 use super::bound::{Bounds, Measured};
 use super::prices::Prices;
 use crate::domain::{BudgetKind, ChatError, Cost, Spent, Usage};
@@ -58,15 +60,36 @@ impl Tally {
     }
 }
 
+/// The most that a call may come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Most {
+    /// As far as was learnt from what servers counted in such texts.
+    pub(crate) learnt: Usage,
+    /// For certain: no tokenizer takes more than one token for a byte.
+    pub(crate) certain: Usage,
+}
+
+/// What is spent, with what calls in flight may come to.
+#[derive(Debug, Default)]
+struct State {
+    tally: Tally,
+    /// Calls in flight, and what they may come to beyond what was learnt.
+    in_flight: usize,
+    beyond: Tally,
+}
+
 /// Counts and prices calls, and holds them to a budget: a call goes out only if the most that it may come to fits in
 /// beside what is spent and what calls in flight may come to. So no number of calls at one time spends more than that.
-/// What nobody counted yet is taken for a token a byte, the most that there can be. Whatever is to stay within one
+/// What nobody counted yet is taken for a token a byte, the most that there can be; where less than that was learnt and
+/// only that fits, a call goes out alone, so that one call at most can come to more. Whatever is to stay within one
 /// budget together has one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     budget: Budget,
     prices: Prices,
-    tally: Mutex<Tally>,
+    state: Mutex<State>,
+    /// Told whenever a call in flight has ended.
+    ended: Notify,
     bounds: Bounds,
 }
 
@@ -74,7 +97,7 @@ impl Meter {
     /// Returns a meter on which nothing is spent yet.
     #[must_use]
     pub fn new(budget: Budget, prices: Prices) -> Self {
-        Self { budget, prices, tally: Mutex::default(), bounds: Bounds::default() }
+        Self { budget, prices, ..Self::default() }
     }
 
     /// Returns it with what servers counted before, which a file remembers, and with what they count from now on.
@@ -83,9 +106,12 @@ impl Meter {
         Self { bounds: Bounds::remembered_in(path), ..self }
     }
 
-    /// Returns how many tokens the model called `model` takes texts for at most.
-    pub(crate) fn tokens_max(&self, model: &str, measured: &Measured) -> u64 {
-        self.bounds.most(model, measured)
+    /// Returns the most that a call to the model called `model` may come to that says texts, with so many tokens around
+    /// them, and may be told so many.
+    pub(crate) fn most(&self, model: &str, measured: &Measured, added: u64, output_tokens: u64) -> Most {
+        let usage = |tokens: u64| Usage { input_tokens: tokens + added, output_tokens, is_estimated: true };
+        let learnt = self.bounds.most(model, measured);
+        Most { learnt: usage(learnt), certain: usage(learnt.max(measured.bytes)) }
     }
 
     /// Learns from how many tokens a server counted.
@@ -114,8 +140,8 @@ impl Meter {
         self.of(model, 0, Usage::default()).map(drop)
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn of(&self, model: &str, calls: u64, usage: Usage) -> Result<Tally, ChatError> {
@@ -126,15 +152,45 @@ impl Meter {
         Ok(Tally { calls, tokens: usage.tokens(), cost: cost.unwrap_or_default() })
     }
 
-    /// Sets aside what a call to the model called `model` may come to at most.
+    /// Sets aside what a call to the model called `model` may come to at most. Where that is known from other texts
+    /// alone, it waits until no other call is in flight.
     ///
     /// # Errors
     ///
     /// [`ChatError::Budget`] if that does not fit, [`ChatError::NoPrice`] for a budget of money and a model without a
     /// price.
-    pub(crate) fn reserve(self: &Arc<Self>, model: &str, most: Usage) -> Result<Reserved, ChatError> {
-        let most = self.of(model, 1, most)?;
-        let mut tally = self.tally();
+    pub(crate) async fn reserve(self: &Arc<Self>, model: &str, most: Most) -> Result<Reserved, ChatError> {
+        let learnt = self.of(model, 1, most.learnt)?;
+        let mut beyond = self.of(model, 1, most.certain)?;
+        beyond.take_back(learnt);
+        loop {
+            let mut ended = std::pin::pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if let Some(reserved) = self.try_reserve(model, learnt, beyond)? {
+                return Ok(reserved);
+            }
+            ended.await;
+        }
+    }
+
+    /// Sets aside what a call may come to; nothing where calls in flight have to end before.
+    fn try_reserve(self: &Arc<Self>, model: &str, most: Tally, beyond: Tally) -> Result<Option<Reserved>, ChatError> {
+        let mut state = self.state();
+        self.check_room(&state.tally, &most)?;
+        let mut certain = most;
+        certain.add(beyond);
+        certain.add(state.beyond);
+        if state.in_flight > 0 && self.check_room(&state.tally, &certain).is_err() {
+            return Ok(None);
+        }
+        state.tally.add(most);
+        state.beyond.add(beyond);
+        state.in_flight += 1;
+        Ok(Some(Reserved { meter: Arc::clone(self), model: model.to_owned(), most, beyond, is_settled: false }))
+    }
+
+    /// Checks that so much more may be spent.
+    fn check_room(&self, tally: &Tally, most: &Tally) -> Result<(), ChatError> {
         let refused =
             |kind, limit: String, spent: String, wanted: String| Err(ChatError::Budget { kind, limit, spent, wanted });
         if let Some(limit) = self.budget.calls.filter(|limit| tally.calls.saturating_add(most.calls) > *limit) {
@@ -147,15 +203,14 @@ impl Meter {
             let shown = |amount: f64| format!("{amount:.6} {}", self.prices.currency);
             return refused(BudgetKind::Cost, shown(limit), shown(tally.cost), shown(most.cost));
         }
-        tally.add(most);
-        Ok(Reserved { meter: Arc::clone(self), model: model.to_owned(), most, is_settled: false })
+        Ok(())
     }
 
     /// Sets aside what later calls are expected to come to, or all that is left where that is less, until the value is
     /// dropped.
     pub(crate) fn set_aside(self: &Arc<Self>, model: &str, calls: u64, usage: Usage) -> SetAside {
         let wanted = self.of(model, calls, usage).unwrap_or_default();
-        let mut tally = self.tally();
+        let tally = &mut self.state().tally;
         let left = |limit: Option<u64>, spent: u64| limit.map_or(u64::MAX, |limit| limit.saturating_sub(spent));
         let cost_left = self.budget.cost.map_or(f64::INFINITY, |limit| (limit - tally.cost).max(0.0));
         let held = Tally {
@@ -173,6 +228,7 @@ pub(crate) struct Reserved {
     meter: Arc<Meter>,
     model: String,
     most: Tally,
+    beyond: Tally,
     is_settled: bool,
 }
 
@@ -180,10 +236,11 @@ impl Reserved {
     /// Counts what a call came to. Where the server did not say, what it may have come to at most stays counted.
     pub(crate) fn settle(self, usage: Usage) -> Option<Cost> {
         let cost = self.meter.cost(&self.model, usage);
-        // A price that was known before is known now.
-        let spent = self.meter.of(&self.model, 1, usage).unwrap_or_default();
-        let spent = if usage.is_estimated { self.most } else { spent };
-        self.replace(spent);
+        if !usage.is_estimated {
+            // A price that was known before is known now.
+            let spent = self.meter.of(&self.model, 1, usage).unwrap_or_default();
+            self.replace(spent);
+        }
         cost
     }
 
@@ -195,10 +252,9 @@ impl Reserved {
     }
 
     fn replace(mut self, spent: Tally) {
-        let mut tally = self.meter.tally();
+        let tally = &mut self.meter.state().tally;
         tally.take_back(self.most);
         tally.add(spent);
-        drop(tally);
         self.is_settled = true;
     }
 }
@@ -208,6 +264,14 @@ impl Drop for Reserved {
         if !self.is_settled {
             tracing::debug!(tokens = self.most.tokens, "a call that may have cost something is counted as if it had");
         }
+        let mut state = self.meter.state();
+        if !self.is_settled {
+            state.tally.add(self.beyond);
+        }
+        state.beyond.take_back(self.beyond);
+        state.in_flight -= 1;
+        drop(state);
+        self.meter.ended.notify_waiters();
     }
 }
 
@@ -220,17 +284,34 @@ pub struct SetAside {
 
 impl Drop for SetAside {
     fn drop(&mut self) {
-        self.meter.tally().take_back(self.held);
+        self.meter.state().tally.take_back(self.held);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
     use super::super::Price;
     use super::*;
 
     fn usage(input_tokens: u64) -> Usage {
         Usage { input_tokens, ..Usage::default() }
+    }
+
+    /// Returns what a future comes to at once.
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        }
+    }
+
+    /// Reserves a call whose bound is certain.
+    fn reserve(meter: &Arc<Meter>, model: &str, tokens: u64) -> Result<Reserved, ChatError> {
+        let most = Most { learnt: usage(tokens), certain: usage(tokens) };
+        now(meter.reserve(model, most)).unwrap()
     }
 
     fn meter(budget: Budget) -> Arc<Meter> {
@@ -242,11 +323,11 @@ mod tests {
     #[test]
     fn all_that_share_a_meter_share_its_budget() {
         let meter = meter(Budget { tokens: Some(100), ..Budget::default() });
-        let first = meter.reserve("a", usage(60)).unwrap();
-        assert!(matches!(meter.reserve("b", usage(50)), Err(ChatError::Budget { .. })));
+        let first = reserve(&meter, "a", 60).unwrap();
+        assert!(matches!(reserve(&meter, "b", 50), Err(ChatError::Budget { .. })));
         assert!((first.settle(usage(10)).unwrap().amount - 10.0).abs() < 1e-9);
-        meter.reserve("b", usage(90)).unwrap().fail(&ChatError::Timeout { limit_ms: 1 });
-        assert!(matches!(meter.reserve("a", usage(1)), Err(ChatError::Budget { .. })));
+        reserve(&meter, "b", 90).unwrap().fail(&ChatError::Timeout { limit_ms: 1 });
+        assert!(matches!(reserve(&meter, "a", 1), Err(ChatError::Budget { .. })));
     }
 
     #[test]
@@ -254,22 +335,39 @@ mod tests {
         let budget = Budget { calls: Some(5), tokens: Some(100), cost: Some(50.0) };
         let meter = meter(budget);
         let aside = meter.set_aside("a", 2, usage(30));
-        assert!(matches!(meter.reserve("a", usage(30)), Err(ChatError::Budget { kind: BudgetKind::Cost, .. })));
-        meter.reserve("a", usage(20)).unwrap().settle(usage(20));
+        assert!(matches!(reserve(&meter, "a", 30), Err(ChatError::Budget { kind: BudgetKind::Cost, .. })));
+        reserve(&meter, "a", 20).unwrap().settle(usage(20));
         drop(aside);
-        meter.reserve("a", usage(30)).unwrap().settle(usage(0));
+        reserve(&meter, "a", 30).unwrap().settle(usage(0));
         let all = meter.set_aside("a", 1_000, usage(1_000));
         assert_eq!(all.held, Tally { calls: 3, tokens: 80, cost: 30.0 });
-        assert!(meter.reserve("a", usage(0)).is_err());
+        assert!(reserve(&meter, "a", 0).is_err());
         drop(all);
-        assert_eq!(*meter.tally(), Tally { calls: 2, tokens: 20, cost: 20.0 });
+        assert_eq!(meter.state().tally, Tally { calls: 2, tokens: 20, cost: 20.0 });
+    }
+
+    #[test]
+    fn a_call_whose_bound_was_only_learnt_waits_for_the_others_where_it_could_exceed_the_budget() {
+        let meter = meter(Budget { tokens: Some(100), ..Budget::default() });
+        let learnt = Most { learnt: usage(20), certain: usage(80) };
+        let first = now(meter.reserve("a", learnt)).unwrap().unwrap();
+        let mut second = Box::pin(meter.reserve("a", learnt));
+        assert!(now(&mut second).is_none());
+        assert!(reserve(&meter, "a", 81).is_err());
+        // It came to more than was learnt, and the one that waited does not fit any more.
+        first.settle(usage(85));
+        assert!(matches!(now(second), Some(Err(ChatError::Budget { .. }))));
+        assert!(reserve(&meter, "a", 15).is_ok());
+        // What is dropped is counted, and lets others go on.
+        let state = meter.state();
+        assert_eq!((state.in_flight, state.beyond, state.tally.tokens), (0, Tally::default(), 100));
     }
 
     #[test]
     fn a_budget_of_money_takes_no_call_whose_price_is_unknown() {
         let meter = meter(Budget { cost: Some(1.0), ..Budget::default() });
-        assert!(matches!(meter.reserve("b", usage(0)), Err(ChatError::NoPrice { .. })));
+        assert!(matches!(reserve(&meter, "b", 0), Err(ChatError::NoPrice { .. })));
         assert!(meter.check("a").is_ok() && meter.check("b").is_err());
-        assert_eq!(*meter.tally(), Tally::default());
+        assert_eq!(meter.state().tally, Tally::default());
     }
 }

@@ -6,7 +6,7 @@ use super::meter::Meter;
 use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
-use crate::domain::{ChatError, Usage};
+use crate::domain::ChatError;
 
 /// A model whose calls are counted and priced, and end where the budget of a [`Meter`] does.
 pub struct Metered {
@@ -23,10 +23,8 @@ impl Metered {
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let (measured, added) = request.measured();
-        let input_tokens = self.meter.tokens_max(self.name(), &measured) + added;
-        let output_tokens = u64::from(request.output_tokens_max);
-        let most = Usage { input_tokens, output_tokens, is_estimated: true };
-        let reserved = self.meter.reserve(self.name(), most)?;
+        let most = self.meter.most(self.name(), &measured, added, request.output_tokens_max.into());
+        let reserved = self.meter.reserve(self.name(), most).await?;
         match self.inner.reply(request).await {
             Ok(reply) => {
                 if !reply.usage.is_estimated {

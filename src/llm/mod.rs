@@ -1,10 +1,11 @@
-//! Language models: what is asked of one, what it replies, and the layers between; and the way to servers of them,
-//! which make vectors too.
+//! Language models: requests, replies, and the layers between; and the connection to their servers, which also make
+//! vectors.
 //!
-//! [`OpenAiModel`] speaks to a server; each other type lies around a [`ChatModel`] and adds one thing. [`layered`] puts
-//! them together in the order in which they hold what they promise: a reply that was paid for is kept before anything
-//! reads it, and no call is paid for twice.
+//! [`OpenAiModel`] talks to a server; each other type wraps a [`ChatModel`] and adds one function. [`layered`] combines
+//! them in an order that keeps their promises: a reply that was paid for is stored before it is parsed, and no call is
+//! paid for twice.
 
+mod adapted;
 mod afresh;
 mod bound;
 mod cached;
@@ -16,6 +17,7 @@ mod embeddings;
 mod endpoint;
 mod exchange;
 mod guarded;
+mod in_flight;
 mod layers;
 mod meter;
 mod metered;
@@ -34,7 +36,6 @@ mod retries;
 mod roomy;
 mod thinking;
 mod traced;
-mod turns;
 mod wire;
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ pub use circuit_breaker::CircuitBreakerOptions;
 pub use client::OpenAiModel;
 pub(crate) use embeddings::EmbeddingsServer;
 pub(crate) use endpoint::WITH;
-pub use endpoint::{Endpoint, FormSupport, Preset, Sampling, VectorSettings};
+pub use endpoint::{Endpoint, FormSupport, Preset, Sampling, TokensField, VectorSettings};
 pub(crate) use guarded::Guard;
 pub use guarded::Guarded;
 pub use layers::{Layers, layered};
@@ -73,7 +74,7 @@ pub use retries::Retries;
 pub use roomy::{Room, Roomy, THINKING_TOKENS};
 pub use traced::Traced;
 
-/// What a [`ChatModel`] returns: a reply to come.
+/// The future reply of a [`ChatModel`].
 pub type Replying<'a> = Pin<Box<dyn Future<Output = Result<ChatReply, ChatError>> + Send + 'a>>;
 
 /// Replies to messages.
@@ -81,8 +82,8 @@ pub trait ChatModel: Send + Sync {
     /// Returns the name of the model with its server, as calls are counted and priced.
     fn name(&self) -> &str;
 
-    /// Returns the name that replies are kept under: it changes whenever another model or server would reply, or this
-    /// one otherwise.
+    /// Returns the name under which replies are kept: it changes whenever another model or server would reply, or this
+    /// one would reply differently.
     fn kept_as(&self) -> &str {
         self.name()
     }
@@ -98,8 +99,8 @@ pub trait ChatModel: Send + Sync {
     /// Dropping the future loses this call's reply, which may have been paid for, and nothing else.
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a>;
 
-    /// Hears whether the last reply that it gave was of use, and otherwise what was wrong with it. A layer passes it
-    /// on; the one that ends calls of which nothing comes ([`Guarded`]) counts it.
+    /// Receives whether its last reply was usable, or what was wrong with it. A layer passes it on; [`Guarded`], which
+    /// ends calls after too many unusable replies, counts it.
     fn note_use(&self, #[expect(unused_variables, reason = "named for the docs")] problem: Option<&str>) {}
 }
 

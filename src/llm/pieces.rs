@@ -10,6 +10,9 @@ use crate::domain::ChatError;
 
 /// What an event's data begin with.
 const DATA: &str = "data:";
+/// What the name of an event begins with, and the name of one that says that the server has a fault.
+const EVENT: &str = "event:";
+const FAULT: &str = "error";
 /// The data of the last event.
 const DONE: &str = "[DONE]";
 
@@ -26,6 +29,8 @@ pub(super) struct Pieces {
     finish: Option<String>,
     usage: Option<Value>,
     is_done: bool,
+    /// Whether the event that comes is named a fault.
+    is_fault: bool,
     /// What of the text is not told, since the model only thinks it.
     thinking: Thinking,
 }
@@ -38,8 +43,12 @@ struct Piece {
     model: Option<String>,
     #[serde(deserialize_with = "lenient")]
     choices: Option<Vec<PieceChoice>>,
+    #[serde(deserialize_with = "lenient")]
     usage: Option<Value>,
+    #[serde(deserialize_with = "lenient")]
     error: Option<Value>,
+    #[serde(deserialize_with = "lenient")]
+    object: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,17 +104,7 @@ impl Pieces {
     }
 
     fn event(&mut self, line: &str, told: &Listener) -> Result<(), ChatError> {
-        // What else there is, names an event or says that the server lives.
-        let Some(data) = line.trim().strip_prefix(DATA).map(str::trim).filter(|_| !self.is_done) else { return Ok(()) };
-        if data == DONE {
-            self.is_done = true;
-            return Ok(());
-        }
-        let piece: Piece = serde_json::from_str(data)
-            .map_err(|error| ChatError::Malformed { reason: format!("a piece of it is none: {error}") })?;
-        if let Some(error) = piece.error {
-            return Err(ChatError::Interrupted { reason: format!("the server says: {}", words(&error)) });
-        }
+        let Some(piece) = self.piece(line.trim())? else { return Ok(()) };
         self.model = self.model.take().or(piece.model);
         self.usage = piece.usage.filter(|usage| !usage.is_null()).or(self.usage.take());
         let Some(choice) = piece.choices.into_iter().flatten().next() else { return Ok(()) };
@@ -125,6 +124,36 @@ impl Pieces {
             self.text.push_str(&said);
         }
         Ok(())
+    }
+
+    /// Returns what a line says of the reply, if anything.
+    fn piece(&mut self, line: &str) -> Result<Option<Piece>, ChatError> {
+        // What else there is, says that the server lives; but some say a fault without the form of an event.
+        let is_bare = line.starts_with('{');
+        let Some(data) = line.strip_prefix(DATA).or(is_bare.then_some(line)).filter(|_| !self.is_done) else {
+            if let Some(event) = line.strip_prefix(EVENT) {
+                self.is_fault = event.trim() == FAULT;
+            } else if line.is_empty() {
+                self.is_fault = false;
+            }
+            return Ok(None);
+        };
+        let data = data.trim();
+        if data == DONE {
+            self.is_done = true;
+            return Ok(None);
+        }
+        let fault = |said: &Value| Err(ChatError::Interrupted { reason: format!("the server says: {}", words(said)) });
+        match serde_json::from_str::<Piece>(data) {
+            Ok(Piece { error: Some(error), .. }) => fault(&error),
+            Ok(piece) if self.is_fault || piece.object.as_deref() == Some("error") => {
+                fault(&serde_json::from_str(data).unwrap_or_default())
+            }
+            Ok(piece) => Ok(Some(piece).filter(|_| !is_bare)),
+            Err(_) if self.is_fault => fault(&data.into()),
+            Err(_) if is_bare => Ok(None),
+            Err(error) => Err(ChatError::Malformed { reason: format!("a piece of it is none: {error}") }),
+        }
     }
 
     /// Returns whether the last event came: nothing more is waited for.
@@ -218,6 +247,18 @@ mod tests {
         for error in [r#"{"message":"full"}"#, r#""full""#] {
             let fault = of(&format!("data: {{\"error\":{error}}}\n\n"));
             assert!(matches!(fault, Err(ChatError::Interrupted { reason }) if reason == "the server says: full"));
+        }
+        for event in [
+            "event: error\ndata: {\"message\":\"full\"}\n\n",
+            "event:error\nid: 7\ndata: full\n\n",
+            "{\"error\":{\"message\":\"full\"}}\n",
+            "data: {\"object\":\"error\",\"message\":\"full\"}\n\n",
+        ] {
+            let fault = of(event);
+            assert!(
+                matches!(&fault, Err(ChatError::Interrupted { reason }) if reason == "the server says: full"),
+                "{event}: {fault:?}"
+            );
         }
         assert!(matches!(of("data: {\n\n"), Err(ChatError::Malformed { .. })));
         assert!(of("data: [DONE]\n\n").is_ok());

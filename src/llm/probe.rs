@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::client::OpenAiModel;
-use super::endpoint::{Endpoint, FormSupport, VectorSettings};
+use super::endpoint::{Endpoint, FormSupport, TokensField, VectorSettings};
 use super::prompt::{self, PROBE};
 use super::request::{ChatRequest, Listener, Purpose, ReplyForm};
 use super::{ChatModel as _, ChatReply, Finish};
@@ -38,6 +38,9 @@ pub struct Abilities {
     /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
     #[serde(default = "usually")]
     pub takes_bounds: bool,
+    /// What limits the tokens of a reply, where it is not what is usual there.
+    #[serde(default)]
+    pub tokens_field: Option<TokensField>,
     /// Tokens that the model needs to think, beside those of a reply.
     #[serde(default)]
     pub thinking_tokens: u32,
@@ -59,6 +62,7 @@ impl Default for Abilities {
             takes_temperature: true,
             takes_system: true,
             takes_bounds: true,
+            tokens_field: None,
             thinking_tokens: 0,
             texts_max: None,
             reports_usage: true,
@@ -68,15 +72,29 @@ impl Default for Abilities {
 }
 
 impl Abilities {
+    /// Returns it with what an endpoint turned out not to take.
+    #[must_use]
+    pub fn learnt(self, endpoint: &Endpoint) -> Self {
+        let is_unusual = endpoint.tokens_field != endpoint.usual_tokens_field();
+        Self {
+            takes_temperature: self.takes_temperature && endpoint.takes_temperature,
+            takes_system: self.takes_system && endpoint.takes_system,
+            takes_bounds: self.takes_bounds && endpoint.takes_bounds,
+            tokens_field: is_unusual.then_some(endpoint.tokens_field).or(self.tokens_field),
+            ..self
+        }
+    }
+
     /// Returns an endpoint that is told them; what is set goes before what was found out.
     #[must_use]
-    pub fn applied(self, endpoint: Endpoint, is_form_set: bool) -> Endpoint {
+    pub fn applied(self, endpoint: Endpoint) -> Endpoint {
         let vectors = VectorSettings { texts_max: endpoint.vectors.texts_max.or(self.texts_max), ..endpoint.vectors };
         Endpoint {
-            form: self.form.filter(|_| !is_form_set).unwrap_or(endpoint.form),
+            form: self.form.filter(|_| !endpoint.is_form_set).unwrap_or(endpoint.form),
             takes_temperature: self.takes_temperature,
             takes_system: self.takes_system,
             takes_bounds: self.takes_bounds && endpoint.takes_bounds,
+            tokens_field: self.tokens_field.unwrap_or(endpoint.tokens_field),
             streams: self.streams,
             thinking_tokens: if endpoint.thinking_tokens > 0 { endpoint.thinking_tokens } else { self.thinking_tokens },
             vectors,
@@ -90,7 +108,8 @@ const fn usually() -> bool {
     true
 }
 
-/// Asks a server what it can do: three calls as a rule, and six at most, of some hundred tokens each.
+/// Asks a server what it can do: three calls as a rule, and six at most beside those that it refuses, of some hundred
+/// tokens each.
 ///
 /// # Errors
 ///
@@ -121,31 +140,44 @@ impl From<ChatError> for Failed {
 async fn find_out(endpoint: &Endpoint) -> Result<Abilities, Failed> {
     let schema: Value =
         serde_json::from_str(SCHEMA).map_err(|error| Failed::Other(Error::Internal(error.to_string())))?;
-    let mut call = Call { endpoint, temperature: Some(0.0), schema, output_tokens_max: OUTPUT_TOKENS_MAX };
-    let plain = match call.make(FormSupport::Prompt).await? {
-        Ok(reply) => reply,
-        Err(refused) => {
-            call.temperature = None;
-            // It is no matter of the temperature: what was said of the usual call says more.
-            call.make(FormSupport::Prompt).await?.map_err(|_| refused)?
-        }
-    };
+    // Each form is asked for in turn.
+    let endpoint = Endpoint { is_form_set: true, ..endpoint.clone() };
+    let mut call = Call { endpoint: Abilities::default().applied(endpoint), schema, is_roomy: false };
+    let plain = call.plain().await?;
     let form = call.form().await?;
-    let reports_usage = !plain.usage.is_estimated;
     let streams = call.streams().await?;
-    let takes_temperature = call.temperature.is_some();
-    Ok(Abilities { form, takes_temperature, reports_usage, streams, ..Abilities::default() })
+    Ok(Abilities { form, reports_usage: !plain.usage.is_estimated, streams, ..Abilities::default() }
+        .learnt(&call.endpoint))
 }
 
 /// A call that asks for one thing.
-struct Call<'a> {
-    endpoint: &'a Endpoint,
-    temperature: Option<f32>,
+struct Call {
+    /// Without what the server turned out not to take.
+    endpoint: Endpoint,
     schema: Value,
-    output_tokens_max: u32,
+    /// Whether replies get more room, since one was cut.
+    is_roomy: bool,
 }
 
-impl Call<'_> {
+impl Call {
+    /// Returns the reply to the plainest call, without what the server refuses it for, though it may not say so.
+    async fn plain(&mut self) -> Result<ChatReply, Failed> {
+        let refused = match self.make(FormSupport::Prompt).await? {
+            Ok(reply) => return Ok(reply),
+            Err(refused) => refused,
+        };
+        let usual = self.endpoint.clone();
+        // The refusal does not say what it is about.
+        for (takes_temperature, takes_system) in [(false, true), (true, false), (false, false)] {
+            self.endpoint = Endpoint { takes_temperature, takes_system, ..usual.clone() };
+            if let Ok(reply) = self.make(FormSupport::Prompt).await? {
+                return Ok(reply);
+            }
+        }
+        // It is a matter of neither: what was said of the usual call says more.
+        Err(refused.into())
+    }
+
     /// Returns the best form that the server keeps to; none where its replies were cut.
     async fn form(&mut self) -> Result<Option<FormSupport>, Failed> {
         let mut is_cut = false;
@@ -163,16 +195,16 @@ impl Call<'_> {
     async fn make_whole(&mut self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
         let made = self.make(form).await?;
         let is_cut = |reply: &ChatReply| reply.finish == Finish::Length && !keeps(form, reply);
-        if self.output_tokens_max == OUTPUT_TOKENS_MORE || !made.as_ref().is_ok_and(is_cut) {
+        if self.is_roomy || !made.as_ref().is_ok_and(is_cut) {
             return Ok(made);
         }
-        self.output_tokens_max = OUTPUT_TOKENS_MORE;
+        self.is_roomy = true;
         // A server that has no more room says nothing about the form.
         Ok(self.make(form).await?.or(made))
     }
 
     /// Returns whether a reply comes in pieces.
-    async fn streams(&self) -> Result<bool, Failed> {
+    async fn streams(&mut self) -> Result<bool, Failed> {
         let heard = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&heard);
         let listener = Listener::new(move |_| flag.store(true, Ordering::Relaxed));
@@ -186,7 +218,7 @@ impl Call<'_> {
     }
 
     /// Returns the reply, or the refusal of the request.
-    async fn make(&self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
+    async fn make(&mut self, form: FormSupport) -> Result<Result<ChatReply, ChatError>, Failed> {
         match self.reply(form, None).await? {
             Ok(reply) => Ok(Ok(reply)),
             Err(error) => refusal(error).map(Err),
@@ -194,24 +226,25 @@ impl Call<'_> {
     }
 
     async fn reply(
-        &self,
+        &mut self,
         form: FormSupport,
         listener: Option<Listener>,
     ) -> Result<Result<ChatReply, ChatError>, Failed> {
-        let endpoint = Endpoint { form, takes_temperature: true, streams: true, ..self.endpoint.clone() };
-        let model = OpenAiModel::new(endpoint).map_err(Failed::Other)?;
+        let model = OpenAiModel::new(Endpoint { form, ..self.endpoint.clone() }).map_err(Failed::Other)?;
         let request = ChatRequest {
             shown: Vec::new(),
             step: 0,
             purpose: Purpose::Probe,
             messages: prompt::messages(PROBE, &[]),
             form: ReplyForm::Json { name: "probe", schema: self.schema.clone() },
-            temperature: self.temperature,
-            output_tokens_max: self.output_tokens_max,
+            temperature: Some(0.0),
+            output_tokens_max: if self.is_roomy { OUTPUT_TOKENS_MORE } else { OUTPUT_TOKENS_MAX },
             listener,
             is_afresh: false,
         };
-        Ok(model.reply(&request).await)
+        let replied = model.reply(&request).await;
+        self.endpoint = Endpoint { streams: true, ..model.endpoint() };
+        Ok(replied)
     }
 }
 

@@ -13,20 +13,48 @@ pub const ANSWERED: &str = include_str!("prompts/answered.md");
 pub const CHOOSE: &str = include_str!("prompts/choose.md");
 /// What the skill `citations` says.
 pub const CITATIONS: &str = include_str!("prompts/citations.md");
+/// What the skill `conclude` says.
+pub const CONCLUDE: &str = include_str!("prompts/conclude.md");
 /// What the skill `decompose` says.
 pub const DECOMPOSE: &str = include_str!("prompts/decompose.md");
+/// What the skill `digest` says.
+pub const DIGEST: &str = include_str!("prompts/digest.md");
+/// What the skill `enough` says.
+pub const ENOUGH: &str = include_str!("prompts/enough.md");
 /// What the skill `entities` says.
 pub const ENTITIES: &str = include_str!("prompts/entities.md");
+/// What the skill `extract` says.
+pub const EXTRACT: &str = include_str!("prompts/extract.md");
 /// What the skill `generate` says.
 pub const GENERATE: &str = include_str!("prompts/generate.md");
 /// What the skill `judge` says.
 pub const JUDGE: &str = include_str!("prompts/judge.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
+/// What the skill `propose` says.
+pub const PROPOSE: &str = include_str!("prompts/propose.md");
 /// What the skill `raised` says.
 pub const RAISED: &str = include_str!("prompts/raised.md");
 /// What the skill `read` says.
 pub const READ: &str = include_str!("prompts/read.md");
+/// What the skill `report` says.
+pub const REPORT: &str = include_str!("prompts/report.md");
+/// What the skill `reason` says.
+pub const REASON: &str = include_str!("prompts/reason.md");
+/// What the skill `route` says.
+pub const ROUTE: &str = include_str!("prompts/route.md");
+/// What the skill `seed` says.
+pub const SEED: &str = include_str!("prompts/seed.md");
+/// What the skill `seek` says.
+pub const SEEK: &str = include_str!("prompts/seek.md");
+/// What the skill `imagine` says.
+pub const IMAGINE: &str = include_str!("prompts/imagine.md");
+/// What the skill `keywords` says.
+pub const KEYWORDS: &str = include_str!("prompts/keywords.md");
+/// What the skill `refine` says.
+pub const REFINE: &str = include_str!("prompts/refine.md");
+/// What the skill `supplement` says.
+pub const SUPPLEMENT: &str = include_str!("prompts/supplement.md");
 /// What a server is tried with.
 pub const PROBE: &str = include_str!("prompts/probe.md");
 /// What is said of a reply that cannot be used.
@@ -109,11 +137,27 @@ mod tests {
         let known: Vec<(&str, &str)> = known
             .into_iter()
             .chain(numbers)
+            .chain([
+                "notes",
+                "missing_max",
+                "outline",
+                "thoughts",
+                "missing",
+                "needs_max",
+                "queries_max",
+                "about",
+                "questions_max",
+                "keywords",
+            ])
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
+            .chain(["types", "types_max", "entities_max", "relations_max", "strength_max"])
+            .chain(["entities", "relations", "parts", "findings_max"])
             .map(|name| (name, ""))
             .collect();
-        let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES];
-        for prompt in first.into_iter().chain([GENERATE, JUDGE, PICK, PROBE, RAISED, READ, REPAIR]) {
+        let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
+        let planning = [CONCLUDE, DIGEST, ENOUGH, IMAGINE, KEYWORDS, REASON, REFINE, ROUTE, SEED, SEEK, SUPPLEMENT];
+        let others = [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT];
+        for prompt in first.into_iter().chain(planning).chain(others) {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

@@ -51,9 +51,9 @@ impl Recording {
     pub fn create(path: &Path) -> Result<Self> {
         let file = files::create_new(path, Readers::Owner).map_err(|error| match error {
             Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Error::Option {
-                option: "recording",
+                option: "new file for a recording",
                 value: path.display().to_string(),
-                reason: "there is such a file, which is not written over; name another, or remove it".to_owned(),
+                reason: "there is a file of that name, which is not overwritten; name another, or remove it".to_owned(),
             },
             error => error,
         })?;

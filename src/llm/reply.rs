@@ -66,9 +66,9 @@ impl ChatReply {
     /// # Errors
     ///
     /// [`ChatError::Refused`], [`ChatError::Truncated`], or [`ChatError::Malformed`] for one that says nothing;
-    /// `tokens_max` is what was asked for.
+    /// `tokens_max` is what was asked for, without room to think.
     pub fn whole(&self, tokens_max: u32) -> Result<&str, ChatError> {
-        let said = thinking::said(&self.text);
+        let said = thinking::without_thoughts(&self.text);
         match self.finish {
             Finish::Refusal => Err(ChatError::Refused { said: self.text.chars().take(SAID_CHARS_MAX).collect() }),
             Finish::Length => Err(ChatError::Truncated { tokens_max }),

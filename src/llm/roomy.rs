@@ -1,21 +1,25 @@
-//! A model that gets room to think: a reply that is cut at its limit is asked for once more with a higher one.
+//! A model that gets room to think: a reply that is cut at its limit is asked for again with a higher one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::reply::{ChatReply, Finish};
 use super::request::ChatRequest;
-use super::{ChatModel, Replying};
+use super::{ChatModel, Replying, thinking};
 use crate::domain::{ChatError, Cost};
 
 /// Tokens that a model gets beside those of the reply once one was cut.
 pub const THINKING_TOKENS: u32 = 4_096;
+/// Tokens that it gets once one was cut before it said anything: it thought all the time.
+const THINKING_TOKENS_MORE: u32 = 16_384;
 
 /// How much room a model has to think before it replies.
 #[derive(Clone, Default)]
 pub struct Room {
     /// Tokens beside those of the reply: as they are set or were found out.
     pub tokens: u32,
+    /// Whether somebody set them, so that they stay as they are.
+    pub is_set: bool,
     /// Hears once that a model needs more, to remember how much.
     pub learnt: Option<Arc<dyn Fn(u32) + Send + Sync>>,
 }
@@ -27,7 +31,7 @@ impl std::fmt::Debug for Room {
 }
 
 /// A model whose replies have room to think. The limit of a request is that of what is said; what is allowed beside it
-/// is raised once, where a reply is cut, and stays so for the requests after it.
+/// is raised where a reply is cut, once or, for a model that only thought, twice, and stays so for later requests.
 pub struct Roomy {
     inner: Arc<dyn ChatModel>,
     room: Room,
@@ -43,25 +47,37 @@ impl Roomy {
     }
 
     async fn call(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let given = self.tokens.load(Ordering::Relaxed);
-        let reply = self.inner.reply(&with_room(request, given)).await?;
-        let more = given.max(THINKING_TOKENS);
-        // Another call may have found out meanwhile; one that had the room needs none.
-        if reply.finish != Finish::Length || given == more {
-            return Ok(reply);
+        let mut given = self.tokens.load(Ordering::Relaxed);
+        let mut reply = self.inner.reply(&with_room(request, given)).await?;
+        while let Some(more) = room_after(&reply, given).filter(|_| !self.room.is_set) {
+            // Another call may have found out meanwhile.
+            let more = more.max(self.tokens.load(Ordering::Relaxed));
+            // What is cut is all there is, and was paid for.
+            let Ok(longer) = self.inner.reply(&with_room(request, more)).await else { break };
+            if longer.finish != Finish::Length || more == THINKING_TOKENS {
+                self.learn(more);
+            }
+            (reply, given) = (both(&reply, longer), more);
         }
-        if self.tokens.fetch_max(more, Ordering::Relaxed) < more {
-            tracing::info!(tokens = more, "replies are cut, so that the model gets more room");
+        Ok(reply)
+    }
+
+    /// Gives all calls from now on so much room: a server took that, and more than the first step has helped.
+    fn learn(&self, tokens: u32) {
+        if self.tokens.fetch_max(tokens, Ordering::Relaxed) < tokens {
+            tracing::info!(tokens, "replies are cut, so that the model gets more room");
             if let Some(learnt) = &self.room.learnt {
-                learnt(more);
+                learnt(tokens);
             }
         }
-        match self.inner.reply(&with_room(request, more)).await {
-            Ok(whole) => Ok(both(&reply, whole)),
-            // What is cut is all there is, and was paid for.
-            Err(_) => Ok(reply),
-        }
     }
+}
+
+/// Returns how much room a model gets after a reply for which it had `given`; nothing where more would not help.
+fn room_after(reply: &ChatReply, given: u32) -> Option<u32> {
+    let only_thought = thinking::without_thoughts(&reply.text).trim().is_empty();
+    let most = if only_thought && given >= THINKING_TOKENS { THINKING_TOKENS_MORE } else { THINKING_TOKENS };
+    (reply.finish == Finish::Length && given < most).then_some(most)
 }
 
 fn with_room(request: &ChatRequest, tokens: u32) -> ChatRequest {
@@ -109,9 +125,10 @@ mod tests {
     use super::*;
     use crate::domain::Usage;
 
-    /// Thinks for so many tokens before it replies.
+    /// Thinks for so many tokens before it replies, and says what it thinks or does not.
     struct Thinker {
         tokens: u32,
+        thought: &'static str,
         limits: Mutex<Vec<u32>>,
     }
 
@@ -124,22 +141,23 @@ mod tests {
             self.limits.lock().unwrap().push(request.output_tokens_max);
             let is_cut = request.output_tokens_max < self.tokens;
             let finish = if is_cut { Finish::Length } else { Finish::Stop };
-            Box::pin(async move { Ok(ChatReply { finish, ..reply("A.") }) })
+            let text = if is_cut { self.thought } else { "A." };
+            Box::pin(async move { Ok(ChatReply { finish, ..reply(text) }) })
         }
     }
 
-    fn roomy(tokens: u32) -> (Arc<Thinker>, Roomy, Arc<Mutex<Vec<u32>>>) {
-        let inner = Arc::new(Thinker { tokens, limits: Mutex::default() });
+    fn roomy(tokens: u32, thought: &'static str) -> (Arc<Thinker>, Roomy, Arc<Mutex<Vec<u32>>>) {
+        let inner = Arc::new(Thinker { tokens, thought, limits: Mutex::default() });
         let heard = Arc::new(Mutex::new(Vec::new()));
         let writer = Arc::clone(&heard);
         let learnt: Arc<dyn Fn(u32) + Send + Sync> = Arc::new(move |tokens| writer.lock().unwrap().push(tokens));
-        let model = Roomy::new(inner.clone(), Room { tokens: 0, learnt: Some(learnt) });
+        let model = Roomy::new(inner.clone(), Room { learnt: Some(learnt), ..Room::default() });
         (inner, model, heard)
     }
 
     #[tokio::test]
     async fn a_model_that_thinks_gets_room_once_and_keeps_it() {
-        let (inner, model, heard) = roomy(800);
+        let (inner, model, heard) = roomy(800, "A");
         let first = model.reply(&request("a")).await.unwrap();
         assert_eq!((first.finish, first.calls), (Finish::Stop, 2));
         assert_eq!(first.usage, Usage { input_tokens: 40, output_tokens: 20, is_estimated: false });
@@ -152,8 +170,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_that_only_thought_gets_more_room_once_more() {
+        for thought in ["", "<think>Hm"] {
+            let (inner, model, heard) = roomy(9_000, thought);
+            let reply = model.reply(&request("a")).await.unwrap();
+            assert_eq!((reply.finish, reply.calls), (Finish::Stop, 3));
+            let limits = [100, 100 + THINKING_TOKENS, 100 + THINKING_TOKENS_MORE];
+            assert_eq!(inner.limits.lock().unwrap().as_slice(), limits);
+            assert_eq!(heard.lock().unwrap().as_slice(), [THINKING_TOKENS, THINKING_TOKENS_MORE]);
+        }
+        // What helped nothing is not learnt.
+        let (inner, model, heard) = roomy(u32::MAX, "");
+        assert_eq!(model.reply(&request("a")).await.unwrap().finish, Finish::Length);
+        assert_eq!(inner.limits.lock().unwrap().len(), 3);
+        assert_eq!(heard.lock().unwrap().as_slice(), [THINKING_TOKENS]);
+    }
+
+    #[tokio::test]
+    async fn room_that_is_set_stays() {
+        let (inner, model, _) = roomy(9_000, "");
+        let model = Roomy { room: Room { is_set: true, ..Room::default() }, ..model };
+        assert_eq!(model.reply(&request("a")).await.unwrap().finish, Finish::Length);
+        assert_eq!(inner.limits.lock().unwrap().as_slice(), [100]);
+    }
+
+    #[tokio::test]
     async fn one_that_never_comes_to_an_end_is_not_asked_a_third_time() {
-        let (inner, model, _) = roomy(u32::MAX);
+        let (inner, model, _) = roomy(u32::MAX, "A");
         for calls in [2, 3, 4] {
             assert_eq!(model.reply(&request("a")).await.unwrap().finish, Finish::Length);
             assert_eq!(inner.limits.lock().unwrap().len(), calls);

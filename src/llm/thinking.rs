@@ -10,7 +10,7 @@ const MARKS: [(&str, &str); 4] = [
 ];
 
 /// Returns what a model says after it thought. Nothing is left of a reply that ends while it thinks.
-pub(super) fn said(text: &str) -> &str {
+pub(super) fn without_thoughts(text: &str) -> &str {
     let begin = text.trim_start();
     for (open, close) in MARKS {
         if let Some(thought) = begin.strip_prefix(open) {
@@ -73,7 +73,7 @@ mod tests {
             ("{\"a\": \"</think>{}\"}", "{\"a\": \"</think>{}\"}"),
             ("A", "A"),
         ] {
-            assert_eq!(said(text), expect, "{text}");
+            assert_eq!(without_thoughts(text), expect, "{text}");
         }
     }
 

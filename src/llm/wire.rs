@@ -3,6 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, FormSupport};
@@ -15,6 +16,8 @@ use crate::text::model_tokens;
 const ADDED_TOKENS_MAX: u64 = 65_536;
 /// Tokens that a model may write beyond its limit and be believed: some servers do not count thinking in the limit.
 const BEYOND_TOKENS_MAX: u64 = 131_072;
+/// Bytes that a token may stand for: a count of fewer tokens cannot be true.
+pub(super) const BYTES_PER_TOKEN_MAX: u64 = 64;
 /// Words of a schema that bound numbers and lists.
 const BOUNDS: [&str; 4] = ["minItems", "maxItems", "minimum", "maximum"];
 
@@ -35,7 +38,7 @@ pub(super) fn request(request: &ChatRequest, endpoint: &Endpoint) -> Value {
     };
     set("stream_options", is_streamed.then(|| json!({ "include_usage": true })));
     set("temperature", temperature.map(Value::from));
-    set(endpoint.tokens_field().name(), Some(request.output_tokens_max.into()));
+    set(endpoint.tokens_field.name(), Some(request.output_tokens_max.into()));
     set("reasoning_effort", sampling.reasoning_effort.clone().map(Value::from));
     for (name, value) in form(&request.form, endpoint) {
         set(name, Some(value));
@@ -113,15 +116,15 @@ pub(super) struct WireReply {
     #[serde(default)]
     choices: Vec<WireChoice>,
     /// What a server says instead, under one of these names.
-    #[serde(default, skip_serializing)]
-    error: Value,
-    #[serde(default, skip_serializing)]
-    message: Value,
-    #[serde(default, skip_serializing)]
-    detail: Value,
+    #[serde(default, skip_serializing, deserialize_with = "lenient")]
+    error: Option<Value>,
+    #[serde(default, skip_serializing, deserialize_with = "lenient")]
+    message: Option<Value>,
+    #[serde(default, skip_serializing, deserialize_with = "lenient")]
+    detail: Option<Value>,
     /// Whatever it is: a reply that was paid for is not lost to a count that cannot be read.
-    #[serde(default)]
-    usage: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Option<Value>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -131,7 +134,7 @@ struct WireChoice {
     #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     /// What a gateway says where the model behind it broke off.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     error: Option<Value>,
 }
 
@@ -177,8 +180,9 @@ enum Content {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ContentPart {
-    #[serde(default, deserialize_with = "lenient")]
-    text: Option<String>,
+    /// A text, or nothing to read.
+    #[serde(default)]
+    text: Value,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -207,9 +211,11 @@ impl WireUsage {
     }
 }
 
-/// Reads a field that a reply is not lost for: nothing, where it is of another kind than it should be.
+/// Reads a field that a reply is not lost for: nothing, where it is of another kind than it should be, or holds a
+/// number that is none.
 pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
+    let raw = Box::<RawValue>::deserialize(from)?;
+    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().flatten())
 }
 
 impl WireReply {
@@ -220,7 +226,7 @@ impl WireReply {
     /// [`ChatError::Malformed`] if there is none.
     pub(super) fn into_reply(self, request: &ChatRequest, model: &str) -> Result<ChatReply, ChatError> {
         let Some(choice) = self.choices.into_iter().next() else {
-            let said = [&self.error, &self.detail, &self.message].into_iter().find(|said| !said.is_null());
+            let said = [&self.error, &self.detail, &self.message].into_iter().flatten().next();
             return Err(said.map_or_else(
                 || ChatError::Malformed { reason: "it has no choice".to_owned() },
                 |said| ChatError::Interrupted { reason: format!("the server says: {}", words(said)) },
@@ -230,10 +236,13 @@ impl WireReply {
             let said = error.get("message").and_then(Value::as_str).unwrap_or("it has a fault").to_owned();
             return Err(ChatError::Interrupted { reason: format!("the server says: {said}") });
         }
+        if choice.finish_reason.as_deref() == Some("error") {
+            return Err(ChatError::Interrupted { reason: "the server says that the model broke off".to_owned() });
+        }
         let WireMessage { content, refusal, tool_calls } = choice.message;
         let said = match content {
             Some(Content::Text(text)) => text,
-            Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
+            Some(Content::Parts(parts)) => parts.iter().filter_map(|part| part.text.as_str()).collect(),
             None => String::new(),
         };
         let called = tool_calls.unwrap_or_default().first().map(|call| call.function.text()).unwrap_or_default();
@@ -246,7 +255,7 @@ impl WireReply {
             _ => Finish::Stop,
         };
         let text = refusal.unwrap_or(said);
-        let usage = usage(&self.usage, request, &text);
+        let usage = usage(self.usage, request, &text);
         let model = self.model.filter(|name| !name.is_empty()).unwrap_or_else(|| model.to_owned());
         Ok(ChatReply { text, finish, usage, model, origin: ReplyOrigin::Server, calls: 1, cost: None })
     }
@@ -259,15 +268,17 @@ pub(super) fn words(said: &Value) -> String {
 }
 
 /// What the server does not say, or what cannot be true, is estimated.
-fn usage(wire: &Value, request: &ChatRequest, text: &str) -> Usage {
-    let wire: Option<WireUsage> = serde_json::from_value(wire.clone()).ok();
-    let count = |count: Option<&Value>, most: u64| {
-        let count = count.and_then(whole).filter(|count| (1..=most).contains(count));
+fn usage(wire: Option<Value>, request: &ChatRequest, text: &str) -> Usage {
+    let wire: Option<WireUsage> = wire.and_then(|wire| serde_json::from_value(wire).ok());
+    let count = |count: Option<&Value>, bytes: u64, most: u64| {
+        let least = (bytes / BYTES_PER_TOKEN_MAX).max(1);
+        let count = count.and_then(whole).filter(|count| (least..=most).contains(count));
         count.ok_or(())
     };
-    let input = count(wire.as_ref().map(|it| &it.prompt_tokens), request.prompt_bytes() + ADDED_TOKENS_MAX);
-    let output_max = u64::from(request.output_tokens_max).max(text.len() as u64) + BEYOND_TOKENS_MAX;
-    let reply = count(wire.as_ref().map(|it| &it.completion_tokens), output_max);
+    let (prompt, said) = (request.prompt_bytes(), text.len() as u64);
+    let input = count(wire.as_ref().map(|it| &it.prompt_tokens), prompt, prompt + ADDED_TOKENS_MAX);
+    let output_max = u64::from(request.output_tokens_max).max(said) + BEYOND_TOKENS_MAX;
+    let reply = count(wire.as_ref().map(|it| &it.completion_tokens), said, output_max);
     // What was thought has no limit but the server's own.
     let output = reply.map(|reply| wire.as_ref().and_then(WireUsage::written).unwrap_or(reply));
     Usage {
@@ -392,6 +403,21 @@ mod tests {
         }
         let odd = json!({ "choices": [{ "message": { "content": "A." } }], "usage": [1] });
         assert!(reply(odd).unwrap().usage.is_estimated);
+        let long = "A mill. ".repeat(250);
+        let counted = |tokens: u64| {
+            let usage = json!({ "prompt_tokens": 9, "completion_tokens": tokens });
+            let choices = json!([{ "message": { "content": long } }]);
+            reply(json!({ "choices": choices, "usage": usage })).unwrap().usage
+        };
+        assert!(counted(1).is_estimated && counted(1).output_tokens > 100, "one token for 2,000 bytes");
+        assert_eq!(counted(500).output_tokens, 500);
+        for number in ["1e999", "-1e999", "123456789012345678901234567890"] {
+            let body = format!(
+                r#"{{"x":{number},"choices":[{{"message":{{"content":"A."}}}}],"usage":{{"prompt_tokens":{number}}}}}"#
+            );
+            let wire: WireReply = serde_json::from_str(&body).unwrap();
+            assert!(wire.into_reply(&request("Who?"), "m").unwrap().usage.is_estimated, "{number}");
+        }
     }
 
     #[test]
@@ -438,6 +464,8 @@ mod tests {
         };
         assert_eq!((call(json!("{\"a\": 1}")), call(json!({ "a": 1 }))), ("{\"a\": 1}".into(), "{\"a\":1}".into()));
         assert_eq!(call(json!(null)), "Calling.");
+        let ended = json!({ "choices": [{ "message": { "content": "A" }, "finish_reason": "error" }] });
+        assert!(matches!(reply(ended), Err(ChatError::Interrupted { .. })));
         let broken = json!({ "choices": [{ "message": { "content": "A" }, "error": { "message": "gone" } }] });
         assert!(matches!(reply(broken), Err(ChatError::Interrupted { reason }) if reason.contains("gone")));
     }

@@ -63,12 +63,14 @@ impl CheckReport {
 }
 
 /// Invariants, each a statement that counts what offends.
-const INVARIANTS: [(&str, &str); 8] = [
+const INVARIANTS: [(&str, &str); 10] = [
     ("passages-in-one-document", cypher!("check/passages-in-one-document")),
     ("passages-in-order", cypher!("check/passages-in-order")),
     ("questions-of-one-passage", cypher!("check/questions-of-one-passage")),
     ("edges-between-two-passages", cypher!("check/edges-between-two-passages")),
     ("entities-are-mentioned", cypher!("check/entities-are-mentioned")),
+    ("communities-within-one", cypher!("check/communities-within-one")),
+    ("summaries-of-the-layer-below", cypher!("check/summaries-of-the-layer-below")),
     ("documents-have-units", cypher!("check/documents-have-units")),
     ("vectors-of-one-dimension", cypher!("check/vectors-of-one-dimension")),
     ("counts", cypher!("check/counts")),

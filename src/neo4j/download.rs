@@ -155,6 +155,7 @@ impl Parts {
             passage,
             questions: Vec::new(),
             writer: None,
+            extracted: None,
         });
         Some(())
     }

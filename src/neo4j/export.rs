@@ -1,7 +1,10 @@
 //! The canonical form of the version that the database holds: the same lines as from the workspace it came from.
 
+mod hierarchy;
+
 use neo4rs::{BoltMap, BoltType, Row};
 
+use self::hierarchy::{push_community, push_member, push_membership, push_relation, push_summary};
 use super::cache::{mentioned, ordinal};
 use super::download::bytes;
 use super::element::unhex;
@@ -11,14 +14,15 @@ use super::spans::Spans;
 use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{
-    Counts, DocumentId, EdgeId, EntityId, Keywords, Metadata, Passage, PassageId, PseudoQuery, QuestionEdge,
-    QuestionId, QuestionKind, QuestionOrigin,
+    Counts, DocumentId, EdgeId, EntityId, HierarchyCounts, Keywords, Metadata, Passage, PassageId, PseudoQuery,
+    QuestionEdge, QuestionId, QuestionKind, QuestionOrigin,
 };
 use crate::error::Result;
 use crate::store::DocumentText;
+use crate::text::plural;
 use crate::workspace::{CanonicalLines, Mention};
 
-/// Returns the documents, passages, questions, mentions and edges of the version in the database, as
+/// Returns the documents, passages, questions, mentions, edges and hierarchy of the version in the database, as
 /// [`Snapshot::canonical_lines`](crate::workspace::Snapshot::canonical_lines) does of a workspace.
 ///
 /// # Errors
@@ -37,7 +41,7 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
 /// A part of the export: what it is called, its statement, and the line that is made of a row.
 type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 11] = [
     ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row, "id")?))),
     ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
     ("question", cypher!("read/incoming"), |row, lines| {
@@ -48,13 +52,21 @@ const PARTS: [Part; 6] = [
     }),
     ("mention", cypher!("read/mentions"), push_mentions),
     ("edge", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
+    ("relation", cypher!("read/relations"), push_relation),
+    ("community", cypher!("read/communities"), push_community),
+    ("member", cypher!("read/members"), push_member),
+    ("summary", cypher!("read/summaries"), push_summary),
+    ("membership", cypher!("read/memberships"), push_membership),
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
     let state = IndexState::read_current(session).await?;
-    let Counts { documents, passages, incoming, outgoing, mentions, edges, .. } = state.counts;
+    let Counts { documents, passages, incoming, outgoing, mentions, edges, hierarchy, .. } = state.counts;
+    let HierarchyCounts { relations, communities, members, summaries, memberships, .. } = hierarchy;
+    let due = [documents, passages, incoming, outgoing, mentions, edges];
+    let due = due.into_iter().chain([relations, communities, members, summaries, memberships]);
     let mut lines = CanonicalLines::default();
-    for ((name, text, push), due) in PARTS.into_iter().zip([documents, passages, incoming, outgoing, mentions, edges]) {
+    for ((name, text, push), due) in PARTS.into_iter().zip(due) {
         let before = lines.len();
         let mut visit = |row: &Row| {
             let incomplete = || Err(session.damaged(format!("a {name} has not all that it should")));
@@ -63,7 +75,7 @@ async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<Canonica
         reading.rows("read the graph", text, &mut visit).await?;
         // While an element is taken away, a read may miss what says that it is no longer of the version.
         if (lines.len() - before) as u64 != due {
-            return Err(session.damaged(format!("it holds another number of {name}s than was published")));
+            return Err(session.damaged(format!("it holds another number of {} than was published", plural(name))));
         }
     }
     Ok(lines)
@@ -144,7 +156,7 @@ fn push_mentions(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let name: &str = row.get("name").ok()?;
     let mentions: Vec<&str> = row.get("mentions").ok()?;
     let sentences = mentions.into_iter().map(|it| Some(mentioned(it)?.0)).collect::<Option<Vec<u32>>>()?;
-    let mut push = |sentence| lines.push("mention", &Mention { entity, name, passage, sentence });
+    let mut push = |sentence| lines.push("mention", &Mention { entity, name, passage, sentence, origin: None });
     Some(sentences.into_iter().try_for_each(&mut push))
 }
 

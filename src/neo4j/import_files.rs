@@ -41,7 +41,7 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
     let source = Source::new(&snapshot, records)?;
     let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
     for kind in Kind::ALL {
-        let name = format!("{}.csv", kind.name().to_lowercase());
+        let name = format!("{}.csv", kind.own_name().to_lowercase().replace(' ', "_"));
         let label = kind.labels().join(":");
         let option = if kind.ends().is_some() { "relationships" } else { "nodes" };
         // Writing to a string cannot fail.

@@ -13,6 +13,7 @@ mod download;
 mod element;
 mod export;
 mod held;
+mod hierarchy;
 mod import_files;
 mod kinds;
 mod lease;

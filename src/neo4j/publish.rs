@@ -257,7 +257,8 @@ fn check_embedder(
     }
 }
 
-/// Returns a fingerprint of all that is published: of the files of the version, and of the units.
+/// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program
+/// publishes of them.
 pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&snapshot.fingerprint());
@@ -266,6 +267,12 @@ pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<Stri
         hasher.update(document.id.as_bytes()).update(&document.content);
         for text in [&document.root, &fingerprint] {
             hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+    }
+    for kind in Kind::ALL {
+        let properties = kind.properties().iter().map(|(name, _)| *name);
+        for name in std::iter::once(&*kind.own_name()).chain(properties) {
+            hasher.update(name.as_bytes()).update(b"\n");
         }
     }
     Ok(hasher.finalize().to_hex()[..32].to_owned())

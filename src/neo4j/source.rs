@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::element::{Element, Key, Properties, Value};
+use super::hierarchy::HierarchyParts;
 use super::kinds::{Kind, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
 use super::spelling::spellings;
 use crate::domain::{DocumentId, EdgeId, EntityId};
@@ -33,6 +34,7 @@ pub(super) struct Source<'a> {
     pub(super) weak_edges: Vec<EdgeOrdinal>,
     /// Names that a passage bears, and how, in the order of passages.
     pub(super) names: Vec<(PassageOrdinal, EntityOrdinal, u32)>,
+    pub(super) hierarchy: HierarchyParts<'a>,
     pub(super) lexicon: Vec<LexiconPart>,
     /// How each entity is written.
     pub(super) spellings: Vec<String>,
@@ -105,6 +107,7 @@ impl<'a> Source<'a> {
             strong_edges,
             weak_edges,
             names,
+            hierarchy: HierarchyParts::of(snapshot, &graph),
             lexicon,
             spellings,
             vectors,

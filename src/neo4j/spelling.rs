@@ -3,31 +3,19 @@
 use crate::error::Result;
 use crate::graph::ordinal::{MentionOrdinal, Ordinal as _};
 use crate::graph::packed::PassageGraph;
-use crate::store::GraphReader as _;
+use crate::store::{GraphReader as _, written_in_title};
 use crate::text::as_written;
 use crate::workspace::Snapshot;
 
 /// Returns how each entity is written: in the title of a document that bears it, or else where it is mentioned first.
 pub(super) fn spellings(snapshot: &Snapshot) -> Result<Vec<String>> {
     let graph = snapshot.graph();
-    let mut found: Vec<Option<String>> = vec![None; graph.entity_documents.len()];
-    in_titles(snapshot, &graph, &mut found)?;
+    let entities = graph.entity_documents.ordinals();
+    let mut found: Vec<Option<String>> =
+        entities.map(|entity| written_in_title(snapshot, entity)).collect::<Result<_>>()?;
     in_texts(snapshot, &graph, &mut found)?;
     let all = found.into_iter().zip(graph.entity_documents.ordinals());
     Ok(all.map(|(spelling, entity)| spelling.unwrap_or_else(|| graph.entity_name(entity).to_owned())).collect())
-}
-
-fn in_titles(snapshot: &Snapshot, graph: &PassageGraph<'_>, found: &mut [Option<String>]) -> Result<()> {
-    for (spelling, entity) in found.iter_mut().zip(graph.entity_documents.ordinals()) {
-        for bearer in graph.entity_bearers.of(entity) {
-            let title = snapshot.document(graph.bearer_document[bearer])?.title;
-            *spelling = title.and_then(|it| as_written(&it, graph.entity_name(entity)).map(str::to_owned));
-            if spelling.is_some() {
-                break;
-            }
-        }
-    }
-    Ok(())
 }
 
 fn in_texts(snapshot: &Snapshot, graph: &PassageGraph<'_>, found: &mut [Option<String>]) -> Result<()> {

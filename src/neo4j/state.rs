@@ -5,7 +5,7 @@ use neo4rs::{BoltMap, BoltType, Row};
 use super::element::{Value, bolt, put};
 use super::session::Session;
 use super::statement::{Statement, cypher};
-use crate::domain::{CollectionId, Counts, DatabaseError};
+use crate::domain::{CollectionId, Counts, DatabaseError, HierarchyCounts};
 use crate::error::Result;
 
 /// The meaning of labels, types and properties; raised whenever it changes.
@@ -81,6 +81,8 @@ impl IndexState {
             return Err(session.error(DatabaseError::Format { found, known }));
         }
         let count = |name: &str| integer(name).map(i64::cast_unsigned);
+        // What a program of this format did not count at first.
+        let later = |name: &str| properties.get::<i64>(name).map(i64::cast_unsigned).unwrap_or_default();
         let collection = match properties.get::<Option<String>>("collection").ok().flatten() {
             None => None,
             Some(text) => Some(text.parse().map_err(|_| missing("collection"))?),
@@ -107,6 +109,15 @@ impl IndexState {
                 edges: count("edges")?,
                 entities: count("entities")?,
                 mentions: count("mentions")?,
+                hierarchy: HierarchyCounts {
+                    relations: later("relations"),
+                    communities: later("communities"),
+                    levels: later("levels"),
+                    members: later("members"),
+                    summaries: later("summaries"),
+                    layers: later("layers"),
+                    memberships: later("memberships"),
+                },
                 // Only a version with all of them is published.
                 without_vectors: 0,
             },
@@ -139,6 +150,13 @@ impl IndexState {
             ("edges", count(counts.edges)),
             ("entities", count(counts.entities)),
             ("mentions", count(counts.mentions)),
+            ("relations", count(counts.hierarchy.relations)),
+            ("communities", count(counts.hierarchy.communities)),
+            ("levels", count(counts.hierarchy.levels)),
+            ("members", count(counts.hierarchy.members)),
+            ("summaries", count(counts.hierarchy.summaries)),
+            ("layers", count(counts.hierarchy.layers)),
+            ("memberships", count(counts.hierarchy.memberships)),
             ("passageTerms", count(self.terms[0])),
             ("sentenceTerms", count(self.terms[1])),
         ];

@@ -1,4 +1,4 @@
-//! The query engine: one version of an index, and the performers that a question needs.
+//! The query engine: one version of an index, and the performers that answer questions from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,16 +9,20 @@ use tracing::Instrument as _;
 
 use super::answer::write::{self, SentenceSink};
 use super::answer::{Quoted, quoted};
-use super::evidence::exact::Exact;
+use super::evidence::exact::{Exact, QuerySyntax};
+use super::evidence::scope::scope_of;
 use super::options::{SearchOptions, StrategyKind};
 use super::retrievers::by_regex::ByRegex;
 use super::retrievers::retriever;
 use super::session::caller::{Caller, until};
 use super::session::query::Query;
 use super::session::{Attempts, Permits, Session};
+use super::strategies::chosen::strategy;
 use super::strategies::pipeline::Pipeline;
 use super::strategies::{Found, Strategy};
-use crate::domain::{Answer, AnswerKind, CitationCheck, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId};
+use crate::domain::{
+    Answer, AnswerKind, CitationCheck, CorpusId, Counts, Hit, IndexVersion, Ledger, PassageId, QuestionScope,
+};
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
 use crate::llm::ChatModel;
@@ -28,24 +32,24 @@ use crate::store::{DocumentText, GraphReader, GraphSource, documents, passage_id
 use crate::telemetry;
 use crate::workspace::Workspace;
 
-/// Options of a question, beside how to search.
+/// Options of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskOptions {
     /// How to search.
     pub search: SearchOptions,
-    /// Quotations in an answer at most, where sentences are quoted.
+    /// The largest number of quotations in an answer, if sentences are quoted.
     pub citations_max: usize,
-    /// Passages that a language model is shown at most, where one writes.
+    /// The largest number of passages shown to a language model that writes the answer.
     pub passages_max: usize,
-    /// Who checks what a language model's sentences cite: a rule, or the model by one call more. Where the model gives
-    /// no verdict that can be used, the rule's holds, and a note of the ledger says why.
+    /// Who checks the citations of a language model's sentences: a rule, or the model in one more call. If the model
+    /// gives no usable verdict, the rule decides, and a note in the ledger says why.
     pub citation_check: CitationCheck,
-    /// Who receives sentences of a language model while it writes, if anybody.
+    /// A function that receives the sentences of a language model while it writes.
     pub sentences: Option<SentenceSink>,
 }
 
 impl AskOptions {
-    /// Returns how many calls to a language model are kept for what it writes.
+    /// Returns how many calls to a language model are reserved for writing the answer.
     fn calls_after(&self) -> u32 {
         1 + u32::from(self.citation_check == CitationCheck::Model)
     }
@@ -69,12 +73,12 @@ pub struct SearchResult {
     pub version: IndexVersion,
     /// The passages, best first.
     pub hits: Vec<Hit>,
-    /// What was asked, entered, walked and dropped.
+    /// The record of the search: questions, entry vertices, steps and dropped passages.
     pub ledger: Ledger,
 }
 
 impl SearchResult {
-    /// Returns the passages as numbered blocks for somebody else's prompt, as many whole ones as fit in `bytes_max`.
+    /// Returns the passages as numbered blocks for a prompt of the caller's, as many whole ones as fit in `bytes_max`.
     #[must_use]
     pub fn context(&self, bytes_max: usize) -> String {
         let mut context = String::new();
@@ -91,7 +95,7 @@ impl SearchResult {
     }
 }
 
-/// Answers questions from one version of an index; it may be shared by any number of tasks.
+/// Answers questions from one version of an index; any number of tasks can share it.
 ///
 /// # Examples
 ///
@@ -117,12 +121,12 @@ pub struct QueryEngine {
     model: Option<Arc<dyn ChatModel>>,
 }
 
-/// Where an engine reads.
+/// What an engine reads from.
 #[derive(Clone)]
 pub enum Source {
     /// A store that holds all of one version.
     Whole(Arc<dyn GraphReader>),
-    /// One that has to be asked, and may go on to another version.
+    /// A store that is queried and may move on to another version.
     Asked(Arc<dyn GraphSource>),
 }
 
@@ -148,7 +152,7 @@ const MODEL_TIME: f64 = 0.9;
 /// Share of the time for an answer that a language model may take before it answers.
 const ASK_TIME: f64 = 0.5;
 impl QueryEngine {
-    /// Opens the last finished version of a workspace. The engine goes on reading that version while later ones appear.
+    /// Opens the last finished version of a workspace. The engine keeps reading that version when later ones appear.
     ///
     /// # Errors
     ///
@@ -168,8 +172,8 @@ impl QueryEngine {
     }
 
     /// Answers from an index that was published to Neo4j, without a workspace. The structure of the graph is read now
-    /// and kept in memory; texts come from the database as questions need them. When another version is published, the
-    /// next question is answered from that. The engine belongs to the runtime that it is opened in.
+    /// and kept in memory; texts are read from the database as questions need them. When another version is published,
+    /// the next question is answered from that version. The engine is bound to the runtime in which it is opened.
     ///
     /// # Errors
     ///
@@ -183,7 +187,7 @@ impl QueryEngine {
         Self::over_source(Arc::new(DatabaseGraph::open(target, TraversalOptions::default()).await?), performers)
     }
 
-    /// Answers from any store that has to be asked.
+    /// Answers from any store that is queried, such as a database.
     ///
     /// # Errors
     ///
@@ -204,7 +208,7 @@ impl QueryEngine {
         Self { model: Some(model), ..self.clone() }
     }
 
-    /// Returns the version that is read.
+    /// Returns the version that the engine reads.
     #[must_use]
     pub fn version(&self) -> IndexVersion {
         self.source.reader().version()
@@ -249,9 +253,9 @@ impl QueryEngine {
     ///
     /// # Errors
     ///
-    /// [`Error::Question`] for a query without a word or of too many characters, [`Error::Option`] for an option out of
-    /// bounds, [`Error::Deadline`] where it takes longer than [`SearchOptions::deadline`] says, and whatever the store
-    /// or the embedder fails with.
+    /// [`Error::Question`] for a query without a word or with too many characters, [`Error::Option`] for an option out
+    /// of bounds, [`Error::Deadline`] if it takes longer than [`SearchOptions::deadline`], and any error of the store
+    /// or the embedder.
     ///
     /// # Cancel safety
     ///
@@ -260,17 +264,17 @@ impl QueryEngine {
         if Exact::of(query.trim(), options.syntax)?.regex.is_some() {
             return self.searched(query, &Pipeline::plain(Arc::new(ByRegex)), options, None).await;
         }
-        let options = &options.planned(0, self.model.is_some())?;
-        let caller = self.caller(options.asks_model(), options, MODEL_TIME);
-        self.searched(query, &Pipeline::of(options), options, caller).await
+        let options = &self.routed(query, options).planned(0, self.model.is_some())?;
+        let caller = self.caller(options.may_ask_model(), options, MODEL_TIME);
+        self.searched(query, strategy(options).as_ref(), options, caller).await
     }
 
-    /// Finds passages for a query by any strategy. Of `options`, filters, the number of passages, and the limits on
-    /// time and calls hold for it; the language model of the performers is at hand, where there is one.
+    /// Finds passages for a query by any strategy. From `options`, the filters, the number of passages, and the limits
+    /// on time and calls apply; the strategy can use the language model of the performers, if there is one.
     ///
     /// # Errors
     ///
-    /// As [`Self::search`], and whatever the strategy fails with.
+    /// As [`Self::search`], and any error of the strategy.
     ///
     /// # Cancel safety
     ///
@@ -310,9 +314,9 @@ impl QueryEngine {
         begun.stage().within(options.deadline, searched.instrument(span)).await
     }
 
-    /// Answers a question with sentences of the collection, word for word, each cited; or, where the performers have a
-    /// language model, with sentences that it writes from what was found, each with what it cites. Where the model
-    /// gives nothing that can be used, sentences are quoted and the answer says why.
+    /// Answers a question with sentences of the collection, word for word, each cited. If the performers have a
+    /// language model, it writes sentences from the passages found, each with citations. If the model gives nothing
+    /// usable, sentences are quoted and the answer says why.
     ///
     /// # Errors
     ///
@@ -320,18 +324,19 @@ impl QueryEngine {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses the answer, and a model's reply in flight, which may have been paid for.
+    /// Dropping the future loses the answer, and a reply of a model in progress, which may have been paid for.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
-        let search = &options.search.planned(options.calls_after(), self.model.is_some())?;
-        let caller = self.caller(search.asks_model(), search, ASK_TIME);
-        self.answered(question, &Pipeline::of(search), options, search, caller).await
+        let search = self.routed(question, &options.search);
+        let search = &search.planned(options.calls_after(), self.model.is_some())?;
+        let caller = self.caller(search.may_ask_model(), search, ASK_TIME);
+        self.answered(question, strategy(search).as_ref(), options, search, caller).await
     }
 
     /// Answers a question from what any strategy finds, as [`Self::ask`] does; see [`Self::search_with`].
     ///
     /// # Errors
     ///
-    /// As [`Self::ask`], and whatever the strategy fails with.
+    /// As [`Self::ask`], and any error of the strategy.
     ///
     /// # Cancel safety
     ///
@@ -377,7 +382,7 @@ impl QueryEngine {
         Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until(options, time_share))))
     }
 
-    /// Returns a question with all that it says about this version, before the strategy of its options is asked.
+    /// Returns a question with its evidence in this version, before the strategy of its options runs.
     ///
     /// # Errors
     ///
@@ -392,8 +397,8 @@ impl QueryEngine {
         session.stage().within(options.deadline, session.open(needs, options.top_k)).await
     }
 
-    /// Returns what the documents of `passages` are called: a ledger names passages by their ids, also those that were
-    /// dropped. An id that the version does not hold is left out.
+    /// Returns the names of the documents of `passages`: a ledger lists passages by id, including those that were
+    /// dropped. An id that the version does not have is left out.
     ///
     /// Complexity: a pass over the ids of all passages.
     ///
@@ -410,7 +415,7 @@ impl QueryEngine {
         Ok(self.documents(passages).await?.into_iter().map(name).collect())
     }
 
-    /// Returns the documents of `passages`, as far as the version holds them.
+    /// Returns the documents of those `passages` that the version has.
     ///
     /// Complexity: a pass over the ids of all passages.
     ///
@@ -428,7 +433,22 @@ impl QueryEngine {
         }
     }
 
-    /// Returns the strategy that `auto` stands for: `trail`.
+    /// Returns options with `layers` in the place of `auto` for a question about the whole of something, where the
+    /// index has communities to read.
+    fn routed(&self, question: &str, options: &SearchOptions) -> SearchOptions {
+        let is_open = options.strategy == StrategyKind::Auto && options.syntax == QuerySyntax::Question;
+        let is_of_whole = || scope_of(question) != QuestionScope::Fact;
+        let strategy =
+            if is_open && is_of_whole() && self.has_communities() { StrategyKind::Layers } else { options.strategy };
+        SearchOptions { strategy, ..options.clone() }
+    }
+
+    fn has_communities(&self) -> bool {
+        let Source::Whole(reader) = &self.source else { return false };
+        reader.excerpt().is_none() && reader.hierarchy().is_some_and(|it| !it.communities().is_empty())
+    }
+
+    /// Returns the strategy that `auto` stands for where a question asks for a fact: `trail`.
     #[must_use]
     pub fn resolved(&self, kind: StrategyKind) -> StrategyKind {
         if kind == StrategyKind::Auto { StrategyKind::Trail } else { kind }

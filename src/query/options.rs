@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::evidence::exact::QuerySyntax;
 use super::evidence::filter::Filter;
 use super::pieces::pick::PICK_MAX;
+use super::strategies::layers::LayersOptions;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 
@@ -27,14 +28,37 @@ pub enum StrategyKind {
     Hop,
     /// Question-guided propagation over names and shared entities.
     Trail,
-    /// The best that the index and the performers allow: `trail` while there is no language model.
+    /// `LevelRAG`: looks up smaller questions by searchers that refine their own queries, until that is enough.
+    Level,
+    /// `DualRAG`: reasons about what is missing, looks up the entities that this is about, and keeps notes in an
+    /// outline.
+    Dual,
+    /// `HANRAG`: routes the question, looks up its parts side by side or step by step, and filters before it reads.
+    Noise,
+    /// Personalised `PageRank` over passages and entities, as in `HippoRAG`.
+    Rank,
+    /// `HiRAG`'s three levels of knowledge: entities, communities, and the paths that join them.
+    Layers,
+    /// The best that the index and the performers allow: `trail`, or `layers` for a question about the whole.
     #[default]
     Auto,
 }
 
 impl StrategyKind {
-    /// Every strategy that can be asked for.
-    pub const ALL: [Self; 6] = [Self::Lexical, Self::Dense, Self::Hybrid, Self::Hop, Self::Trail, Self::Auto];
+    /// Every strategy that can be chosen.
+    pub const ALL: [Self; 11] = [
+        Self::Lexical,
+        Self::Dense,
+        Self::Hybrid,
+        Self::Hop,
+        Self::Trail,
+        Self::Rank,
+        Self::Layers,
+        Self::Level,
+        Self::Dual,
+        Self::Noise,
+        Self::Auto,
+    ];
 
     /// Returns its name.
     #[must_use]
@@ -45,8 +69,19 @@ impl StrategyKind {
             Self::Hybrid => "hybrid",
             Self::Hop => "hop",
             Self::Trail => "trail",
+            Self::Level => "level",
+            Self::Dual => "dual",
+            Self::Noise => "noise",
+            Self::Rank => "rank",
+            Self::Layers => "layers",
             Self::Auto => "auto",
         }
+    }
+
+    /// Returns whether it asks a language model where there is one, without being told to.
+    #[must_use]
+    pub const fn uses_model(self) -> bool {
+        matches!(self, Self::Level | Self::Dual | Self::Noise)
     }
 }
 
@@ -71,20 +106,20 @@ impl FromStr for StrategyKind {
 /// Whose settings a strategy runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preset {
-    /// Ours, by measurement.
+    /// Our settings, chosen by measurement.
     #[default]
     Measured,
     /// The paper's.
     Paper,
 }
 
-/// Where the walk of `hop` enters with the settings of the paper, which can be read in two ways.
+/// Where the walk of `hop` enters with the settings of the paper, which allow two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum PaperEntry {
-    /// By the 20 best question edges: where several lead to one passage, at fewer passages, and an edge is an arrival.
+    /// By the 20 best question edges: at fewer passages if several edges lead to the same one; each edge is an arrival.
     Edges,
-    /// At 20 different passages: those that the best question edges lead to. The paper's call counts are of this walk.
+    /// At 20 different passages, to which the best question edges lead. The paper's call counts belong to this walk.
     #[default]
     Passages,
 }
@@ -118,7 +153,7 @@ impl FromStr for PaperEntry {
 pub enum TrailRanker {
     /// The weighted sum alone.
     Linear,
-    /// Boosted trees over what is known of the best passages by the weighted sum.
+    /// Boosted trees over features of the passages that are best by the weighted sum.
     Boosted,
 }
 
@@ -149,22 +184,22 @@ impl FromStr for TrailRanker {
     }
 }
 
-/// What a strategy judges its steps by.
+/// How a strategy judges its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reasoning {
-    /// What compares texts: no model is asked.
+    /// By similarity of texts: no model is called.
     #[default]
     Similarity,
     /// `hop`: in each round, a language model chooses from each passage the step whose question helps most, or none
-    /// (`HopRAG`, Algorithm 1): one call a passage.
+    /// (`HopRAG`, Algorithm 1): one call per passage.
     Choose,
-    /// `hop`: in each round, a language model says of all steps from a passage whether they help (`bfs_hop2` of
-    /// `HopRAG`'s public code): one call a passage. `trail`: of the best steps of a round: one call a round.
+    /// `hop`: in each round, a language model says which steps from a passage help (`bfs_hop2` of `HopRAG`'s public
+    /// code): one call per passage. `trail`: which of the best steps of a round help: one call per round.
     JudgeEdges,
     /// `hop`: in each round, a language model says which passages help, and all their steps are followed (`bfs` of
-    /// `HopRAG`'s public code): one call a round.
+    /// `HopRAG`'s public code): one call per round.
     JudgeNodes,
 }
 
@@ -183,12 +218,15 @@ impl Reasoning {
         }
     }
 
-    /// Returns whether a strategy can judge its steps so.
+    /// Returns whether a strategy can judge its steps in this way.
     const fn is_of(self, strategy: StrategyKind) -> bool {
         match self {
             Self::Similarity => true,
             Self::Choose | Self::JudgeNodes => matches!(strategy, StrategyKind::Hop),
-            Self::JudgeEdges => matches!(strategy, StrategyKind::Hop | StrategyKind::Trail | StrategyKind::Auto),
+            Self::JudgeEdges => {
+                use StrategyKind::{Auto, Hop, Layers, Trail};
+                matches!(strategy, Hop | Trail | Layers | Auto)
+            }
         }
     }
 }
@@ -205,24 +243,24 @@ impl FromStr for Reasoning {
     }
 }
 
-/// Who judges again what was found.
+/// Who reranks the passages found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RerankedBy {
     /// The reranker of the performers, with a score for each passage.
     #[default]
     Reranker,
-    /// The language model, by one call that says of each passage whether the answer needs it.
+    /// The language model, in one call that says for each passage whether the answer needs it.
     Model,
 }
 
-/// Who answers the parts that a question is taken apart into, where later parts need that.
+/// Who answers the parts of a question, if later parts need the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// A language model, from the passages that were found for the part, one call a part; else the rule.
+    /// A language model, from the passages found for the part, in one call per part; or else the rule.
     Model,
-    /// A rule: what these passages lead to.
+    /// A rule: the entities to which these passages lead.
     Rule,
 }
 
@@ -253,45 +291,46 @@ pub struct SearchOptions {
     pub paper_entry: PaperEntry,
     /// Passages to return, at least 1.
     pub top_k: usize,
-    /// Rounds of a traversal; the strategy's own where none is given.
+    /// Rounds of a traversal; by default, the strategy's own number.
     pub n_hop: Option<u32>,
-    /// Conditions that a document must meet to be shown or walked through, all of them.
+    /// Conditions that a document must meet, all of them, to be shown or walked through.
     pub filters: Vec<Filter>,
-    /// Passages that the reranker judges, at least `top_k`; what the strategy found stays as it is where none is given.
+    /// Passages that the reranker judges, at least `top_k`; without a number, nothing is reranked.
     pub rerank: Option<usize>,
     /// How a search reads its query; an answer reads it as a question.
     pub syntax: QuerySyntax,
-    /// Who reranks, where anybody does.
+    /// Who reranks, if anyone does.
     pub reranked_by: RerankedBy,
-    /// Passages that a language model is shown to pick from, in one call, after all else; none is asked where no number
-    /// is given.
+    /// Passages from which a language model picks, in one call at the end; without a number, no model picks.
     pub pick: Option<usize>,
-    /// What the strategy judges its steps by.
+    /// How the strategy judges its steps.
     pub reasoning: Reasoning,
-    /// Who answers the parts of a question where a language model takes it apart, in one call: each part is looked for
-    /// by itself, and what is found is put together with what was found for the whole question. Taken apart with the
-    /// settings of the paper, the parts are all that is looked for, nothing is answered, and their lists take turns.
+    /// If set, a language model splits the question into parts in one call, and this says who answers them. Each part
+    /// is searched for on its own, and the results are combined with those for the whole question. With the settings of
+    /// the paper, only the parts are searched for, none is answered, and their lists are interleaved.
     pub decompose: Option<Reading>,
-    /// Whether a language model says, in one call, what a question names: keywords beside those that rules find.
+    /// Whether a language model names, in one call, the entities of a question, in addition to those that rules find.
     pub entities: bool,
-    /// Calls to a language model at most for one question, repairs and the writing of an answer among them, and those
-    /// that kept replies answer; no limit where none is given. `auto` makes the best of it, and without a number asks
-    /// no model.
+    /// The largest number of calls to a language model for one question, including repairs, the writing of an answer,
+    /// and calls answered from kept replies; no limit by default. `auto` decides how to use them, and without a number
+    /// calls no model.
     pub calls_max: Option<u32>,
-    /// Weights of `trail`; those that come with the program where none are given.
+    /// What `layers` gathers, and how much of it.
+    pub layers: LayersOptions,
+    /// Weights of `trail`; by default, those that come with the program.
     pub weights: Option<Arc<WeightSet>>,
-    /// What ranks the best passages of `trail`; boosted trees where the weights have some and none is given.
+    /// What ranks the best passages of `trail`; by default, boosted trees if the weights have any.
     pub trail_ranker: Option<TrailRanker>,
-    /// Time for an answer, waiting included; then [`Error::Deadline`]. No limit where none is given. It needs a runtime
-    /// with time. What computes on a thread of its own meanwhile is not interrupted; its result is dropped.
+    /// The time for an answer, including waiting; after it, [`Error::Deadline`]. No limit by default. It needs a
+    /// runtime with time enabled. A computation on its own thread is not interrupted; its result is dropped.
     pub deadline: Option<Duration>,
 }
 
-/// Passages that a search returns at most.
+/// The largest number of passages that a search returns.
 pub const TOP_K_MAX: usize = 1_000;
-/// Passages that a reranker judges at most: each takes milliseconds.
+/// The largest number of passages that a reranker judges: each takes milliseconds.
 pub const RERANK_MAX: usize = 1_000;
-/// Rounds that a traversal has at most.
+/// The largest number of rounds of a traversal.
 pub const N_HOP_MAX: u32 = 16;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
@@ -315,6 +354,7 @@ impl Default for SearchOptions {
             decompose: None,
             entities: false,
             calls_max: None,
+            layers: LayersOptions::default(),
             weights: None,
             trail_ranker: None,
             deadline: None,
@@ -323,18 +363,24 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
-    /// Returns whether a language model judges again what was found.
+    /// Returns whether a language model reranks the passages found.
     fn is_reranked_by_model(&self) -> bool {
         self.rerank.is_some() && self.reranked_by == RerankedBy::Model
     }
 
-    /// Returns whether a language model is asked while passages are looked for.
+    /// Returns whether a language model is called during the search.
     #[must_use]
     pub fn asks_model(&self) -> bool {
         !self.asked_of_model().is_empty()
     }
 
-    /// Returns what asks for a model, empty where nothing does.
+    /// Returns whether a language model may be called during the search, if there is one.
+    #[must_use]
+    pub fn may_ask_model(&self) -> bool {
+        self.asks_model() || self.strategy.uses_model()
+    }
+
+    /// Returns the options that need a model; empty if none does.
     pub(super) fn asked_of_model(&self) -> &'static str {
         match self {
             _ if self.decompose.is_some() => "decompose",
@@ -350,9 +396,9 @@ impl SearchOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`] an `n_hop` above [`N_HOP_MAX`], or a `rerank`
-    /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of nothing or above
-    /// [`DEADLINE_MAX`], or a `reasoning` that the strategy does not have.
+    /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`], an `n_hop` above [`N_HOP_MAX`], or a `rerank`
+    /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of zero or above [`DEADLINE_MAX`],
+    /// a `reasoning` that the strategy does not support, or `layers` as in [`LayersOptions::check`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
@@ -370,6 +416,8 @@ impl SearchOptions {
                 reason: format!("`{}` does not judge its steps so", self.strategy),
             });
         }
+        self.check_strategy()?;
+        self.layers.check()?;
         if let Some(deadline) = self.deadline.filter(|it| it.is_zero() || *it > DEADLINE_MAX) {
             return Err(no_deadline(deadline.as_secs_f64().to_string()));
         }
@@ -380,11 +428,25 @@ impl SearchOptions {
     }
 }
 
-/// Returns the deadline that a text says: seconds, such as `2.5`.
+impl SearchOptions {
+    /// Checks that nothing is asked of a language model that the strategy decides by itself.
+    fn check_strategy(&self) -> Result<()> {
+        if !self.strategy.uses_model() || !self.asks_model() {
+            return Ok(());
+        }
+        Err(Error::Option {
+            option: "choice here",
+            value: self.asked_of_model().to_owned(),
+            reason: format!("`{}` decides by itself what it asks the language model", self.strategy),
+        })
+    }
+}
+
+/// Parses a deadline: a number of seconds, such as `2.5`.
 ///
 /// # Errors
 ///
-/// [`Error::Option`] for what is no number of seconds, and for one outside 0 to [`DEADLINE_MAX`].
+/// [`Error::Option`] if it is not a number of seconds, or is outside 0 to [`DEADLINE_MAX`].
 pub fn parse_deadline(text: &str) -> Result<Duration> {
     let seconds = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.filter(|it| !it.is_zero() && *it <= DEADLINE_MAX).ok_or_else(|| no_deadline(text.to_owned()))

@@ -11,6 +11,7 @@ mod html;
 mod names;
 mod page;
 mod summary;
+mod topics;
 
 use std::sync::Arc;
 
@@ -126,7 +127,8 @@ pub async fn report(
         (None, Err(document)) => Some(around::of_document(snapshot.as_ref(), document)?),
         (None, Ok(_)) => around::of_largest_hub(snapshot.as_ref(), &contents.hubs)?,
     };
-    let page = page::page(&contents, &answers, around.as_ref())?;
-    let summary = summary::summary(&contents, &answers, around.as_ref(), &page);
+    let topics = topics::gather(snapshot.as_ref())?;
+    let page = page::page(&contents, &topics, &answers, around.as_ref())?;
+    let summary = summary::summary(&contents, &topics, &answers, around.as_ref(), &page);
     Ok(Report { page, summary })
 }

@@ -6,6 +6,7 @@ use super::answers::{Along, Answered, Leg};
 use super::around::{Around, Line, Middle, Node};
 use super::contents::{Contents, Hub, MentionedName, Reason, Unanswered};
 use super::html::{Html, clipped};
+use super::topics::{self, MappedTopic};
 use super::{Listed, Shown};
 use crate::domain::AnswerKind;
 use crate::error::Result;
@@ -23,7 +24,12 @@ const VENDORED: [(&str, &str); 2] = [
 const LABEL_CHARS: usize = 32;
 
 /// Returns the page.
-pub(super) fn page(contents: &Contents, answers: &[Answered], around: Option<&Around>) -> Result<String> {
+pub(super) fn page(
+    contents: &Contents,
+    topics: &Listed<MappedTopic>,
+    answers: &[Answered],
+    around: Option<&Around>,
+) -> Result<String> {
     let (mut style, mut script, mut vendored, mut data) = <(Html, Html, Html, Html)>::default();
     style.raw(STYLE);
     script.raw(SCRIPT);
@@ -38,6 +44,7 @@ pub(super) fn page(contents: &Contents, answers: &[Answered], around: Option<&Ar
         ("summary", made_of(contents)),
         ("contents", contents_table(contents)),
         ("coverage", coverage_table(contents)),
+        ("topics", topics::map(topics)),
         ("middle", middle(around)),
         ("graph", graph_list(around)),
         ("answers", answer_list(answers)),
@@ -72,7 +79,7 @@ fn title(contents: &Contents) -> Html {
     html
 }
 
-fn counted<'a>(html: &'a mut Html, count: u64, one: &'static str, many: &'static str) -> &'a mut Html {
+pub(super) fn counted<'a>(html: &'a mut Html, count: u64, one: &'static str, many: &'static str) -> &'a mut Html {
     html.number(count).raw(" ").raw(if count == 1 { one } else { many })
 }
 
@@ -163,7 +170,7 @@ fn coverage_table(contents: &Contents) -> Html {
 }
 
 /// Says how much of a list is shown, where that is not all.
-fn of_all(html: &mut Html, shown: Shown, what: &'static str) {
+pub(super) fn of_all(html: &mut Html, shown: Shown, what: &'static str) {
     if shown.shown < shown.total {
         html.raw("<p class=\"note\">").number(shown.shown).raw(" of ").number(shown.total).raw(" ").raw(what);
         html.raw(" are shown.</p>");

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::Listed;
 use super::answers::Answered;
 use super::around::{Around, Middle};
 use super::contents::Contents;
+use super::topics::MappedTopic;
 use crate::domain::{AnswerKind, Counts, IndexVersion};
 
 /// How much of a list is shown.
@@ -83,6 +85,8 @@ pub struct ReportSummary {
     pub hubs: Shown,
     /// Names that several documents mention.
     pub names: Shown,
+    /// Topics that are part of no other.
+    pub topics: Shown,
     /// Questions that lead nowhere.
     pub unanswered: Shown,
     /// What was left out.
@@ -94,7 +98,13 @@ pub struct ReportSummary {
 }
 
 /// Returns what a report says in figures.
-pub(super) fn summary(contents: &Contents, answers: &[Answered], around: Option<&Around>, page: &str) -> ReportSummary {
+pub(super) fn summary(
+    contents: &Contents,
+    topics: &Listed<MappedTopic>,
+    answers: &[Answered],
+    around: Option<&Around>,
+    page: &str,
+) -> ReportSummary {
     let asked = |it: &Answered| AskedSummary {
         question: it.question.clone(),
         kind: it.kind,
@@ -115,6 +125,7 @@ pub(super) fn summary(contents: &Contents, answers: &[Answered], around: Option<
         coverage: contents.coverage.clone(),
         hubs: contents.hubs.shown(),
         names: contents.names.shown(),
+        topics: topics.shown(),
         unanswered: contents.unanswered.shown(),
         left_out: LeftOut {
             reasons: contents.left_out.shown(),

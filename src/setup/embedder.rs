@@ -143,7 +143,7 @@ impl Setup {
         }
         let (meter, recording) = (Arc::clone(meter), log.recording());
         let known = self.settings.servers().and_then(|path| probe::remembered(&path, &endpoint));
-        let endpoint = known.map_or(endpoint.clone(), |known| known.applied(endpoint, true));
+        let endpoint = known.map_or(endpoint.clone(), |known| known.applied(endpoint));
         let options = ServerOptions {
             limits: self.limits(ModelRole::Embedder),
             meter,

@@ -93,6 +93,7 @@ pub(super) fn with_settings(endpoint: Endpoint, settings: &LanguageModel) -> Res
         organization: settings.organization.clone().filter(|_| is_set),
         headers: headers.collect(),
         form: settings.form.as_deref().map(str::parse).transpose()?.unwrap_or(endpoint.form),
+        is_form_set: settings.form.is_some(),
         timeout: settings.timeout_s.map_or(endpoint.timeout, Duration::from_secs),
         thinking_tokens: settings.thinking_tokens.unwrap_or_default(),
         sampling,

@@ -10,8 +10,8 @@ use crate::config::ModelRole;
 use crate::error::Result;
 use crate::index::AskedModel;
 use crate::llm::{
-    Abilities, Budget, ChatModel, CircuitBreakerOptions, Endpoint, FormSupport, Layers, Meter, OpenAiModel, Prices,
-    Recorded, Replayed, Room, layered, probe,
+    Abilities, Budget, ChatModel, CircuitBreakerOptions, Endpoint, FormSupport, Layers, Meter, OpenAiModel, Preset,
+    Prices, Recorded, Replayed, Room, layered, probe,
 };
 use crate::skill::{Trial, trials};
 use crate::store::ReplyStore;
@@ -101,39 +101,63 @@ impl Setup {
         let Some(asked) = asked else { return Ok(None) };
         let endpoint = endpoint::of_model(asked, &self.settings.model.for_role(ModelRole::Index))?;
         let endpoint = self.with_abilities(endpoint);
-        let sends_schema = matches!(endpoint.form, FormSupport::Schema | FormSupport::Tool);
+        let sends_schema = match endpoint.form {
+            FormSupport::Tool => true,
+            // These hold a reply to it without showing it to the model.
+            FormSupport::Schema => !matches!(endpoint.preset, Some(Preset::Vllm | Preset::LlamaCpp | Preset::Ollama)),
+            FormSupport::Object | FormSupport::Prompt => false,
+        };
         let (name, kept_as) = (endpoint.name(), endpoint.kept_as());
         let replies = workspace.map(Workspace::replies_to_read).transpose()?.flatten();
         let replies = replies.map(|replies: Replies| Arc::new(replies) as Arc<dyn ReplyStore>);
         Ok(Some(AskedModel { name, kept_as, sends_schema, prices: self.prices()?, replies }))
     }
 
-    /// Asks the server of a model what it can do, and remembers it.
+    /// Asks the server of a model what it can do, and remembers it; where jobs have servers of their own, each of them.
     ///
     /// # Errors
     ///
-    /// If there is no such server, or it does not reply.
+    /// If there is no such server; where one does not reply, its own result says so.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost: calls may have been made.
-    pub async fn probe(&self, asked: &str) -> Result<Probed> {
-        let settings = &self.settings.model.for_role(ModelRole::Answer);
-        let endpoint = endpoint::with_key(endpoint::of_model(asked, settings)?, settings)?;
+    pub async fn probe(&self, asked: &str) -> Result<Vec<(String, Result<Probed>)>> {
+        let mut endpoints: Vec<(ModelRole, Endpoint)> = Vec::new();
+        for role in [ModelRole::Answer, ModelRole::Index, ModelRole::Reason] {
+            let settings = &self.settings.model.for_role(role);
+            let endpoint = endpoint::with_key(endpoint::of_model(asked, settings)?, settings)?;
+            let place = |endpoint: &Endpoint| (endpoint.name(), endpoint.url.clone());
+            if !endpoints.iter().any(|(_, known)| place(known) == place(&endpoint)) {
+                endpoints.push((role, endpoint));
+            }
+        }
+        let mut probed = Vec::new();
+        for (role, endpoint) in endpoints {
+            let name = endpoint.name();
+            // One that is away says nothing of the others.
+            probed.push((name, self.probe_one(role, endpoint).await));
+        }
+        Ok(probed)
+    }
+
+    async fn probe_one(&self, role: ModelRole, endpoint: Endpoint) -> Result<Probed> {
         let abilities = probe::probe(&endpoint).await?;
         let remembered = self.settings.servers();
         if let Some(path) = &remembered {
             probe::remember(path, &endpoint, abilities)?;
         }
         // As a command will ask it: told what its server can do, and given room where it turns out to need it.
-        let endpoint = abilities.applied(endpoint, settings.form.is_some());
-        let (name, room) = (endpoint.name(), self.room(&endpoint));
+        let told = abilities.applied(endpoint.clone());
+        let (name, room) = (told.name(), self.room(&told, role));
         // Every skill is tried, whatever came of those before.
         let circuit = CircuitBreakerOptions { useless_max: u32::MAX, ..CircuitBreakerOptions::default() };
-        let layers = Layers { limits: self.limits(ModelRole::Answer), room, circuit, ..Layers::default() };
-        let model = layered(Arc::new(OpenAiModel::new(endpoint)?), layers);
+        let layers = Layers { limits: self.limits(role), room, circuit, ..Layers::default() };
+        let model = layered(Arc::new(self.openai_model(told)?), layers);
         let trials = trials(model.as_ref()).await?;
-        Ok(Probed { model: name, abilities, trials, remembered })
+        // The trials may have shown that it thinks.
+        let known = remembered.as_ref().and_then(|path| probe::remembered(path, &endpoint));
+        Ok(Probed { model: name, abilities: known.unwrap_or(abilities), trials, remembered })
     }
 
     /// Returns the price table that is set; an empty one where none is.
@@ -145,7 +169,7 @@ impl Setup {
     /// Returns an endpoint that is told what its server can do: as it is set, or else as it was found out.
     fn with_abilities(&self, endpoint: Endpoint) -> Endpoint {
         let known = self.settings.servers().and_then(|path| probe::remembered(&path, &endpoint));
-        known.map_or(endpoint.clone(), |known| known.applied(endpoint, self.settings.model.form.is_some()))
+        known.map_or(endpoint.clone(), |known| known.applied(endpoint))
     }
 
     fn ready(&self, call: &Call<'_>, index: Option<&Path>) -> Result<Arc<dyn ChatModel>> {
@@ -158,30 +182,39 @@ impl Setup {
         let layers = Layers {
             limits: self.limits(call.role),
             meter: Arc::clone(&call.calls.meter),
-            room: self.room(&endpoint),
+            room: self.room(&endpoint, call.role),
             replies: index.and_then(|index| self.replies(index)),
             ..Layers::default()
         };
-        let model = layered(Arc::new(OpenAiModel::new(endpoint)?), layers);
+        let model = layered(Arc::new(self.openai_model(endpoint)?), layers);
         Ok(match call.calls.log.recording() {
             Some(recording) => Arc::new(Recorded::new(model, recording)),
             None => model,
         })
     }
 
+    /// Returns the model at an endpoint, which remembers what its server turns out not to take.
+    fn openai_model(&self, endpoint: Endpoint) -> Result<OpenAiModel> {
+        let usual = endpoint.clone();
+        let model = OpenAiModel::new(endpoint)?;
+        let Some(path) = self.settings.servers() else { return Ok(model) };
+        Ok(model.remembering(move |adapted| {
+            remember(&path, &usual, |known| {
+                let form = (adapted.form != usual.form).then_some(adapted.form).or(known.form);
+                let streams = known.streams && adapted.streams;
+                *known = Abilities { form, streams, ..known.learnt(adapted) };
+            });
+        }))
+    }
+
     /// Returns how much room a model has to think, and remembers where it turns out to need more.
-    fn room(&self, endpoint: &Endpoint) -> Room {
-        let Some(path) = self.settings.servers() else {
-            return Room { tokens: endpoint.thinking_tokens, learnt: None };
-        };
-        let (tokens, endpoint) = (endpoint.thinking_tokens, endpoint.clone());
-        let learnt = move |thinking_tokens| {
-            let changed = |known: &mut Abilities| known.thinking_tokens = thinking_tokens;
-            if let Err(error) = probe::remember_with(&path, &endpoint, changed) {
-                tracing::warn!(%error, "that a model needs more room is not remembered");
-            }
-        };
-        Room { tokens, learnt: Some(Arc::new(learnt)) }
+    fn room(&self, endpoint: &Endpoint, role: ModelRole) -> Room {
+        let is_set = self.settings.model.for_role(role).thinking_tokens.is_some();
+        let room = Room { tokens: endpoint.thinking_tokens, is_set, learnt: None };
+        let Some(path) = self.settings.servers() else { return room };
+        let endpoint = endpoint.clone();
+        let learnt = move |tokens| remember(&path, &endpoint, |known| known.thinking_tokens = tokens);
+        Room { learnt: Some(Arc::new(learnt)), ..room }
     }
 
     /// Returns where replies are kept; nowhere, and says so, where that place cannot be written.
@@ -193,5 +226,12 @@ impl Setup {
                 None
             }
         }
+    }
+}
+
+/// Remembers in a file what a call showed of the model at an endpoint; a call does not fail where it cannot.
+fn remember(path: &Path, endpoint: &Endpoint, change: impl FnOnce(&mut Abilities)) {
+    if let Err(error) = probe::remember_with(path, endpoint, change) {
+        tracing::warn!(%error, "what was found out about a server is not remembered");
     }
 }

@@ -33,6 +33,19 @@ pub(super) fn one_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i
     number(&value).ok_or_else(|| serde::de::Error::custom(format!("`{value}` is no number")))
 }
 
+/// Reads an amount, whole or not, or nothing: `8.5`, `"8.5"`.
+pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let said = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    Ok(said.filter(|amount| amount.is_finite()))
+}
+
+/// Returns the whole number from `least` to `most` that is nearest to an amount; the least where there is none.
+#[expect(clippy::cast_sign_loss, reason = "both bounds are at least 0")]
+pub(super) fn nearest(amount: Option<f64>, least: u8, most: u8) -> u8 {
+    amount.unwrap_or(0.0).clamp(least.into(), most.max(least).into()).round() as u8
+}
+
 /// Reads a number or none: `null`, `0`, `"none"`.
 pub(super) fn number_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     let value = Value::deserialize(deserializer)?;
@@ -90,6 +103,8 @@ mod tests {
             assert_eq!(one(none), Some(None));
         }
         assert_eq!((one(json!("2")), one(json!("two")), one(json!([]))), (Some(Some(2)), None, None));
+        let much = [json!(8.5), json!(" 8.5 "), json!("inf"), json!("much"), json!(null)];
+        assert_eq!(much.map(|value| amount(value).unwrap()), [Some(8.5), Some(8.5), None, None, None]);
         let says = |value: Value| flag(value).unwrap();
         assert_eq!(
             [says(json!(true)), says(json!("Yes")), says(json!("no")), says(json!("perhaps"))],

@@ -4,34 +4,65 @@
 mod answer;
 mod choose;
 mod citations;
+mod conclude;
 mod decompose;
+mod digest;
+mod enough;
 mod entities;
+mod extract;
 mod generate;
+mod imagine;
 mod judge;
+mod keywords;
 mod lenient;
 mod model;
+mod outline;
 mod performers;
 mod pick;
 mod read;
+mod reason;
+mod report;
+mod route;
+mod seed;
+mod seek;
+mod steps;
+mod supplement;
 mod trial;
 
 pub use answer::{
-    AnswerReply, AnswerSkill, AnswerTask, CitedSentence, HeardSentences, SENTENCES_MAX, ShownPassage, WrittenAnswer,
+    AnswerReply, AnswerSkill, AnswerTask, CitedSentence, SENTENCES_MAX, ShownPassage, StreamedSentences, WrittenAnswer,
     best_sentence, is_supported,
 };
 pub use choose::{ChooseReply, ChooseSkill, ChooseTask, STEPS_MAX, StepShown};
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
+pub use conclude::{ConcludeSkill, ConcludeTask, ShownNote};
 pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, SubQuestion};
+pub use digest::{DIGESTED_MAX, Digest, DigestReply, DigestSkill, DigestTask, digest_by_rule};
+pub use enough::{EnoughReply, EnoughSkill, EnoughTask, MISSING_MAX, Sufficiency};
 pub use entities::{EntitiesReply, EntitiesSkill, EntitiesTask, NAMES_MAX};
+pub use extract::{
+    ENTITY_TYPES_DEFAULT, EntityTypes, ExtractReply, ExtractSkill, ExtractTask, ProposeReply, ProposeSkill,
+    ProposeTask, SAMPLES_MAX, TYPES_MAX, sample,
+};
 pub use generate::{
     AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN, QuestionCalls,
-    QuestionsReply, RaisedSkill, RaisedTask, RuleQuestions, WrittenPassage, generate_by_rule,
+    QuestionsReply, RaisedSkill, RaisedTask, RuleQuestions, Written, generate_by_rule,
 };
+pub use imagine::{ImagineReply, ImagineSkill, ImagineTask};
 pub use judge::{JUDGED_MAX, JudgeReply, JudgeSkill, JudgeTask, JudgedItem};
+pub use keywords::{KeywordsReply, KeywordsSkill, KeywordsTask, RefineReply, RefineSkill, RefineTask};
 pub use model::{Degradation, KeptUnusable, PerformOptions, Performed, Skill, chat_request, perform, perform_with};
+pub use outline::NotedHeading;
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask, StepTaken};
 pub use read::{PART_ANSWERS_MAX, ReadReply, ReadSkill, ReadTask};
+pub use reason::{ReasonReply, ReasonSkill, ReasonTask, Reasoned};
+pub use report::{ReportReply, ReportSkill, ReportTask};
+pub use route::{RouteReply, RouteSkill, RouteTask, parts_by_rule, route_by_rule};
+pub use seed::{SeedReply, SeedSkill, SeedTask};
+pub use seek::{NEEDS_MAX, Need, QUERIES_MAX, SeekReply, SeekSkill, SeekTask};
+pub use steps::AnsweredStep;
+pub use supplement::{SUPPLEMENTS_MAX, SupplementReply, SupplementSkill, SupplementTask};
 pub use trial::{Trial, trials};
 
 #[cfg(test)]

@@ -95,6 +95,14 @@ pub enum Degradation {
     Invalid(String),
 }
 
+impl Degradation {
+    /// Returns whether a reply came that cannot be used.
+    #[must_use]
+    pub const fn is_of_reply(&self) -> bool {
+        matches!(self, Self::Invalid(_) | Self::Chat(ChatError::Refused { .. } | ChatError::Truncated { .. }))
+    }
+}
+
 /// How a skill is performed.
 #[derive(Debug, Clone, Default)]
 pub struct PerformOptions {

@@ -3,16 +3,31 @@
 use super::answer::{AnswerSkill, AnswerTask, CitedSentence, ShownPassage};
 use super::choose::{ChooseSkill, ChooseTask, StepShown};
 use super::citations::{CitationsSkill, CitationsTask};
+use super::conclude::{ConcludeSkill, ConcludeTask, ShownNote};
 use super::decompose::{DecomposeSkill, DecomposeTask};
+use super::digest::{DigestSkill, DigestTask};
+use super::enough::{EnoughSkill, EnoughTask};
 use super::entities::{EntitiesSkill, EntitiesTask};
+use super::extract::{EntityTypes, ExtractSkill, ExtractTask};
 use super::generate::{GenerateSkill, GenerateTask};
+use super::imagine::{ImagineSkill, ImagineTask};
 use super::judge::{JudgeSkill, JudgeTask, JudgedItem};
+use super::keywords::{KeywordsSkill, KeywordsTask, RefineSkill, RefineTask};
 use super::model::{Performed, Skill, perform};
+use super::outline::NotedHeading;
 use super::pick::{FoundPassage, PickSkill, PickTask};
 use super::read::{ReadSkill, ReadTask};
+use super::reason::{ReasonSkill, ReasonTask};
+use super::report::{ReportSkill, ReportTask};
+use super::route::{RouteSkill, RouteTask};
+use super::seed::{SeedSkill, SeedTask};
+use super::seek::{SeekSkill, SeekTask};
+use super::steps::AnsweredStep;
+use super::supplement::{SupplementSkill, SupplementTask};
 use crate::domain::{DocumentId, Passage, PassageId, Span, Spent};
 use crate::error::Result;
 use crate::llm::ChatModel;
+use crate::text::KeywordQuery;
 
 /// What came of trying a skill.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +69,10 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
     let here = found[0].clone();
     let items = found.iter().cloned().map(JudgedItem::Passage).collect();
     let citations = CitationsTask { question: question(), passages: shown.to_vec(), sentences };
-    Ok(vec![
+    let mut trials = vec![
         tried::<GenerateSkill>(model, &generated()).await?,
+        tried::<ReportSkill>(model, &reported()).await?,
+        tried::<ExtractSkill>(model, &ExtractTask { passage: generated(), types: EntityTypes::default() }).await?,
         tried::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown.to_vec() }).await?,
         tried::<CitationsSkill>(model, &citations).await?,
         tried::<PickSkill>(model, &PickTask { question: question(), passages: found.to_vec() }).await?,
@@ -64,6 +81,38 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
         tried::<DecomposeSkill>(model, &DecomposeTask { question: question() }).await?,
         tried::<ReadSkill>(model, &ReadTask { question: question(), part: 0, passages: found.to_vec() }).await?,
         tried::<EntitiesSkill>(model, &EntitiesTask { question: question() }).await?,
+    ];
+    let asked = AnswerTask { question: question(), passages: shown.to_vec() };
+    trials.extend(planned(model, asked, &found).await?);
+    Ok(trials)
+}
+
+/// Tries the skills of strategies that go round by round.
+async fn planned(model: &dyn ChatModel, asked: AnswerTask, found: &[FoundPassage]) -> Result<Vec<Trial>> {
+    let (question, asks, says) = (|| QUESTION.to_owned(), "Who built Heron Bridge?", "Ada Lorne built Heron Bridge.");
+    let note = ShownNote { about: asks.to_owned(), text: says.to_owned(), passages: vec![0] };
+    let steps = || vec![AnsweredStep { question: asks.to_owned(), answer: Some("Ada Lorne".to_owned()) }];
+    let outline = || vec![NotedHeading { name: "Heron Bridge".to_owned(), notes: vec![says.to_owned()] }];
+    let missing = vec!["who taught Ada Lorne".to_owned()];
+    let digest = DigestTask { question: question(), number: 0, about: asks.to_owned(), passages: found.to_vec() };
+    let supplement = SupplementTask { question: question(), round: 1, steps: steps() };
+    let (query, passages) = (KeywordQuery::of(asks), found[..1].to_vec());
+    let refine = RefineTask { question: asks.to_owned(), number: 0, query, passages: passages.clone() };
+    let imagine = ImagineTask { question: asks.to_owned(), number: 0, passages };
+    let reason = ReasonTask { question: question(), outline: outline(), thoughts: Vec::new() };
+    let seek = SeekTask { question: question(), round: 1, outline: outline(), missing, asked: vec![asks.to_owned()] };
+    Ok(vec![
+        tried::<RouteSkill>(model, &RouteTask { question: question() }).await?,
+        tried::<SeedSkill>(model, &SeedTask { question: question(), steps: steps() }).await?,
+        tried::<EnoughSkill>(model, &EnoughTask { question: question(), steps: steps() }).await?,
+        tried::<ReasonSkill>(model, &reason).await?,
+        tried::<SeekSkill>(model, &seek).await?,
+        tried::<DigestSkill>(model, &digest).await?,
+        tried::<SupplementSkill>(model, &supplement).await?,
+        tried::<KeywordsSkill>(model, &KeywordsTask { question: asks.to_owned(), number: 0 }).await?,
+        tried::<RefineSkill>(model, &refine).await?,
+        tried::<ImagineSkill>(model, &imagine).await?,
+        tried::<ConcludeSkill>(model, &ConcludeTask { asked, notes: vec![note] }).await?,
     ])
 }
 
@@ -75,6 +124,16 @@ async fn tried<S: Skill>(model: &dyn ChatModel, input: &S::Input) -> Result<Tria
 fn found(name: &str, text: &str) -> FoundPassage {
     let passage = PassageId::of(&[name.as_bytes()]);
     FoundPassage { passage, name: name.to_owned(), text: text.to_owned(), reached_by: None }
+}
+
+fn reported() -> ReportTask {
+    let sentence = |name: &str, text: &str| (PassageId::of(&[name.as_bytes()]), 0, text.to_owned());
+    ReportTask {
+        entities: vec!["Heron Bridge (place)".to_owned(), "Ada Lorne (person)".to_owned()],
+        relations: vec!["Ada Lorne – Heron Bridge".to_owned()],
+        parts: Vec::new(),
+        sentences: vec![sentence("Heron Bridge", BRIDGE), sentence("Ada Lorne", BUILDER)],
+    }
 }
 
 fn generated() -> GenerateTask {

@@ -1,5 +1,6 @@
 //! What a store offers to a query: one version of an index, read from wherever it lies.
 
+mod hierarchy_ids;
 mod replies;
 
 use std::collections::BTreeSet;
@@ -11,10 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathEnd, PathOptions, PathsFound, Span};
 use crate::error::Result;
-use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::descriptions::Descriptions;
+use crate::graph::hierarchy::Hierarchy;
+use crate::graph::ordinal::{
+    DocumentOrdinal, EntityOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+};
 use crate::graph::packed::PassageGraph;
+use crate::graph::resolution::Resolution;
 pub use crate::graph::vectors::Vectors;
+use crate::text::as_written;
 pub use crate::text::terms;
+pub(crate) use hierarchy_ids::{community_ids, summary_ids};
 pub use replies::ReplyStore;
 
 /// A field with its own statistics: how many texts there are and how long they are.
@@ -97,6 +105,21 @@ pub trait GraphReader: Send + Sync {
 
     /// Returns the structure.
     fn graph(&self) -> PassageGraph<'_>;
+
+    /// Returns the hierarchy over its entities, where it is at hand.
+    fn hierarchy(&self) -> Option<Hierarchy<'_>> {
+        None
+    }
+
+    /// Returns what a model says of its entities and relations, where one was asked and that is at hand.
+    fn descriptions(&self) -> Option<Descriptions<'_>> {
+        None
+    }
+
+    /// Returns what its names stand for, where it is at hand; where it is not, each is an entity of its own.
+    fn resolution(&self) -> Option<Resolution<'_>> {
+        None
+    }
 
     /// Returns the vectors of a field, one a passage, sentence or in-coming question, by ordinal.
     ///
@@ -190,6 +213,38 @@ pub fn documents(reader: &dyn GraphReader, passages: &BTreeSet<PassageId>) -> Re
     asked.map(|(document, id)| Ok((id, reader.document(document)?))).collect()
 }
 
+/// Returns the passage of a sentence, and the sentence as a span in its text; no span where the passage has no such
+/// sentence.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(crate) fn sentence(reader: &dyn GraphReader, sentence: SentenceOrdinal) -> Result<(PassageText, Option<Span>)> {
+    let graph = reader.graph();
+    let passage = graph.sentence_passage[sentence];
+    let text = reader.passage(passage)?;
+    let first = graph.passage_sentences.of(passage).range().start;
+    let span = sentence.index().checked_sub(first).and_then(|number| text.sentences.get(number)).copied();
+    Ok((text, span))
+}
+
+/// Returns how an entity is written in the title of the first document that bears its name and writes it.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(crate) fn written_in_title(reader: &dyn GraphReader, entity: EntityOrdinal) -> Result<Option<String>> {
+    let graph = reader.graph();
+    let name = graph.entity_name(entity);
+    for bearer in graph.entity_bearers.of(entity) {
+        let title = reader.document(graph.bearer_document[bearer])?.title;
+        if let Some(written) = title.as_deref().and_then(|title| as_written(title, name)) {
+            return Ok(Some(written.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
 /// Returns the mean of counts; 0 of none.
 pub(crate) fn mean(counts: &[u32]) -> f32 {
     counts.iter().map(|count| u64::from(*count)).sum::<u64>() as f32 / counts.len().max(1) as f32
@@ -230,7 +285,8 @@ pub struct Wanted<'a> {
     pub filter: Option<&'a (dyn Fn(&DocumentText) -> bool + Sync)>,
     /// Whether it enters by question edges too.
     pub by_edges: bool,
-    /// Along what it is followed.
+    /// Along what it is followed. Without question edges here or above, no in-coming question is compared, and none has
+    /// a vector.
     pub follow: Follow,
     /// Passages that are asked for.
     pub top_k: usize,

@@ -8,11 +8,12 @@ use std::fmt::Display;
 #[must_use]
 pub(crate) fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
-    match noun.strip_suffix('y') {
-        _ if count == "1" => format!("1 {noun}"),
-        Some(stem) => format!("{count} {stem}ies"),
-        None => format!("{count} {noun}s"),
-    }
+    if count == "1" { format!("1 {noun}") } else { format!("{count} {}", plural(noun)) }
+}
+
+/// Returns the plural of a noun.
+pub(crate) fn plural(noun: &str) -> String {
+    noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::lexicon::{is_linking_word, is_stop_word};
+use super::segments::is_unspaced;
 use super::words::{FoldedWords, Word};
 
 /// How strictly a name must be capitalized.
@@ -54,6 +57,72 @@ pub(crate) fn as_written<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let starts = 0..(folded.words.len() + 1).saturating_sub(count);
     let (first, last) = starts.map(|it| (it, it + count)).find(|(start, end)| folded.key(*start..*end) == name)?;
     text.get(folded.words.get(first)?.start..folded.words.get(last - 1)?.end)
+}
+
+/// A text in which names are looked for, one after the other.
+pub(crate) struct Places<'a> {
+    text: &'a str,
+    folded: FoldedWords<'a>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self { text, folded: FoldedWords::of(text) }
+    }
+
+    /// Returns the first `most` places where the text has a name, which is given by its folded words joined by one
+    /// space: as whole words, or, where none are and its script has no spaces between words, by the letters of
+    /// `written`.
+    pub(crate) fn of_name(&self, name: &str, written: &str, most: usize) -> Vec<Range<usize>> {
+        if name.is_empty() {
+            return Vec::new();
+        }
+        let (count, words) = (name.split(' ').count(), &self.folded.words);
+        let starts = 0..(words.len() + 1).saturating_sub(count);
+        let runs = starts.map(|it| it..it + count).filter(|run| self.folded.key(run.clone()) == name);
+        let whole = runs.filter_map(|run| Some(words.get(run.start)?.start..words.get(run.end - 1)?.end));
+        let whole: Vec<Range<usize>> = whole.take(most).collect();
+        if !whole.is_empty() || !written.contains(is_unspaced) {
+            return whole;
+        }
+        self.text.match_indices(written).map(|(at, it)| at..at + it.len()).take(most).collect()
+    }
+}
+
+/// Returns where `text` has some of `names`, each as its place in `names` and its bytes, in order: the longest at each
+/// place, without overlap. `names` are folded words joined by one space.
+#[must_use]
+pub(crate) fn standing_names(text: &str, names: &[&str]) -> Vec<(usize, Range<usize>)> {
+    let folded = FoldedWords::of(text);
+    let mut by_first: FxHashMap<&str, Vec<(usize, usize)>> = FxHashMap::default();
+    for (at, name) in names.iter().enumerate() {
+        let mut words = name.split(' ');
+        by_first.entry(words.next().unwrap_or_default()).or_default().push((at, 1 + words.count()));
+    }
+    let (mut found, mut index) = (Vec::new(), 0);
+    while index < folded.words.len() {
+        let begun = by_first.get(folded.word(index)).map_or(&[][..], Vec::as_slice);
+        let here = begun.iter().filter(|(at, count)| folded.key(index..index + count) == names[*at]);
+        let Some((at, count)) = here.max_by_key(|(_, count)| *count).copied() else {
+            index += 1;
+            continue;
+        };
+        let last = index + count - 1;
+        if let (Some(first), Some(last)) = (folded.words.get(index), folded.words.get(last)) {
+            found.push((at, first.start..last.end));
+        }
+        index = last + 1;
+    }
+    found
+}
+
+/// Returns every run of up to `words_max` words of a text, folded and joined by one space, as names are.
+#[must_use]
+pub(crate) fn folded_names(text: &str, words_max: usize) -> Vec<String> {
+    let folded = FoldedWords::of(text);
+    let count = folded.words.len();
+    let runs = (0..count).flat_map(|start| (start + 1..=count.min(start + words_max)).map(move |end| start..end));
+    runs.map(|run| folded.key(run).to_owned()).collect()
 }
 
 /// As [`find_names`]; calls `refused` with the words of names that are not capitalized as names are.
@@ -138,6 +207,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_found_as_whole_words_or_by_its_letters_where_words_have_no_spaces() {
+        let places = |text: &str, written: &str| {
+            let key = super::super::words::tokens(written).join(" ");
+            let found = Places::of(text).of_name(&key, written, 2);
+            found.into_iter().map(|it| text[it].to_owned()).collect::<Vec<String>>()
+        };
+        assert_eq!(places("Ada LORNE, née Reed; Ada Lorne.", "Ada Lorne"), ["Ada LORNE", "Ada Lorne"]);
+        assert_eq!(places("ada ada ada", "Ada"), ["ada", "ada"]);
+        assert_eq!(places("艾达于1801年在东城建造了水磨。", "东城"), ["东城"]);
+        for (text, name) in [("Adalbert", "Ada"), ("", "Ada"), ("Ada", ""), ("Ada", "Ada Lorne"), ("水磨", "东城")]
+        {
+            assert_eq!(places(text, name), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
     fn the_longest_name_is_found_where_it_is_capitalized() {
         check("Boso the Elder, Bôso and boso.", NameRule::Text, &["Boso the Elder", "Bôso"]);
         check("Boso the elder", NameRule::Text, &["Boso"]);
@@ -147,6 +232,16 @@ mod tests {
         check("is boso the elder dead", NameRule::Question, &["boso the elder"]);
         check("WHO is It", NameRule::Question, &["WHO is It"]);
         check("", NameRule::Text, &[]);
+    }
+
+    #[test]
+    fn each_place_of_some_names_is_found_once_with_the_longest() {
+        let names = ["lund", "ada lund", "pale hill"];
+        let text = "Ada Lund of Pale Hill; Lund, Ada.";
+        let found = standing_names(text, &names);
+        let found: Vec<(usize, &str)> = found.into_iter().map(|(at, span)| (at, &text[span])).collect();
+        assert_eq!(found, [(1, "Ada Lund"), (2, "Pale Hill"), (0, "Lund")]);
+        assert_eq!(standing_names("", &names), []);
     }
 
     #[test]

@@ -62,6 +62,9 @@ pub(crate) const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// The days of a week, folded.
+pub(crate) const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 /// Returns whether a folded word says too little to search by.
 #[must_use]
 pub(crate) fn is_stop_word(word: &str) -> bool {

@@ -60,8 +60,47 @@ const fn tokens_of_letter(letter: char) -> f64 {
         '\u{600}'..='\u{6FF}' => 0.33,
         '\u{1200}'..='\u{139F}' => 2.25,
         '\u{3040}'..='\u{30FF}' => 0.85,
-        '\u{3400}'..='\u{9FFF}' => 0.82,
+        '\u{3400}'..='\u{9FFF}' => 0.9,
         '\u{AC00}'..='\u{D7AF}' => 0.75,
+        _ => 1.0,
+    }
+}
+
+/// Returns how many times as many tokens a model takes for something in the language of a text as for the same in
+/// English: by the tokens of the letters of its script, and by how many of them say the same. Of languages in Latin
+/// letters, those are told by letters that English does not have.
+pub(crate) fn tokens_to_english(text: &str) -> f64 {
+    let (mut english, mut tokens, mut latin, mut accented) = (0.0, 0.0, 0_u32, 0_u32);
+    for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
+        if letter <= LATIN_LAST {
+            latin += 1;
+            accented += u32::from(!letter.is_ascii());
+        } else {
+            english += english_letters(letter);
+            tokens += tokens_of_letter(letter);
+        }
+    }
+    let of_latin = if accented * ACCENTED_SHARE >= latin.max(1) { OTHER_LATIN } else { 1.0 };
+    english += f64::from(latin);
+    tokens += f64::from(latin) * of_latin * TOKENS_OF_ENGLISH_LETTER;
+    if english > 0.0 { tokens / (english * TOKENS_OF_ENGLISH_LETTER) } else { 1.0 }
+}
+
+/// Tokens of a letter of English, in the mean.
+const TOKENS_OF_ENGLISH_LETTER: f64 = 0.25;
+/// One letter in so many that English does not have tells another language.
+const ACCENTED_SHARE: u32 = 100;
+/// How many times as many tokens other languages in Latin letters take as English, in the mean.
+const OTHER_LATIN: f64 = 1.25;
+
+/// Returns how many letters English says with what this one says, in the mean of its script.
+const fn english_letters(letter: char) -> f64 {
+    match letter {
+        '\u{400}'..='\u{52F}' => 0.9,
+        '\u{5D0}'..='\u{5EA}' | '\u{600}'..='\u{6FF}' => 1.1,
+        '\u{1200}'..='\u{139F}' => 2.0,
+        '\u{3040}'..='\u{30FF}' | '\u{AC00}'..='\u{D7AF}' => 1.9,
+        '\u{3400}'..='\u{9FFF}' => 3.0,
         _ => 1.0,
     }
 }
@@ -106,6 +145,66 @@ mod tests {
             let (said, due) = (model_tokens(text), tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len());
             let off = said as f64 / due as f64 - 1.0;
             assert!(off.abs() <= 0.15, "{kind}: {said} said, {due} taken, {off:+.3}");
+        }
+    }
+    /// The same said in some languages: a passage, and questions about it as JSON.
+    const PARALLEL: [(&str, &str, &str); 9] = [
+        (
+            "English",
+            "Ada Lorne was born in Vell in 1801. Her uncle taught her, and she built the mill at the river.",
+            r#"{"question": "Who built the mill at the river?", "keywords": ["mill", "river"]}"#,
+        ),
+        (
+            "German",
+            "Ada Lorne wurde 1801 in Vell geboren. Ihr Onkel unterrichtete sie, und sie baute die Mühle am Fluss.",
+            r#"{"question": "Wer baute die Mühle am Fluss?", "keywords": ["Mühle", "Fluss"]}"#,
+        ),
+        (
+            "Russian",
+            "Ада Лорн родилась в Велле в 1801 году. Её учил дядя, и она построила мельницу у реки.",
+            r#"{"question": "Кто построил мельницу у реки?", "keywords": ["мельница", "река"]}"#,
+        ),
+        (
+            "Chinese",
+            "艾达·洛恩于1801年出生在维尔。她的叔叔教导她，她在河边建造了磨坊。",
+            r#"{"question": "谁在河边建造了磨坊？", "keywords": ["磨坊", "河"]}"#,
+        ),
+        (
+            "traditional Chinese",
+            "艾達·洛恩於1801年出生在維爾。她的叔叔教導她，她在河邊建造了磨坊。",
+            r#"{"question": "誰在河邊建造了磨坊？", "keywords": ["磨坊", "河"]}"#,
+        ),
+        (
+            "Japanese",
+            "エイダ・ローンは1801年にヴェルで生まれた。叔父が彼女を教え、彼女は川のそばに水車小屋を建てた。",
+            r#"{"question": "川のそばに水車小屋を建てたのは誰ですか？", "keywords": ["水車小屋", "川"]}"#,
+        ),
+        (
+            "Korean",
+            "에이다 론은 1801년 벨에서 태어났다. 삼촌이 그녀를 가르쳤고, 그녀는 강가에 방앗간을 지었다.",
+            r#"{"question": "강가에 방앗간을 지은 사람은 누구인가?", "keywords": ["방앗간", "강"]}"#,
+        ),
+        (
+            "Arabic",
+            "ولدت آدا لورن في فيل عام 1801. علمها عمها، وبنت الطاحونة عند النهر.",
+            r#"{"question": "من بنى الطاحونة عند النهر؟", "keywords": ["طاحونة", "نهر"]}"#,
+        ),
+        (
+            "Amharic",
+            "አዳ ሎርን በ1801 በቬል ተወለደች። አጎቷ አስተማራት፤ እሷም በወንዙ አጠገብ ወፍጮውን ሠራች።",
+            r#"{"question": "በወንዙ አጠገብ ወፍጮውን የሠራው ማን ነው?", "keywords": ["ወፍጮ", "ወንዝ"]}"#,
+        ),
+    ];
+
+    #[test]
+    fn questions_in_any_language_are_taken_for_about_as_many_tokens_as_they_have() {
+        let due = |text: &str| tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as f64;
+        let english = due(PARALLEL[0].2);
+        for (language, passage, questions) in PARALLEL {
+            // Two thirds are said in the language, the rest is JSON.
+            let said = english * (1.0 + 2.0 * tokens_to_english(passage)) / 3.0;
+            let off = said / due(questions) - 1.0;
+            assert!(off.abs() <= 0.3, "{language}: {off:+.2}");
         }
     }
 }

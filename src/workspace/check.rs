@@ -184,6 +184,7 @@ impl Workspace {
 /// Returns what a version counts otherwise than it has it.
 fn counts(snapshot: &Snapshot) -> Vec<String> {
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
+    let hierarchy = snapshot.hierarchy().map(|it| it.counts()).unwrap_or_default();
     let titled = graph.documents().filter(|it| snapshot.document(*it).is_ok_and(|it| it.title.is_some()));
     let pairs = [
         ("documents", graph.document_count() as u64, counts.documents),
@@ -195,6 +196,13 @@ fn counts(snapshot: &Snapshot) -> Vec<String> {
         ("edges", graph.edge_target.len() as u64, counts.edges),
         ("entities", graph.entity_name_ends.len() as u64, counts.entities),
         ("mentions", graph.mention_entity.len() as u64, counts.mentions),
+        ("relations", hierarchy.relations, counts.hierarchy.relations),
+        ("communities", hierarchy.communities, counts.hierarchy.communities),
+        ("levels of communities", hierarchy.levels, counts.hierarchy.levels),
+        ("entities in communities", hierarchy.members, counts.hierarchy.members),
+        ("summary entities", hierarchy.summaries, counts.hierarchy.summaries),
+        ("layers", hierarchy.layers, counts.hierarchy.layers),
+        ("places in summary entities", hierarchy.memberships, counts.hierarchy.memberships),
     ];
     let wrong = pairs.into_iter().filter(|(_, has, says)| has != says);
     wrong.map(|(what, has, says)| format!("{what}: {has}, and {says} are counted")).collect()

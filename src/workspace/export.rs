@@ -1,12 +1,15 @@
 //! A version as sorted JSON lines: equal indexes give equal lines, whatever made them and in which order.
 
+mod descriptions;
+mod hierarchy;
+
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::json;
 
 use super::Snapshot;
-use crate::domain::{EdgeId, Passage, PseudoQuery};
+use crate::domain::{EdgeId, Origin, Passage, PseudoQuery};
 use crate::domain::{EntityId, Keywords, PassageId, QuestionEdge, QuestionId, QuestionKind};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{
@@ -14,10 +17,11 @@ use crate::graph::ordinal::{
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{DocumentText, GraphReader as _};
+pub(crate) use hierarchy::{Community, Member, Membership, Relation, SentencePlace, Summary};
 
 impl Snapshot {
-    /// Returns the documents, passages, questions, mentions and edges of this version, one JSON object each under the
-    /// name of its kind, sorted.
+    /// Returns the documents, passages, questions, mentions and edges of this version and the hierarchy over its
+    /// entities, one JSON object each under the name of its kind, sorted.
     ///
     /// # Errors
     ///
@@ -34,12 +38,14 @@ impl Snapshot {
         for question in self.outgoing_passages().ordinals() {
             lines.push("question", &self.outgoing_question(graph, question))?;
         }
+        self.export_descriptions(&mut lines)?;
         for passage in graph.passages() {
             self.export_mentions(graph, passage, &mut lines)?;
             for edge in graph.passage_edges.of(passage) {
                 lines.push("edge", &self.question_edge(graph, passage, edge))?;
             }
         }
+        self.export_hierarchy(&mut lines)?;
         Ok(lines.sorted())
     }
 
@@ -104,6 +110,7 @@ impl Snapshot {
                 name,
                 passage: id,
                 sentence: graph.mention_sentence[mention].0 - sentences.start as u32,
+                origin: self.descriptions().map(|it| it.mention_origin(mention)),
             };
             lines.push("mention", &mention)?;
         }
@@ -134,6 +141,9 @@ pub(crate) struct Mention<'a> {
     pub(crate) name: &'a str,
     pub(crate) passage: PassageId,
     pub(crate) sentence: u32,
+    /// Who found it, where a model was asked too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<Origin>,
 }
 
 fn keywords(graph: PassageGraph<'_>, numbers: &[KeywordOrdinal]) -> Keywords {

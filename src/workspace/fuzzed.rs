@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::FileAccess;
-use super::graph_file::GraphFile;
+use super::graph_file::{GraphFile, HierarchyFile};
 use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
@@ -18,21 +18,23 @@ use crate::store::VectorField;
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
-/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin` or `vectors.bin`, by a number, and reads what it
-/// holds; returns whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as
-/// `counts` says. Its checksum is right, whatever it holds.
+/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin` or `hierarchy.bin`, by a number, and
+/// reads what it holds; returns whether it is one with as many documents, passages, sentences, in-coming and out-coming
+/// questions as `counts` says. A hierarchy knows no documents: the first number is that of entities. The checksum of
+/// the file is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
     let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
     let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
-    match kind % 3 {
+    match kind % 4 {
         0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
             TextsFile::open(&file, counts).is_ok_and(|file| read(&file, counts))
         }
+        3 => HierarchyFile::open(&file, documents, sentences).is_ok_and(|file| climb(&file, documents, sentences)),
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];
             let read = fields.map(|field| file.vectors(field));
@@ -67,6 +69,31 @@ fn walk(file: &GraphFile) -> bool {
         }
     }
     true
+}
+
+/// Follows relations, communities and layers, as whoever reads them does: without looking.
+fn climb(file: &HierarchyFile, entities: usize, sentences: usize) -> bool {
+    let hierarchy = file.hierarchy();
+    for ([from, to], _, said) in hierarchy.relations() {
+        assert!(from.index() < entities && to.index() < entities);
+        assert!(said.is_none_or(|said| said.index() < sentences));
+    }
+    for community in hierarchy.communities() {
+        assert!(hierarchy.parent(community).is_none_or(|parent| parent < community));
+        assert!(hierarchy.members(community).iter().all(|member| member.index() < entities));
+        assert!(hierarchy.findings(community).iter().all(|finding| finding.index() < sentences));
+        assert!(hierarchy.title(community).len() <= hierarchy.community_titles.len());
+    }
+    for summary in hierarchy.summaries() {
+        let below = if hierarchy.summary_layer[summary] == 1 { entities } else { summary.index() };
+        assert!(hierarchy.summarized(summary).all(|(member, _)| (member as usize) < below));
+        assert!(hierarchy.sentences(summary).iter().all(|sentence| sentence.index() < sentences));
+        assert!(hierarchy.summary_name(summary).len() <= hierarchy.summary_names.len());
+    }
+    let counts = hierarchy.counts();
+    let smallest = hierarchy.smallest_communities();
+    let layers = (1..=counts.layers as u32).map(|layer| hierarchy.sparsity(layer, entities));
+    smallest.len() <= entities && layers.count() as u64 == counts.layers
 }
 
 fn read(file: &TextsFile, counts: TextCounts) -> bool {

@@ -1,6 +1,6 @@
-//! `graph.bin`: the packed graph, mapped.
+//! `graph.bin`, `resolution.bin`, `hierarchy.bin` and `descriptions.bin`: packed arrays, mapped.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,45 +9,154 @@ use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
+use crate::graph::descriptions::{Descriptions, PackedDescriptions};
+use crate::graph::hierarchy::{Hierarchy, PackedHierarchy};
 use crate::graph::packed::{PackedGraph, PassageGraph};
+use crate::graph::resolution::{PackedResolution, Resolution};
+
+/// An array, and the rule that it breaks.
+type Broken = (&'static str, &'static str);
 
 /// Writes `graph.bin`, of a graph whose edges name `outgoing` out-coming questions.
 pub(super) fn write(path: &Path, graph: &PackedGraph, outgoing: usize) -> Result<Stamp> {
-    graph
-        .view()
-        .check(outgoing)
-        .map_err(|(section, rule)| Error::Internal(format!("the packed graph is wrong: `{section}` {rule}")))?;
-    let parts: Vec<_> = graph.sections().into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
+    write_arrays(path, &graph.sections(), graph.view().check(outgoing))
+}
+
+/// Writes `hierarchy.bin`, which belongs to a graph.
+pub(super) fn write_hierarchy(path: &Path, hierarchy: &PackedHierarchy, graph: &PackedGraph) -> Result<Stamp> {
+    let (entities, sentences) = (graph.entity_name_ends.len(), graph.sentence_passage.len());
+    write_arrays(path, &hierarchy.sections(), hierarchy.view().check(entities, sentences))
+}
+
+/// Writes `descriptions.bin`, which belongs to a graph and the hierarchy over it.
+pub(super) fn write_descriptions(
+    path: &Path,
+    descriptions: &PackedDescriptions,
+    graph: &PackedGraph,
+    hierarchy: &PackedHierarchy,
+) -> Result<Stamp> {
+    let check = descriptions.view().check(&graph.view(), &hierarchy.view());
+    write_arrays(path, &descriptions.sections(), check)
+}
+
+/// Writes `resolution.bin`, which belongs to a graph.
+pub(super) fn write_resolution(path: &Path, resolution: &PackedResolution, graph: &PackedGraph) -> Result<Stamp> {
+    let check = check_resolution(&resolution.view(), &graph.view());
+    write_arrays(path, &resolution.sections(), check)
+}
+
+fn check_resolution(resolution: &Resolution<'_>, graph: &PassageGraph<'_>) -> Result<(), Broken> {
+    resolution.check(graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count())
+}
+
+fn write_arrays(path: &Path, arrays: &[(&'static str, &[u8])], check: Result<(), Broken>) -> Result<Stamp> {
+    check.map_err(|(section, rule)| Error::Internal(format!("a packed array is wrong: `{section}` {rule}")))?;
+    let parts: Vec<_> = arrays.iter().map(|(name, bytes)| (*name, Contents::Bytes(bytes))).collect();
     sections::write(path, &parts)
+}
+
+/// Arrays in a file. Their names are looked up when it is opened.
+#[derive(Debug)]
+struct Arrays {
+    sections: Sections,
+    /// Where they lie, in the order of their names.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Arrays {
+    fn open(file: &Arc<HeldFile>, names: &[&'static str]) -> Result<Self> {
+        let sections = Sections::of(file)?;
+        let range = |name: &&'static str| sections.range(name).ok_or_else(|| missing(&sections, name));
+        let ranges = names.iter().map(range).collect::<Result<_>>()?;
+        Ok(Self { sections, ranges })
+    }
+
+    /// Returns the arrays one after the other, whatever name is asked for.
+    fn in_order<'a>(&'a self) -> impl Fn(&str) -> Option<&'a [u8]> + 'a {
+        let next = Cell::new(0);
+        move |_| Some(self.sections.at(self.ranges.get(next.replace(next.get() + 1))?.clone()))
+    }
+
+    /// Returns the error where arrays are not whole, or break a rule.
+    fn check(&self, check: Result<Result<(), Broken>, &'static str>) -> Result<()> {
+        let check = check.map_err(|name| missing(&self.sections, name))?;
+        check.map_err(|(section, rule)| self.sections.corrupt(format!("`{section}` {rule}")))
+    }
+}
+
+fn missing(sections: &Sections, name: &str) -> Error {
+    sections.corrupt(format!("it has no whole section `{name}`"))
 }
 
 /// The packed graph of a version, mapped and checked.
 #[derive(Debug)]
-pub(super) struct GraphFile {
-    sections: Sections,
-    /// Where the arrays lie, in the order in which [`PassageGraph::from_sections`] asks for them.
-    ranges: Vec<Range<usize>>,
-}
+pub(super) struct GraphFile(Arrays);
 
 impl GraphFile {
     /// Opens the file, of a graph whose edges name `outgoing` out-coming questions.
     pub(super) fn open(file: &Arc<HeldFile>, outgoing: usize) -> Result<Self> {
-        let sections = Sections::of(file)?;
-        let ranges = RefCell::new(Vec::new());
-        let asked = PassageGraph::from_sections(|name| {
-            let range = sections.range(name)?;
-            ranges.borrow_mut().push(range.clone());
-            Some(sections.at(range))
-        });
-        let graph = asked.map_err(|name| sections.corrupt(format!("it has no whole section `{name}`")))?;
-        graph.check(outgoing).map_err(|(section, rule)| sections.corrupt(format!("`{section}` {rule}")))?;
-        Ok(Self { ranges: ranges.into_inner(), sections })
+        let arrays = Arrays::open(file, PassageGraph::NAMES)?;
+        arrays.check(PassageGraph::from_sections(arrays.in_order()).map(|graph| graph.check(outgoing)))?;
+        Ok(Self(arrays))
     }
 
-    /// Returns the graph. Names were looked up when it was opened; this only borrows.
+    /// Returns the graph; this only borrows.
     pub(super) fn graph(&self) -> PassageGraph<'_> {
-        let next = Cell::new(0);
-        let section = |_: &str| Some(self.sections.at(self.ranges.get(next.replace(next.get() + 1))?.clone()));
-        PassageGraph::from_sections(section).unwrap_or_default()
+        PassageGraph::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// The hierarchy of a version, mapped and checked.
+#[derive(Debug)]
+pub(super) struct HierarchyFile(Arrays);
+
+impl HierarchyFile {
+    /// Opens the file, which belongs to a graph of so many `entities` and `sentences`.
+    pub(super) fn open(file: &Arc<HeldFile>, entities: usize, sentences: usize) -> Result<Self> {
+        let arrays = Arrays::open(file, Hierarchy::NAMES)?;
+        let check = |hierarchy: Hierarchy<'_>| hierarchy.check(entities, sentences);
+        arrays.check(Hierarchy::from_sections(arrays.in_order()).map(check))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the hierarchy; this only borrows.
+    pub(super) fn hierarchy(&self) -> Hierarchy<'_> {
+        Hierarchy::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// What a model says of the entities and relations of a version, mapped and checked.
+#[derive(Debug)]
+pub(super) struct DescriptionsFile(Arrays);
+
+impl DescriptionsFile {
+    /// Opens the file, which belongs to a graph and the hierarchy over it.
+    pub(super) fn open(file: &Arc<HeldFile>, graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Result<Self> {
+        let arrays = Arrays::open(file, Descriptions::NAMES)?;
+        arrays.check(Descriptions::from_sections(arrays.in_order()).map(|it| it.check(graph, hierarchy)))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the descriptions; this only borrows.
+    pub(super) fn descriptions(&self) -> Descriptions<'_> {
+        Descriptions::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// What the names of a version stand for, mapped and checked.
+#[derive(Debug)]
+pub(super) struct ResolutionFile(Arrays);
+
+impl ResolutionFile {
+    /// Opens the file, which belongs to a graph.
+    pub(super) fn open(file: &Arc<HeldFile>, graph: &PassageGraph<'_>) -> Result<Self> {
+        let arrays = Arrays::open(file, Resolution::NAMES)?;
+        arrays.check(Resolution::from_sections(arrays.in_order()).map(|it| check_resolution(&it, graph)))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the resolution; this only borrows.
+    pub(super) fn resolution(&self) -> Resolution<'_> {
+        Resolution::from_sections(self.0.in_order()).unwrap_or_default()
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::graph_file::GraphFile;
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
 use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
@@ -12,11 +12,17 @@ use super::text_index::TextIndex;
 use super::vectors::VectorsFile;
 use super::version_files::{HeldFile, VersionFiles};
 use super::versions::expect_folders;
-use super::{FileAccess, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, VECTORS, Workspace, version_folder};
+use super::{
+    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, VECTORS, Workspace,
+    version_folder,
+};
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::graph::descriptions::PackedDescriptions;
+use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::packed::PassageGraph;
+use crate::graph::resolution::PackedResolution;
 use crate::store::{VectorField, Vectors};
 
 /// The last version of an index, part by part. What is damaged is not there.
@@ -51,6 +57,42 @@ impl LastVersion {
     #[must_use]
     pub fn graph(&self) -> Option<PassageGraph<'_>> {
         self.graph.get_or_init(|| intact(self.open_graph())).as_ref().map(GraphFile::graph)
+    }
+
+    /// Returns the hierarchy over the entities of its graph.
+    #[must_use]
+    pub fn hierarchy(&self) -> Option<PackedHierarchy> {
+        let graph = self.graph()?;
+        let open = || {
+            let file = self.held(HIERARCHY)?;
+            file.check()?;
+            HierarchyFile::open(&file, graph.entity_name_ends.len(), graph.sentence_count())
+        };
+        intact(open()).map(|file| file.hierarchy().to_packed())
+    }
+
+    /// Returns what a model says of the entities and relations of its graph and hierarchy.
+    #[must_use]
+    pub fn descriptions(&self) -> Option<PackedDescriptions> {
+        let (graph, hierarchy) = (self.graph()?, self.hierarchy()?);
+        let open = || {
+            let file = self.held(DESCRIPTIONS)?;
+            file.check()?;
+            DescriptionsFile::open(&file, &graph, &hierarchy.view())
+        };
+        intact(open()).map(|file| file.descriptions().to_packed())
+    }
+
+    /// Returns what the names of its graph stand for.
+    #[must_use]
+    pub fn resolution(&self) -> Option<PackedResolution> {
+        let graph = self.graph()?;
+        let open = || {
+            let file = self.held(RESOLUTION)?;
+            file.check()?;
+            ResolutionFile::open(&file, &graph)
+        };
+        intact(open()).map(|file| file.resolution().to_packed())
     }
 
     /// Returns the vectors of a field.

@@ -1,4 +1,4 @@
-//! A folder that is an index. Its records are the system of record; beside them lie the files of its versions, which
+//! A folder that is an index. Its records are the system of record; next to them are the files of its versions, which
 //! are derived from the records, immutable, and replaced as a whole.
 //!
 //! ```text
@@ -6,11 +6,12 @@
 //! DIR/lock                 held by the one writer
 //! DIR/replies.db           replies of language models that were paid for; only where one was asked
 //! DIR/vectors.part         vectors of a version that is not written yet; only while it is made, or was broken off
-//! DIR/versions/7/          files of version 7: graph.bin, texts.bin, vectors.bin, text/{passages,sentences}/
+//! DIR/versions/7/          files of version 7: graph.bin, hierarchy.bin, texts.bin, vectors.bin,
+//!                          text/{passages,sentences}/, and descriptions.bin where a model found entities
 //! ```
 //!
-//! Any number of processes read the last finished version while one writes the next. A reader maps the files and lets
-//! the records go, so that nothing a later run does can reach it.
+//! Any number of processes read the last finished version while one writes the next. A reader maps the files and closes
+//! the records, so no later run can affect it.
 
 mod check;
 mod contained;
@@ -43,7 +44,7 @@ use std::path::{Path, PathBuf};
 
 pub use check::{IndexCheck, IndexFinding};
 pub(crate) use contained::is_contained;
-pub(crate) use export::{CanonicalLines, Mention};
+pub(crate) use export::{CanonicalLines, Community, Member, Membership, Mention, Relation, SentencePlace, Summary};
 pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
 pub(crate) use fuzzed::open_file;
@@ -53,7 +54,8 @@ pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
-    DocumentUnit, Manifest, PassageUnit, Records, StageMark, StageMarks, StoredDocument, WrittenQuestions,
+    DocumentUnit, Manifest, ModelStage, PassageUnit, ProposedTypes, Records, StageMark, StageMarks, StoredDocument,
+    StoredReport, WrittenExtraction, WrittenQuestions, WrittenReport,
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
@@ -67,7 +69,7 @@ use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 5;
+pub const INDEX_FORMAT: u32 = 6;
 /// The oldest format that is still read: the first writer that opens such an index brings it to [`INDEX_FORMAT`].
 pub const INDEX_FORMAT_MIN: u32 = 3;
 
@@ -77,6 +79,9 @@ const LOCK: &str = "lock";
 const REPLIES: &str = "replies.db";
 const FRESH_VECTORS: &str = "vectors.part";
 const GRAPH: &str = "graph.bin";
+const HIERARCHY: &str = "hierarchy.bin";
+const DESCRIPTIONS: &str = "descriptions.bin";
+const RESOLUTION: &str = "resolution.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
 /// The folder of the lexical fields.
@@ -89,11 +94,11 @@ const OPEN_ATTEMPTS_MAX: usize = 4;
 /// How the files of a version are held while it is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileAccess {
-    /// Mapped where they lie on a disk of this machine, else read. A mapped file that another program cuts while it is
-    /// open ends the process by SIGBUS; it takes no memory that others could not have.
+    /// Mapped if they are on a local disk, otherwise read. If another program truncates a mapped file while it is open,
+    /// SIGBUS ends the process. Mapped files take no memory that others could not have.
     #[default]
     Auto,
-    /// Read into memory when the version is opened. Whatever becomes of the files after that, an open version stays.
+    /// Read into memory when the version is opened. Later changes to the files do not affect an open version.
     Read,
 }
 
@@ -107,13 +112,13 @@ pub struct WorkspaceOptions {
 }
 
 impl WorkspaceOptions {
-    /// Returns what an index is pinned to that these performers fill.
+    /// Returns the pin of an index that these performers fill.
     #[must_use]
     pub fn of(performers: &Performers) -> Self {
         Self::of_embedder(performers.embedder.as_ref())
     }
 
-    /// Returns what an index is pinned to whose vectors `embedder` makes.
+    /// Returns the pin of an index whose vectors `embedder` makes.
     #[must_use]
     pub fn of_embedder(embedder: &dyn Embedder) -> Self {
         Self { embedder: embedder.name().to_owned(), dimension: embedder.dimension() }
@@ -130,18 +135,18 @@ impl WorkspaceOptions {
     }
 }
 
-/// Where an index stands.
+/// The state of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
     /// The last finished version.
     pub version: Option<IndexVersion>,
-    /// When it was made, as the run that made it said.
+    /// When it was made, according to the run that made it.
     pub created_at: Option<String>,
-    /// What it holds.
+    /// The counts of that version.
     pub counts: Counts,
     /// The collection that it is an index of.
     pub collection: CollectionId,
-    /// Format of the index: that of this program, or an older one that the next run brings to it.
+    /// Format of the index: that of this program, or an older one that the next run upgrades.
     pub format: u32,
     /// Name of the embedder that it is pinned to.
     pub embedder: String,
@@ -153,13 +158,21 @@ pub struct Status {
     pub units_pending: u64,
     /// Units that failed.
     pub units_failed: u64,
-    /// Passages that a language model was asked about.
+    /// Passages about which a language model was asked.
     pub questions: WrittenCounts,
-    /// Passages for which it gave nothing that can be used, and why.
+    /// Passages for which it gave nothing usable, and why.
     pub unwritten: Vec<Skip>,
+    /// Passages whose entities a language model was asked for.
+    pub entities: WrittenCounts,
+    /// Passages for which it gave nothing usable, and why.
+    pub unextracted: Vec<Skip>,
+    /// Topics about which a language model was asked for a report.
+    pub reports: WrittenCounts,
+    /// Topics for which it gave nothing usable, and why.
+    pub unreported: Vec<Skip>,
     /// What was spent on models to make the index, by model.
     pub spending: Vec<(String, Spent)>,
-    /// Whether documents came, changed or went since the version was made.
+    /// Whether documents were added, changed or removed since the version was made.
     pub is_changed: bool,
     /// Documents of each media type.
     pub media_types: BTreeMap<String, u64>,
@@ -230,7 +243,7 @@ impl Workspace {
         Ok(Self { path: path.to_owned(), access: FileAccess::default() })
     }
 
-    /// Returns the same index, whose versions are held as `access` says.
+    /// Returns the same index, whose files are accessed as `access` says.
     #[must_use]
     pub fn with_file_access(self, access: FileAccess) -> Self {
         Self { access, ..self }
@@ -285,8 +298,8 @@ impl Workspace {
         Ok(self.records()?.manifest()?.embedder)
     }
 
-    /// Returns where the model of the embedder was when the index was made, if it has one: as whoever made the index
-    /// says. Nothing of it can be used but what the caller has [`Confirmed`](crate::embed::Confirmed).
+    /// Returns where the model of the embedder was when the index was made, if it has one, according to whoever made
+    /// the index. Only what the caller has [`Confirmed`](crate::embed::Confirmed) can be used.
     ///
     /// # Errors
     ///
@@ -304,7 +317,7 @@ impl Workspace {
         Records::open_to_read(&self.path.join(RECORDS))
     }
 
-    /// Returns where the index stands.
+    /// Returns the state of the index.
     ///
     /// # Errors
     ///
@@ -329,8 +342,12 @@ impl Workspace {
             units_done: units.done,
             units_pending: units.pending,
             units_failed: units.failed,
-            questions: records.written_counts()?,
-            unwritten: records.unwritten_reasons()?,
+            questions: records.written_counts(ModelStage::Questions)?,
+            unwritten: records.unwritten_reasons(ModelStage::Questions)?,
+            entities: records.written_counts(ModelStage::Entities)?,
+            unextracted: records.unwritten_reasons(ModelStage::Entities)?,
+            reports: records.written_counts(ModelStage::Reports)?,
+            unreported: records.unreported_reasons()?,
             spending: records.spending()?,
             is_changed: manifest.is_changed,
             media_types: records.media_types()?,
@@ -402,7 +419,7 @@ fn not_an_index(path: &Path, reason: impl Into<String>) -> Error {
     Error::NotAnIndex { path: path.to_owned(), reason: reason.into() }
 }
 
-/// Checks that an index can be made in `path`: nothing is there but what a killed or damaged index leaves.
+/// Checks that an index can be made in `path`: nothing is there except remains of a killed or damaged index.
 fn check_is_free(path: &Path) -> Result<()> {
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,

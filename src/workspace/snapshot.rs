@@ -3,17 +3,20 @@
 
 use std::path::Path;
 
-use super::graph_file::GraphFile;
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
 use super::records::VersionRow;
 use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::VersionFiles;
-use super::{FileAccess, GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXTS, VECTORS};
-use crate::domain::{Counts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
+use super::{DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS};
+use crate::domain::{Counts, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
+use crate::graph::descriptions::Descriptions;
+use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Column, DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
+use crate::graph::resolution::Resolution;
 use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
 
 /// One version of a workspace, immutable and self-contained.
@@ -25,6 +28,12 @@ pub struct Snapshot {
     fingerprint: [u8; 32],
     files: VersionFiles,
     graph: GraphFile,
+    /// None of a version that was made before there were any.
+    hierarchy: Option<HierarchyFile>,
+    /// None where no model found anything.
+    descriptions: Option<DescriptionsFile>,
+    /// None of a version that was made before there was any.
+    resolution: Option<ResolutionFile>,
     texts: TextsFile,
     vectors: VectorsFile,
     passage_terms: TextIndex,
@@ -42,14 +51,28 @@ impl Snapshot {
             rayon::join(|| GraphFile::open(&file(GRAPH)?, counts.outgoing), || TextsFile::open(&file(TEXTS)?, counts));
         let (graph, texts) = (graph?, texts?);
         check_counts(&folder.join(GRAPH), &graph.graph(), counts)?;
+        let of = (graph.graph().entity_name_ends.len(), graph.graph().sentence_count());
+        let hierarchy = files.find(HIERARCHY).map(|file| HierarchyFile::open(&file, of.0, of.1)).transpose()?;
+        let described = hierarchy.as_ref().zip(files.find(DESCRIPTIONS));
+        let descriptions =
+            described.map(|(hierarchy, file)| DescriptionsFile::open(&file, &graph.graph(), &hierarchy.hierarchy()));
+        let resolution = files.find(RESOLUTION).map(|file| ResolutionFile::open(&file, &graph.graph())).transpose()?;
         let terms = |path, count| TextIndex::open(&folder.join(path), files.below(path), count);
+        let mut all_counts = row.counts;
+        if let Some(file) = hierarchy.as_ref().filter(|_| row.counts.hierarchy == HierarchyCounts::default()) {
+            // An earlier program did not count it.
+            all_counts.hierarchy = file.hierarchy().counts();
+        }
         let vector_counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
         Ok(Self {
             version: row.version,
-            counts: row.counts,
+            counts: all_counts,
             embedder: row.pin.embedder.clone(),
             fingerprint: fingerprint(row),
             graph,
+            hierarchy,
+            descriptions: descriptions.transpose()?,
+            resolution,
             texts,
             vectors: VectorsFile::open(&file(VECTORS)?, row.pin.dimension, vector_counts)?,
             passage_terms: terms(PASSAGE_TERMS, counts.passages)?,
@@ -166,6 +189,18 @@ impl GraphReader for Snapshot {
 
     fn graph(&self) -> PassageGraph<'_> {
         self.graph.graph()
+    }
+
+    fn hierarchy(&self) -> Option<Hierarchy<'_>> {
+        self.hierarchy.as_ref().map(HierarchyFile::hierarchy)
+    }
+
+    fn descriptions(&self) -> Option<Descriptions<'_>> {
+        self.descriptions.as_ref().map(DescriptionsFile::descriptions)
+    }
+
+    fn resolution(&self) -> Option<Resolution<'_>> {
+        self.resolution.as_ref().map(ResolutionFile::resolution)
     }
 
     fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, listed};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
+use crate::graph::resolution::PackedResolution;
 use crate::graph::vectors::QuantizedVectors;
 use crate::store::{GraphReader, TextField, VectorField};
 
@@ -36,7 +38,7 @@ pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> D
             sentences: vec![Span::from(0..text.len())],
         };
         start += text.len() + 1;
-        passages.push(PassageUnit { passage, questions, writer: None });
+        passages.push(PassageUnit { passage, questions, writer: None, extracted: None });
     }
     DocumentUnit {
         root: "/root".to_owned(),
@@ -148,6 +150,9 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
         .publish_version(&VersionParts {
             created_at: "2030-01-01T00:00:00Z",
             graph: &graph,
+            hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
+            descriptions: None,
+            resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &documents,
             originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
             passages: &passages,
@@ -271,6 +276,9 @@ fn an_index_without_documents_opens() {
     let parts = VersionParts {
         created_at: "then",
         graph: &PackedGraph::default(),
+        hierarchy: &PackedHierarchy::default(),
+        descriptions: None,
+        resolution: &PackedResolution::default(),
         documents: &[],
         originals: &[],
         passages: &[],
@@ -300,6 +308,9 @@ fn a_version_that_would_not_open_is_not_published() {
         writer.publish_version(&VersionParts {
             created_at: "then",
             graph,
+            hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
+            descriptions: None,
+            resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &[],
             originals: &[],
             passages: &[],

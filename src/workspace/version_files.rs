@@ -133,10 +133,15 @@ impl VersionFiles {
 
     /// Returns the file at `path` inside the folder.
     pub(super) fn file(&self, path: &str) -> Result<Arc<HeldFile>> {
-        self.files.get(path).map(Arc::clone).ok_or_else(|| Error::Corrupt {
+        self.find(path).ok_or_else(|| Error::Corrupt {
             path: self.folder.join(path),
             reason: "the records do not name it".to_owned(),
         })
+    }
+
+    /// Returns the file at `path` inside the folder, if the version has one.
+    pub(super) fn find(&self, path: &str) -> Option<Arc<HeldFile>> {
+        self.files.get(path).map(Arc::clone)
     }
 
     /// Returns the files below the folder at `path`, by their names there.

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{GRAPH, PASSAGE_TERMS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS};
+use super::{
+    DESCRIPTIONS, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
+};
 use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
 use crate::files::{self, Found};
@@ -54,7 +56,7 @@ impl VersionFile {
 }
 
 fn is_file_of_sections(name: &str) -> bool {
-    [GRAPH, TEXTS, VECTORS].iter().any(|ours| {
+    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, TEXTS, VECTORS].iter().any(|ours| {
         let stem = ours.split_once('.').map_or(*ours, |it| it.0);
         name == *ours || name.strip_prefix(stem).and_then(|it| it.strip_prefix('.')) == Some(UNFINISHED_FILE)
     })

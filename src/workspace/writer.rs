@@ -14,14 +14,17 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions};
 use super::{
-    FRESH_VECTORS, GRAPH, PASSAGE_TERMS, RECORDS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database,
-    graph_file, vectors,
+    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, PASSAGE_TERMS, RECORDS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS,
+    WorkspaceOptions, database, graph_file, vectors,
 };
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
+use crate::graph::descriptions::PackedDescriptions;
+use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
+use crate::graph::resolution::PackedResolution;
 use crate::store::Vectors;
 
 /// What a version is made of. Lists are in the order of their ordinals, which are those of `graph`.
@@ -30,6 +33,12 @@ pub struct VersionParts<'a> {
     pub created_at: &'a str,
     /// The structure.
     pub graph: &'a PackedGraph,
+    /// The hierarchy over its entities.
+    pub hierarchy: &'a PackedHierarchy,
+    /// What a model says of entities and relations, where it was asked.
+    pub descriptions: Option<&'a PackedDescriptions>,
+    /// What its names stand for.
+    pub resolution: &'a PackedResolution,
     /// The documents.
     pub documents: &'a [&'a Document],
     /// For each document, the first that it is nearly equal to, by number; itself where there is none before.
@@ -82,6 +91,7 @@ impl VersionParts<'_> {
             edges: self.graph.edge_target.len() as u64,
             entities: self.graph.entity_name_ends.len() as u64,
             mentions: self.graph.mention_entity.len() as u64,
+            hierarchy: self.hierarchy.view().counts(),
             without_vectors: self.without_vectors,
         }
     }
@@ -239,11 +249,21 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
     let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp, blocks: None };
     let (vectors, blocks) = vectors::write(&folder.join(VECTORS), dimension, vectors)?;
-    Ok(vec![
+    let mut files = vec![
         file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
+        file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
+        file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),
         file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, originals, passages, incoming, outgoing })?),
         StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) },
-    ])
+    ];
+    if let Some(descriptions) = parts.descriptions {
+        let path = folder.join(DESCRIPTIONS);
+        files.push(file(
+            DESCRIPTIONS,
+            graph_file::write_descriptions(&path, descriptions, parts.graph, parts.hierarchy)?,
+        ));
+    }
+    Ok(files)
 }
 
 /// Makes a file readable by whom the user lets read new files: the text index makes some by way of temporary files,

@@ -44,7 +44,7 @@ fn a_source_that_is_missing_or_holds_nothing_changes_nothing() {
     cli.refuses(&["index", "absent"], "input", &["no file or folder `absent`", "nothing was changed", next]);
     cli.refuses(&["index", "notes", "absent"], "input", &["`absent`", "nothing was changed"]);
     cli.refuses(&["index", "empty"], "input", &["no document", "`empty`", "index was left as it was", next]);
-    cli.refuses(&["index", "pictures"], "input", &["no document", "1 file .png: not a kind that is read", next]);
+    cli.refuses(&["index", "pictures"], "input", &["no document", "1 file .png: unsupported kind of file", next]);
     cli.refuses(&["index", "blank"], "input", &["no document", "blank/a.txt: it is empty", next]);
     cli.refuses(&["index", "absent", "--index", "new"], "input", &["`absent`"]);
     assert!(!cli.folder().join("new").exists(), "a run that cannot begin makes no index");
@@ -74,7 +74,7 @@ fn what_cannot_be_read_is_named_and_counted_and_the_rest_is_indexed() {
     let report = cli.json(&["index", "notes"]);
     let expect = [
         "notes/binary.txt: it is not text",
-        "notes/broken.json:1: not JSON: EOF while parsing an object at column 33; what stands before it was read",
+        "notes/broken.json:1: not JSON: EOF while parsing an object at column 33; the records before it were read",
         "notes/empty.md: it is empty",
         "notes/records.jsonl:2: not JSON: expected ident at column 2",
         "notes/records.jsonl:3: no field `text`",
@@ -141,7 +141,7 @@ fn a_question_of_any_characters_is_answered_or_refused() {
         "'; DROP TABLE documents; --",
         "%s%n ${HOME} $(id) `id`",
     ] {
-        for strategy in ["lexical", "dense", "hybrid", "hop", "trail", "auto"] {
+        for strategy in ["lexical", "dense", "hybrid", "hop", "trail", "rank", "layers", "auto"] {
             let found = cli.json(&["search", "--strategy", strategy, "--", question]);
             assert_valid("search", &found);
             assert_eq!(found["query"], question.trim());
@@ -155,12 +155,15 @@ fn a_question_of_any_characters_is_answered_or_refused() {
 #[test]
 fn an_option_that_cannot_be_used_says_what_would_do() {
     let cli = indexed();
-    let all = "lexical, dense, hybrid, hop, trail, auto";
-    cli.refuses(&["search", "mill", "--strategy", "guess"], "input", &["`guess` is no strategy", all]);
+    let all = "lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, auto";
+    cli.refuses(&["search", "mill", "--strategy", "guess"], "input", &["`guess` is not a valid strategy", all]);
     cli.refuses(&["ask", "mill", "--strategy", ""], "input", &["strategy", all]);
     cli.refuses(&["search", "mill", "--top-k", "0"], "input", &["`0`", "top-k", "between 1 and"]);
     cli.refuses(&["search", "mill", "--top-k", "1000001"], "input", &["top-k", "between 1 and"]);
     cli.refuses(&["ask", "mill", "--n-hop", "99"], "input", &["n-hop"]);
+    cli.refuses(&["ask", "mill", "--layers", "wide"], "input", &["`wide`", "local, global, bridge, full"]);
+    cli.refuses(&["ask", "mill", "--layers-entry", "roof"], "input", &["`roof`", "entities, passages, both"]);
+    cli.refuses(&["ask", "mill", "--context-tokens", "0"], "input", &["number of tokens", "from 1 to"]);
     cli.refuses(&["search", "mill", "--filter", "kind"], "input", &["KEY=VALUE"]);
     cli.refuses(&["index", "notes", "--passage-tokens", "1"], "input", &["word pieces", "at least"]);
     cli.refuses(&["index", "notes", "--edges-across", "1000"], "input", &["edges", "at most"]);
@@ -219,7 +222,7 @@ fn an_index_of_another_format_or_embedder_is_left_alone() {
         |sql: &str| rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap().execute_batch(sql);
     change("PRAGMA user_version = 99").unwrap();
     let format = format!("format 99; this program reads format {INDEX_FORMAT}");
-    let words = [format.as_str(), "use the program that made it, or index anew"];
+    let words = [format.as_str(), "use the program that made it, or index again"];
     for args in [&["search", "mill"][..], &["ask", "mill"], &["status"], &["index", "notes"]] {
         cli.refuses(args, "incompatible", &words);
     }
@@ -242,7 +245,11 @@ fn a_second_writer_is_told_to_wait_and_readers_are_not_disturbed() {
     let cli = indexed();
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let writer = workspace.writer().unwrap();
-    let words = ["another run is writing the index at `.cairn`", "wait for it to end", "searches go on"];
+    let words = [
+        "another run is writing the index at `.cairn`",
+        "wait for it to end",
+        "searches still read the last finished version",
+    ];
     cli.refuses(&["index", "notes"], "busy", &words);
     assert_eq!(cli.json(&["search", "mill"])["version"], 1);
     drop(writer);

@@ -94,6 +94,6 @@ fn parts_that_are_not_found_in_time_leave_what_was_found_for_the_question() {
     let options = SearchOptions { deadline, decompose: Some(Reading::Rule), ..SearchOptions::default() };
     let found = block_on(engine.search(question, &options)).unwrap();
     assert_eq!(found.hits, expected);
-    assert!(found.ledger.notes.iter().any(|note| note.contains("not be looked for in time")), "{:?}", found.ledger);
+    assert!(found.ledger.notes.iter().any(|note| note.contains("not be searched for in time")), "{:?}", found.ledger);
     assert_eq!(found.ledger.work.unwrap().stop, StopReason::Deadline);
 }

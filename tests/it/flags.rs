@@ -7,7 +7,17 @@ use std::path::Path;
 use crate::support::Cli;
 
 /// Flags that pages name of other programs.
-const OF_OTHERS: [&str; 7] = ["--bench", "--embeddings", "--features", "--open", "--path", "--pooling", "--release"];
+const OF_OTHERS: [&str; 9] = [
+    "--bench",
+    "--converter",
+    "--embeddings",
+    "--features",
+    "--open",
+    "--path",
+    "--pooling",
+    "--release",
+    "--resolve-image-digests",
+];
 /// Flags that every program has, and those that pages name by their short form.
 const SHORT: [&str; 3] = ["--help", "--verbose", "--version"];
 

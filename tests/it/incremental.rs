@@ -2,6 +2,7 @@
 
 mod edits;
 mod options;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -220,7 +221,7 @@ fn a_run_that_was_told_to_stop_keeps_what_it_finished_and_the_next_goes_on() {
     assert_eq!(stop_at("reading", 5), 5);
     assert_eq!(stop_at("reading", 20), 20);
     assert_eq!(stop_at("collecting", 0), 42);
-    assert_eq!(stop_at("matching questions", 6), 42);
+    assert_eq!(stop_at("matching questions", 7), 42);
     let report = index(&path, &sources);
     assert_eq!((report.documents.added, report.documents.unchanged, report.version.0), (0, 42, 1));
     index(&clean, &sources);

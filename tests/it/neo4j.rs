@@ -25,7 +25,7 @@ use std::fs;
 use cairn::neo4j::{PublishOptions, PublishReport, Session, canonical_lines, publish};
 use cairn::{Document, Sources, Workspace};
 
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, bare_database, database};
 use crate::support::{Cli, assert_valid, block_on, canonical, harbor_files, index};
 
 /// Writes the collection of the examples into a folder of its own.
@@ -61,13 +61,14 @@ pub(super) fn assert_whole(cli: &Cli, database: &Database) {
         AND i.passages = COUNT { MATCH (:Passage)-[:PART_OF]->(:Document) } \
         AND i.edges = COUNT { MATCH ()-[:LEADS_TO|MAY_LEAD_TO]->() } AND i.entities = COUNT { MATCH (:Entity) } \
         AND i.incoming = COUNT { MATCH (:Incoming)-[:ANSWERED_BY]->(:Passage) } \
-        AND i.outgoing = COUNT { MATCH (:Passage)-[:ASKS]->(:Outgoing) } AND i.state = 'whole' AS whole";
+        AND i.outgoing = COUNT { MATCH (:Passage)-[:ASKS]->(:Outgoing) } AND i.state = 'whole' \
+        AND NOT EXISTS { MATCH (s:Summary) WHERE NOT EXISTS { (s)<-[:SUMMARIZED_BY]-() } } AS whole";
     assert!(database.rows(counts)[0].get::<bool>("whole").unwrap(), "another number of elements than counted");
 }
 
 #[test]
 fn what_is_published_is_what_the_index_holds_and_each_version_replaces_the_last() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);

@@ -207,7 +207,7 @@ fn a_library_that_cannot_be_used_is_named_with_what_to_do() {
         cli.write(&format!("model/{name}"), if name == "model.onnx" { "" } else { "{}" });
     }
     let text = cli.write("library.so", "not a library");
-    let mut cases = vec![(PathBuf::from("no-such.so"), "no file"), (text, "no ONNX Runtime")];
+    let mut cases = vec![(PathBuf::from("no-such.so"), "no file"), (text, "is not ONNX Runtime")];
     let empty = build_library(&cli, "empty", "int nothing;");
     cases.extend(empty.map(|path| (path, "another library")));
     cases.extend(build_library(&cli, "old", OLD_LIBRARY).map(|path| (path, "is version 1.19.0; 1.24 or later")));

@@ -38,7 +38,7 @@ fn every_command_prints_what_its_schema_promises() {
         let said = cli.run(args).succeeded();
         assert_valid(schema, &serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:#?}")));
     }
-    for strategy in ["lexical", "dense", "hybrid", "hop", "trail", "auto"] {
+    for strategy in ["lexical", "dense", "hybrid", "hop", "trail", "rank", "layers", "auto"] {
         let said = cli.run(["ask", QUESTION, "--strategy", strategy, "--json"]).succeeded();
         assert_valid("answer", &serde_json::from_str(&said.stdout).unwrap());
     }

@@ -163,10 +163,10 @@ fn an_interrupted_writer_ends_cleanly_and_the_next_run_goes_on() {
     writer.signal("INT");
     let said = writer.end();
     assert_eq!((said.status, said.stdout.as_str()), (Some(130), ""), "{said:#?}");
-    assert!(said.stderr.contains("stopping after the work in hand"), "{said:#?}");
+    assert!(said.stderr.contains("finishing the work in progress"), "{said:#?}");
     let error = said.error();
     assert_eq!((error["kind"].as_str(), error["message"].as_str().is_some()), (Some("cancelled"), true));
-    assert!(error["hint"].as_str().unwrap().contains("the same command goes on"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("the same command continues"), "{error}");
     cli.refuses(&["search", "mill"], "no_index", &["no index"]);
     let pending = cli.json(&["status"])["units"]["pending"].as_u64().unwrap();
     assert!(pending > 0 && pending < DOCUMENTS, "{pending}");

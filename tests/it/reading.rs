@@ -75,7 +75,7 @@ fn a_folder_of_which_little_is_read_says_so_and_status_groups_why() {
     cli.write("docs/app.html", format!("<html><div id=app></div><script>{}</script>", "x".repeat(9_000)));
     cli.write("docs/old.html", "<meta http-equiv=refresh content='0; url=mill.html'><p>Moved");
     let said = cli.run(["index", "docs"]).succeeded();
-    let warning = "warning: less than half of what was found was read, 1 of 7; left out: 3 not a kind that is read";
+    let warning = "warning: less than half of what was found was read, 1 of 7; left out: 3 unsupported kind of file";
     assert!(said.stderr.contains(warning), "{said:#?}");
     let status = cli.json(&["status"]);
     assert_valid("status", &status);
@@ -86,10 +86,11 @@ fn a_folder_of_which_little_is_read_says_so_and_status_groups_why() {
         .map(|it| (it["reason"].as_str().unwrap(), it["count"].as_u64().unwrap()))
         .collect();
     let page = "no text: 0 bytes of text in 9041 bytes of HTML";
-    let expect = [("not a kind that is read", 4), ("it is empty", 1), ("it only leads to another page", 1), (page, 1)];
+    let redirects = "it only redirects to another page";
+    let expect = [("unsupported kind of file", 4), ("it is empty", 1), (redirects, 1), (page, 1)];
     assert_eq!(groups, expect);
     let shown = cli.run(["status"]).succeeded().stdout;
-    assert!(shown.contains("left out   4: not a kind that is read (1 file .css, 3 files .djvu)"), "{shown}");
+    assert!(shown.contains("left out   4: unsupported kind of file (1 file .css, 3 files .djvu)"), "{shown}");
     assert!(shown.contains("kinds      1 text/html"), "{shown}");
 }
 
@@ -113,4 +114,61 @@ fn standard_input_is_a_source() {
     assert!(said.status == Some(3) && said.stderr.contains("standard input is read alone"), "{said:#?}");
     let said = piped(&["index", "-", "--index", "new"], "");
     assert!(said.status == Some(3) && said.stderr.contains("`stdin`"), "{said:#?}");
+}
+
+#[test]
+fn a_definition_of_source_code_is_a_passage_that_can_be_cited() {
+    let cli = Cli::new();
+    let code = "//! Mills.\n\nuse std::fmt;\n\n/// A mill of Arden.\npub struct Mill;\n\nimpl Mill {\
+                \n    /// Turns the wheel of Ada Wren by `degrees`.\n    pub fn turn_wheel(&self, degrees: u32) {\
+                \n        self.stop();\n    }\n\n    fn stop(&self) {}\n}\n";
+    cli.write("src/mill.rs", code);
+    cli.write(
+        "src/weir",
+        "#!/usr/bin/env python3\n\ndef open_gate(gate):\n    \"\"\"Opens a gate.\"\"\"\n    gate.Open()\n",
+    );
+    cli.write("src/data.js", "setIndex({a: 1});\n");
+    let report = cli.json(&["index", "src"]);
+    assert_eq!(report["documents"]["added"], 2, "{report}");
+    assert_eq!(report["skips"][0]["reason"], "a script that defines nothing");
+
+    let turn = hit(&cli, "turn_wheel");
+    assert_eq!((&turn["uri"], &turn["line"]), (&json!("src/mill.rs"), &json!(8)), "{turn}");
+    assert_eq!(turn["section"], "src/mill.rs › impl Mill › turn_wheel");
+    let text = turn["text"].as_str().unwrap();
+    assert!(text.starts_with("impl Mill {\n    /// Turns") && text.ends_with("self.stop();\n    }"), "{text}");
+    let gate = hit(&cli, "How is a gate opened?");
+    assert_eq!(
+        (&gate["uri"], &gate["section"], &gate["line"]),
+        (&json!("src/weir"), &json!("src/weir › open_gate"), &json!(3))
+    );
+    let said = cli.run(["search", "turn_wheel"]).succeeded();
+    assert!(said.stdout.contains("src/mill.rs › impl Mill › turn_wheel"), "{said:#?}");
+
+    let types = json!({ "text/x-python": 1, "text/x-rust": 1 });
+    assert_eq!(cli.json(&["status"])["media_types"], types);
+}
+
+#[test]
+fn of_versions_of_one_text_one_is_shown_with_how_many_more() {
+    let cli = Cli::new();
+    let lines: Vec<String> = (1..=8)
+        .map(|it| {
+            format!("- Step {it}: open gate {it} of Harl Mill, wait for wheel {it}, and note level {it} in the book.")
+        })
+        .collect();
+    for version in 1..=3 {
+        let text = format!("# Harl Mill\n\nHow to start version {version} of the mill.\n\n{}\n", lines.join("\n"));
+        cli.write(&format!("docs/v{version}/README.md"), text);
+    }
+    cli.write("docs/weir.md", "# The weir\n\nThe weir of Harl Mill holds the water back.\n");
+    assert_eq!(cli.json(&["index", "docs"])["documents"]["added"], 4, "all are kept");
+    let found = cli.json(&["search", "open the gates of Harl Mill", "--strategy", "lexical"]);
+    assert_valid("search", &found);
+    let hits: Vec<&Value> = found["hits"].as_array().unwrap().iter().collect();
+    let readmes: Vec<&&Value> = hits.iter().filter(|it| it["uri"].as_str().unwrap().ends_with("README.md")).collect();
+    assert_eq!(readmes.len(), 1, "{found:#}");
+    assert_eq!(readmes[0]["near_equal"].as_array().unwrap().len(), 2, "{found:#}");
+    let said = cli.run(["search", "open the gates of Harl Mill", "--strategy", "lexical"]).succeeded();
+    assert!(said.stdout.contains("and 2 more nearly equal to it: docs/v"), "{said:#?}");
 }

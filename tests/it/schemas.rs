@@ -1,6 +1,8 @@
 //! The published schemas against the values that are printed: every field that a value has is in its schema, and every
 //! field of a schema is in a value.
 
+mod graph;
+mod layers;
 mod models;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,10 +10,9 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Direction, Document, DocumentId, EdgeId,
-    EntityId, EntryVertex, GraphPath, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual,
-    Passage, PassageId, PathNode, PathStep, PathsBy, PathsFound, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip,
-    Span, Spelling, Spent, Step, StepKind, Why, Writing,
+    Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId,
+    EntryVertex, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual, Passage, PassageId, Pruned,
+    PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spelling, Spent, Step, StepKind, Why, Writing,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
@@ -25,20 +26,30 @@ use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
-use models::{estimate, live_report, model_report, part, pick, reasoning, spent_on_model, work, work_report, writing};
+use graph::{of_entities, paths_found};
+use layers::layers_found;
+use models::{
+    estimate, extract_report, live_report, matrix_report, model_report, part, pick, plan, reasoning, spent_on_model,
+    work, work_report, writing,
+};
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 29] = [
     "answer",
     "answer-line",
     "cache",
     "check",
     "doctor",
+    "entities",
+    "entities-ask",
+    "entities-merges",
+    "entities-show",
     "error",
     "estimate",
     "eval-answers",
     "eval-compare",
     "eval-fit",
     "eval-live",
+    "eval-matrix",
     "eval-retrieval",
     "eval-sweep",
     "export",
@@ -50,11 +61,12 @@ const NAMES: [&str; 23] = [
     "run-line",
     "search",
     "status",
+    "topics",
     "weights",
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 28] = [
+const OPTIONAL: [(&str, &str); 33] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -62,6 +74,7 @@ const OPTIONAL: [(&str, &str); 28] = [
     ("answer-line", "rule"),
     ("check", "collection"),
     ("doctor", "checks.hint"),
+    ("entities-ask", "before"),
     ("estimate", "fits_budget"),
     ("eval-answers", "long_contained"),
     ("eval-answers", "notes"),
@@ -72,15 +85,19 @@ const OPTIONAL: [(&str, &str); 28] = [
     ("eval-fit", "weights.untitled.trees"),
     ("eval-live", "fault"),
     ("eval-live", "stopped"),
+    ("eval-matrix", "notes"),
     ("eval-retrieval", "notes"),
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
     ("graph-status", "collection"),
     ("graph-status", "program"),
     ("graph-status", "published"),
+    ("index", "extracted"),
     ("index", "model"),
+    ("index", "reported"),
     ("index", "vectors"),
     ("publish", "index_seconds"),
+    ("topics", "by_model"),
     ("weights", "titled.trees"),
     ("weights", "untitled.trees"),
 ];
@@ -142,14 +159,16 @@ fn ledger() -> Ledger {
         pruned: vec![Pruned { passage: passage_id(), score: 0.1 }],
         pruned_count: 1,
         parts: vec![part()],
+        plan: Some(plan()),
+        layers: Some(Box::new(layers_found())),
         pick: Some(pick()),
         work: Some(work()),
         notes: vec!["a limit was hit".to_owned()],
     }
 }
 
-fn answer() -> Answer {
-    let citation = Citation {
+fn citation() -> Citation {
+    Citation {
         document: "A".to_owned(),
         source_id: "a".to_owned(),
         uri: "a.md".to_owned(),
@@ -160,7 +179,11 @@ fn answer() -> Answer {
         span: span(),
         quote: "A.".to_owned(),
         score: 1.0,
-    };
+    }
+}
+
+fn answer() -> Answer {
+    let citation = citation();
     Answer {
         question: "Who?".to_owned(),
         kind: AnswerKind::Extractive,
@@ -237,9 +260,21 @@ fn export_lines() -> Vec<Value> {
         json!({ "document": without_text(&document) }),
         json!({ "passage": passage }),
         json!({ "question": question }),
-        json!({ "mention": { "entity": EntityId::of(&[b"a"]), "name": "a", "passage": passage_id(), "sentence": 0 } }),
+        json!({ "mention": { "entity": EntityId::of(&[b"a"]), "name": "a", "passage": passage_id(), "sentence": 0,
+                             "origin": "both" } }),
+        json!({ "entity": { "id": EntityId::of(&[b"a"]), "name": "a", "type": "person", "description": "A.",
+                            "origin": "model" } }),
+        json!({ "relation_description": { "from": EntityId::of(&[b"a"]), "to": EntityId::of(&[b"b"]),
+                                          "description": "A.", "origin": "both" } }),
+        json!({ "report": { "community": EntityId::of(&[b"a"]), "title": "A", "summary": "A.", "rating": 4.0,
+                            "findings": [
+            { "text": "A.", "sentences": [{ "passage": passage_id(), "sentence": 0 }] },
+        ] } }),
         json!({ "edge": edge }),
     ]
+    .into_iter()
+    .chain(graph::hierarchy_lines())
+    .collect()
 }
 
 /// One line of answers for each form.
@@ -311,33 +346,6 @@ fn check_report() -> Value {
     json!(report)
 }
 
-/// Paths with every kind of node and step.
-fn paths_found() -> PathsFound {
-    let passage = |section: Option<&str>| PathNode::Passage {
-        id: passage_id(),
-        name: "A".to_owned(),
-        section: section.map(str::to_owned),
-    };
-    let entity = PathNode::Entity { id: EntityId::of(&[b"a"]), name: "a".to_owned() };
-    let document = PathNode::Document { id: DocumentId::of(&[b"a"]), name: "A".to_owned() };
-    let path = GraphPath {
-        nodes: vec![document, passage(Some("A › B")), passage(None), entity],
-        steps: vec![
-            PathStep::PartOf { direction: Direction::Backward },
-            PathStep::QuestionEdge { direction: Direction::Forward, question: "Who is A?".to_owned() },
-            PathStep::Mention { direction: Direction::Backward, entity: "a".to_owned() },
-        ],
-    };
-    PathsFound {
-        from: passage(Some("A › B")),
-        to: passage(Some("A › C")),
-        version: IndexVersion(1),
-        by: PathsBy::Both,
-        length_max: 6,
-        paths: vec![path],
-    }
-}
-
 fn publish_report() -> Value {
     let report = PublishReport {
         version: 1,
@@ -373,6 +381,7 @@ fn report_summary() -> Value {
         coverage: vec![Share { what: "documents with a title", has: 1, of: 2 }],
         hubs: shown,
         names: shown,
+        topics: shown,
         unanswered: shown,
         left_out: LeftOut { reasons: shown, sources: shown, units_failed: 0, units_pending: 1 },
         questions: vec![AskedSummary { question: "Who?".to_owned(), kind: AnswerKind::Nothing, quotes: 0, hits: 1 }],
@@ -397,23 +406,24 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let asked = [&question; 5];
     let skip = Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() };
     let answer = answer();
-    let search = json!({
-        "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger(),
-    });
+    let search = json!({ "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger() });
     let index = json!({
         "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
-        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(), "vectors": vector_report(),
+        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
+        "extracted": extract_report(), "reported": model_report(), "vectors": vector_report(),
         "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 5, "collection": "00112233445566778899aabbccddeeff",
+        "index": ".cairn", "version": 1, "format": 6, "collection": "00112233445566778899aabbccddeeff",
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
-        "questions": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
+        "questions": { "written": 2, "failed": 1, "failures": [skip] },
+        "entities": { "written": 2, "failed": 1, "failures": [skip] },
+        "reports": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
     });
-    BTreeMap::from([
+    let mut full = BTreeMap::from([
         ("answer", vec![json!(answer)]),
         ("answer-line", answers.iter().map(|line| json!(line)).collect()),
         (
@@ -442,6 +452,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
         ("eval-live", vec![json!(live_report())]),
+        ("eval-matrix", vec![json!(matrix_report())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
@@ -454,7 +465,9 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("run-line", vec![json!(lines[0].line(&facts()))]),
         ("search", vec![search]),
         ("status", vec![status]),
-    ])
+    ]);
+    full.extend(of_entities());
+    full
 }
 
 #[test]

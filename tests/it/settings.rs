@@ -52,7 +52,7 @@ fn a_deadline_is_taken_from_the_flag_the_environment_or_the_file() {
     let ask = ["ask", "who built Harl Mill"];
     // Too short to open anything.
     cli.refuses(&[&ask[..], &["--deadline", "0.000001"]].concat(), "deadline", &["opening the index", "hint: give it"]);
-    cli.refuses(&[&ask[..], &["--deadline", "soon"]].concat(), "input", &["`soon` is no deadline", "seconds"]);
+    cli.refuses(&[&ask[..], &["--deadline", "soon"]].concat(), "input", &["`soon` is not a valid deadline", "seconds"]);
     cli.write("cairn.toml", "deadline = 0.000001");
     cli.refuses(&ask, "deadline", &["no answer within 1.0µs"]);
     cli.refuses(&["search", "who built Harl Mill"], "deadline", &["--deadline SECONDS"]);

@@ -30,6 +30,9 @@ const SCREEN: &str = "src/cli/screen.rs";
 
 /// Words that say nothing of what a thing is for.
 const EMPTY_WORDS: [&str; 6] = ["manager", "managers", "helper", "helpers", "util", "utils"];
+/// Words that say too little, or that no other program uses so: an entity is no thing, a path no way.
+const OUT_WORDS: [&str; 12] =
+    ["aloud", "heard", "said", "sparing", "sparingly", "spoken", "thing", "things", "turn", "turns", "way", "ways"];
 
 /// A rule: what breaks it in a file, as lines and reasons.
 type Rule = fn(&Source) -> Vec<(usize, String)>;
@@ -348,6 +351,57 @@ fn names_say_what_a_thing_is_for() {
         ],
         &[("src/a.rs", "struct Utility; fn manage() {} // fn helper()\nconst A: &str = \"fn helper\";")],
     );
+}
+
+#[test]
+fn public_names_types_and_files_are_in_the_words_of_the_field() {
+    let rule: Rule = |source| {
+        let tokens = tokens(&source.code);
+        let texts: Vec<&str> = tokens.iter().map(|it| it.text).collect();
+        let named = tokens.iter().enumerate().filter(|(at, token)| {
+            let is_type = token.text.starts_with(char::is_uppercase) && token.text.contains(char::is_lowercase);
+            is_out(token.text) && (is_type || is_public(&texts[..*at]))
+        });
+        named.map(|(_, token)| (token.line, format!("`{}`: use the word of the field", token.text))).collect()
+    };
+    check(
+        rule,
+        &rust_files(&SRC),
+        &[
+            ("src/a.rs", "enum Said {}"),
+            ("src/a.rs", "enum Kind { Thing }"),
+            ("src/a.rs", "pub fn perform_aloud() {}"),
+            ("src/a.rs", "enum Fault { InTheWay { names: String } }"),
+            ("src/a.rs", "pub(super) fn in_the_way() {}"),
+            ("src/a.rs", "pub(in crate::b) const fn turns() {}"),
+            ("src/a.rs", "pub mod spoken;"),
+            ("src/a.rs", "struct A { pub said: u8 }"),
+        ],
+        &[
+            ("src/a.rs", "fn said(way: u8) { let mut turns = Nothing; } // Said\nconst A: &str = \"Thing\";"),
+            ("src/a.rs", "pub fn always(said: u8) -> Something { something(way) }"),
+        ],
+    );
+
+    assert!(is_out("src/llm/turns.rs") && is_out("src/a/thing_words.txt") && !is_out("src/a/something.rs"));
+    let paths = files(&root().join("src"));
+    let found: Vec<String> = paths.iter().map(|path| relative(path)).filter(|path| is_out(path)).collect();
+    assert!(found.is_empty(), "use the words of the field: {found:?}");
+}
+
+fn is_out(name: &str) -> bool {
+    words(name).iter().any(|word| OUT_WORDS.contains(&word.as_str()))
+}
+
+/// Returns whether what stands after `before` is declared public: an item or a field.
+fn is_public(before: &[&str]) -> bool {
+    const KEYWORDS: [&str; 10] = ["async", "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "unsafe"];
+    let mut rest = before.iter().rev().copied().skip_while(|it| KEYWORDS.contains(it));
+    match rest.next() {
+        Some("pub") => true,
+        Some(")") => rest.skip_while(|it| *it != "(").nth(1) == Some("pub"),
+        _ => false,
+    }
 }
 
 /// Returns the words of a name in any case, in lower case: `HTTPServer` is `http` and `server`.

@@ -46,10 +46,13 @@ fn a_document_of_each_format_is_read_and_can_be_cited() {
         "notes/a.epub",
         "notes/a.odt",
         "notes/a.pdf",
+        "notes/a.tar!a/notes.txt",
         "notes/a.txt.gz!a.txt",
         "notes/a.xlsx",
         "notes/a.zip!a/notes.txt",
         "notes/a.zip!b.pdf",
+        "notes/b.tar.gz!a/notes.txt",
+        "notes/b.tar.gz!b.pdf",
     ];
     assert_eq!(names, expect);
 }
@@ -90,7 +93,7 @@ fn what_does_harm_is_left_out_with_its_reason_and_others_are_read() {
     for (name, reason) in [
         ("bomb.zip", "64 MiB|bytes"),
         ("bomb.gz", "bytes"),
-        ("nested.zip", "deep"),
+        ("nested.zip", "nested in more than"),
         ("bomb.docx", ""),
         ("deep.docx", ""),
         ("endless.pdf", ""),
@@ -190,7 +193,7 @@ fn without_a_worker_program_such_files_are_refused_with_a_reason() {
         Ok(())
     })
     .unwrap();
-    assert_eq!(refused, ["such files are read only in a process of their own, and no program for that was named"]);
+    assert_eq!(refused, ["such files are read only in a separate process, and no worker program was named"]);
 }
 
 #[test]

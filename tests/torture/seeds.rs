@@ -24,11 +24,13 @@ pub(crate) fn write() -> Vec<PathBuf> {
     let status: Value = serde_json::from_slice(&must(folder.path(), &["status", "--json"]).stdout).unwrap();
     let count = |name: &str| status["counts"][name].as_u64().unwrap_or_else(|| panic!("no count of {name}: {status}"));
     let counts = ["documents", "passages", "sentences", "incoming", "outgoing"].map(|name| count(name) as u16);
+    // A hierarchy knows entities in place of documents.
+    let of_hierarchy = [count("entities") as u16, counts[1], counts[2], counts[3], counts[4]];
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let mut written = Vec::new();
-    for (kind, name) in ["graph.bin", "texts.bin", "vectors.bin"].into_iter().enumerate() {
+    for (kind, name) in ["graph.bin", "texts.bin", "vectors.bin", "hierarchy.bin"].into_iter().enumerate() {
         let mut input = vec![kind as u8];
-        for count in counts {
+        for count in if name == "hierarchy.bin" { of_hierarchy } else { counts } {
             input.extend(count.to_le_bytes());
         }
         input.extend(fs::read(folder.path().join(".cairn/versions/1").join(name)).unwrap());

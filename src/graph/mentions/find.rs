@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{NamedPassage, Names};
 use crate::domain::Span;
+use crate::graph::descriptions::origin;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
 use crate::text::{NameLookup, NameRule, cue, is_stop_word, prose_runs, tokens, visit_names, words};
 
@@ -38,6 +39,8 @@ pub(super) struct Mention {
     pub(super) sentence: u32,
     /// Where the name stands, in the passage's text.
     pub(super) span: Span,
+    /// Who found it: bits of [`origin`].
+    pub(super) origin: u8,
     /// The words around it, nearest first before, then after.
     pub(super) cues: [Option<u32>; CUES],
 }
@@ -54,46 +57,76 @@ impl<'a> Finder<'a> {
     /// Returns the first `most` mentions of a passage.
     pub(super) fn mentions(&self, passage: &NamedPassage<'_>, most: usize) -> PassageMentions {
         let names = self.names;
+        let text = &*passage.prose();
         let longest = |word: &str| names.longest.get(word).copied().unwrap_or(0);
         let contains = |key: &str| names.bearers.contains_key(key);
         let single = |word: &str| !names.cases.is_mostly_lower(word);
         let lookup = NameLookup { longest: &longest, contains: &contains, single: &single, lower: &|_| false };
         let mut lower = Vec::new();
-        let known = visit_names(passage.text, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
+        let known = visit_names(text, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
         lower.retain(|key| key.contains(' '));
-        let known = known.into_iter().map(|it| (it.key, it.start, it.end));
-        let runs = prose_runs(passage.text, &|word| names.cases.is_common(word));
+        let known = known.into_iter().map(|it| FoundName::by_rule(it.key, it.start, it.end));
+        let runs = prose_runs(text, &|word| names.cases.is_common(word));
         let runs = runs.into_iter().filter(|run| run.key.chars().nth(NAME_CHARS_MAX).is_none());
-        let runs = runs.map(|run| (run.key, run.start, run.end));
-        let mut found: Vec<(String, usize, usize)> = known.chain(runs).collect();
-        found.sort_by_key(|it| it.1);
-        let mut context = Context::of(passage);
-        for (key, start, end) in with_surnames(found) {
+        let runs = runs.map(|run| FoundName::by_rule(run.key, run.start, run.end));
+        let mut found: Vec<FoundName> = known.chain(runs).chain(by_model(passage)).collect();
+        found.sort_by_key(|it| it.start);
+        let mut context = Context::of(passage, text);
+        for FoundName { key, start, end, origin } in with_surnames(found) {
             if context.found.mentions.len() >= most {
                 context.found.is_cut = true;
                 break;
             }
-            context.add(key, Span::from(start..end));
+            context.add(key, Span::from(start..end), origin);
         }
         context.found.lower = lower;
         context.found
     }
 }
 
+/// A name where it stands, and who found it there.
+struct FoundName {
+    key: String,
+    start: usize,
+    end: usize,
+    origin: u8,
+}
+
+impl FoundName {
+    const fn by_rule(key: String, start: usize, end: usize) -> Self {
+        Self { key, start, end, origin: origin::RULE }
+    }
+}
+
+/// Returns the names that a model found in a passage.
+fn by_model<'a>(passage: &NamedPassage<'a>) -> impl Iterator<Item = FoundName> + 'a {
+    let entities = passage.extraction.into_iter().flat_map(|it| &it.entities);
+    entities.flat_map(|entity| {
+        let name = |span: &Span| FoundName {
+            key: entity.name.clone(),
+            start: span.start as usize,
+            end: span.end as usize,
+            origin: origin::MODEL,
+        };
+        entity.spans.iter().map(name)
+    })
+}
+
 /// Adds what a single last word refers back to: the first longer name before it that ends with the word.
-fn with_surnames(found: Vec<(String, usize, usize)>) -> Vec<(String, usize, usize)> {
+fn with_surnames(found: Vec<FoundName>) -> Vec<FoundName> {
     let mut longer: FxHashMap<String, String> = FxHashMap::default();
     let mut all = Vec::with_capacity(found.len());
-    for (key, start, end) in found {
+    for name in found {
+        let FoundName { key, start, end, .. } = &name;
         let words = key.split(' ').count();
         if words == 1 {
-            all.extend(longer.get(&key).map(|name| (name.clone(), start, end)));
+            all.extend(longer.get(key).map(|name| FoundName::by_rule(name.clone(), *start, *end)));
         } else if words <= SURNAMED_WORDS_MAX
             && let Some((_, last)) = key.rsplit_once(' ')
         {
             longer.entry(last.to_owned()).or_insert_with(|| key.clone());
         }
-        all.push((key, start, end));
+        all.push(name);
     }
     all
 }
@@ -108,7 +141,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn of(passage: &'a NamedPassage<'a>) -> Self {
+    fn of(passage: &'a NamedPassage<'a>, text: &str) -> Self {
         let mut found = PassageMentions::default();
         let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
         let mut number = |word: &str| {
@@ -124,12 +157,12 @@ impl<'a> Context<'a> {
             });
             Some(*number)
         };
-        let words = words(passage.text).iter().map(|word| (word.start, word.end, number(word.text))).collect();
+        let words = words(text).iter().map(|word| (word.start, word.end, number(word.text))).collect();
         Self { passage, words, keys: FxHashMap::default(), found }
     }
 
-    /// Adds a mention unless its entity has one in the sentence already.
-    fn add(&mut self, key: String, span: Span) {
+    /// Adds a mention unless its entity has one in the sentence already, which then both found.
+    fn add(&mut self, key: String, span: Span, origin: u8) {
         let next = self.keys.len() as u32;
         let keys = &mut self.found.keys;
         let key = *self.keys.entry(key).or_insert_with_key(|key| {
@@ -137,11 +170,13 @@ impl<'a> Context<'a> {
             next
         });
         let sentence = self.sentence(span);
-        if self.found.mentions.iter().any(|mention| (mention.key, mention.sentence) == (key, sentence)) {
+        let is_it = |mention: &&mut Mention| (mention.key, mention.sentence) == (key, sentence);
+        if let Some(known) = self.found.mentions.iter_mut().find(is_it) {
+            known.origin |= origin;
             return;
         }
         let cues = self.cues(span);
-        self.found.mentions.push(Mention { key, sentence, span, cues });
+        self.found.mentions.push(Mention { key, sentence, span, origin, cues });
     }
 
     /// Returns the sentence that `span` begins in.

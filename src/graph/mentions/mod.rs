@@ -1,4 +1,4 @@
-//! Names and mentions: the entities of layer 0, by rule, over a whole corpus.
+//! Names and mentions: the entities of layer 0, by rule, over a whole corpus; and those that a model found.
 //!
 //! A document bears names: its title, its title cut at a parenthesis or comma, the subject of its first sentence and
 //! its other names there; without title and subject, what it capitalizes most, and first. A
@@ -9,13 +9,15 @@
 mod find;
 mod pack;
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::packed::PackedGraph;
-use crate::domain::{Cancellation, Span};
+use crate::domain::{Cancellation, Extraction, Span};
 use crate::error::Result;
-use crate::text::{CaseCounts, NameKind, aliases, bearer_names, lead_name, prose_runs};
+use crate::text::{CaseCounts, Language, NameKind, aliases, bearer_names, lead_name, prose, prose_runs};
 use find::{Finder, PassageMentions};
 use pack::Found;
 pub use pack::pack_structure;
@@ -45,6 +47,26 @@ pub struct NamedPassage<'a> {
     pub text: &'a str,
     /// Its sentences, as spans in `text`.
     pub sentences: &'a [Span],
+    /// The media type of its document: of source code, comments alone name anything.
+    pub media_type: &'a str,
+    /// What a model found in it, if one was asked.
+    pub extraction: Option<&'a Extraction>,
+}
+
+impl<'a> NamedPassage<'a> {
+    /// Returns whether it is source code.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        Language::of_media_type(self.media_type).is_some()
+    }
+
+    /// Returns its text, with blanks for what is no prose.
+    pub(super) fn prose(&self) -> Cow<'a, str> {
+        match Language::of_media_type(self.media_type) {
+            Some(language) => Cow::Owned(prose(self.text, language)),
+            None => Cow::Borrowed(self.text),
+        }
+    }
 }
 
 /// The names of a corpus, by folded words.
@@ -61,6 +83,9 @@ pub(super) struct Names {
 pub struct Mentioned {
     /// Where in its passage each mention stands, by mention.
     pub spans: Vec<Span>,
+    /// Who found each mention, by mention: bits of [`origin`](super::descriptions::origin). Empty where no model found
+    /// any.
+    pub origins: Vec<u8>,
     /// Passages of which some mentions were left out: their documents have too many.
     pub passages_cut: u64,
 }
@@ -96,13 +121,17 @@ pub fn pack_mentions(
         }
     }
     pack_structure(documents, packed);
-    Ok(Mentioned { spans: pack::mentions(&names, found, packed), passages_cut })
+    let (spans, mut origins) = pack::mentions(&names, found, packed);
+    if passages.iter().all(|(passage, _)| passage.extraction.is_none()) {
+        origins = Vec::new();
+    }
+    Ok(Mentioned { spans, origins, passages_cut })
 }
 
 impl Names {
     fn of(documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Self> {
         let count = |mut cases: CaseCounts, passage: &&NamedPassage<'_>| {
-            cases.add(passage.text);
+            cases.add(&passage.prose());
             cases
         };
         let merge = |mut cases: CaseCounts, other| {
@@ -147,6 +176,9 @@ impl Names {
 /// Returns the names that a document bears, each once with its strongest kind.
 fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, NameKind)> {
     let Some(passage) = document.passages.first() else { return Vec::new() };
+    if passage.is_code() {
+        return bearer_names(document.title, "");
+    }
     let lead = lead_text(passage);
     let mut names = bearer_names(document.title, lead);
     let mut add = |key: String, kind| {

@@ -70,17 +70,18 @@ impl Found {
     }
 }
 
-/// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings.
-pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) -> Vec<Span> {
+/// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings; returns where each
+/// mention stands, and who found it.
+pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) -> (Vec<Span>, Vec<u8>) {
     let (entities, entity_places) = found.keys.sorted();
     let (cues, cue_places) = found.cues.sorted();
     (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
     (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
     bearers(names, &entities, packed);
-    let spans = rows_of_mentions(found.mentions, &found.ends, (&entity_places, &cue_places), packed);
+    let mentions = rows_of_mentions(found.mentions, &found.ends, (&entity_places, &cue_places), packed);
     postings(entities.len(), packed);
     flags(names, &found.lower, &entities, packed);
-    spans
+    (mentions.iter().map(|mention| mention.span).collect(), mentions.iter().map(|mention| mention.origin).collect())
 }
 
 /// Says which names a question may use how.
@@ -127,7 +128,7 @@ fn rows_of_mentions(
     ends: &[u32],
     (entities, cues): (&[EntityOrdinal], &[CueOrdinal]),
     packed: &mut PackedGraph,
-) -> Vec<Span> {
+) -> Vec<Mention> {
     packed.passage_mentions = std::iter::once(0).chain(ends.iter().copied()).collect();
     for passage in PassageOrdinal::first(ends.len()) {
         let first = packed.passage_sentences[passage.index()];
@@ -139,5 +140,5 @@ fn rows_of_mentions(
             packed.mention_cues.extend(mention.cues.map(|cue| cue.map_or(NO_CUE, |cue| cues[cue as usize])));
         }
     }
-    mentions.iter().map(|mention| mention.span).collect()
+    mentions
 }

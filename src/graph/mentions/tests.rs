@@ -25,7 +25,15 @@ impl Corpus {
             .iter()
             .map(|(title, passages)| NamedDocument {
                 title: *title,
-                passages: passages.iter().map(|(text, sentences)| NamedPassage { text, sentences }).collect(),
+                passages: passages
+                    .iter()
+                    .map(|(text, sentences)| NamedPassage {
+                        text,
+                        sentences,
+                        media_type: "text/plain",
+                        extraction: None,
+                    })
+                    .collect(),
             })
             .collect();
         let mut packed = PackedGraph::default();
@@ -159,7 +167,9 @@ fn passages_of_a_document_of_very_many_have_fewer_mentions_and_long_runs_are_no_
     let finder = Finder::new(&names);
     let long = format!("it was {} and", "Aa ".repeat(100));
     let text = "it was Ada Lorne, then Bo Quill, then Cy Lund and more";
-    let found = |text, most| finder.mentions(&NamedPassage { text, sentences: &[] }, most);
+    let found = |text, most| {
+        finder.mentions(&NamedPassage { text, sentences: &[], media_type: "text/plain", extraction: None }, most)
+    };
     assert_eq!((found(text, 9).keys.len(), found(text, 9).is_cut), (3, false));
     assert_eq!(
         (found(text, 2).keys, found(text, 2).is_cut),

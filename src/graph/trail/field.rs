@@ -13,7 +13,7 @@ use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 const FIRST: usize = 12;
 /// Gain from which an edge counts.
 const GAIN_MIN: f32 = 0.3;
-/// Passages on a way at most.
+/// Passages on a path at most.
 const DEPTH_MAX: usize = 4;
 
 /// Candidates against a question.
@@ -55,7 +55,7 @@ impl<'a> Field<'a> {
         if let Some(link) = link {
             self.arrival(passage, link, &mut features);
         }
-        self.way(passage, link, &mut features);
+        self.path(passage, link, &mut features);
         self.bridge(passage, link, &mut features);
         features
     }
@@ -180,24 +180,24 @@ impl<'a> Field<'a> {
             from_cosine.mul_add(-between, to_cosine) / from_cosine.mul_add(-from_cosine, 1.0).max(1e-6).sqrt();
     }
 
-    /// Fills in the way by which a passage is reached: it ends where the question names a passage.
-    fn way(&self, passage: PassageOrdinal, link: Option<&Link>, features: &mut CandidateFeatures) {
+    /// Fills in the path by which a passage is reached: it ends where the question names a passage.
+    fn path(&self, passage: PassageOrdinal, link: Option<&Link>, features: &mut CandidateFeatures) {
         let evidence = self.setting.evidence;
         let mut terms = evidence.passage_covered[passage];
-        let mut way = vec![passage];
+        let mut path = vec![passage];
         let mut next = link;
-        while let Some(link) = next.filter(|_| way.len() <= DEPTH_MAX) {
+        while let Some(link) = next.filter(|_| path.len() <= DEPTH_MAX) {
             let from = self.of.scored[link.source].0;
-            if way.contains(&from) {
+            if path.contains(&from) {
                 break;
             }
-            way.push(from);
+            path.push(from);
             terms |= evidence.passage_covered[from];
             next = self.of.links.best_into(from).filter(|_| self.named(from) <= 0.0);
         }
-        features.depth = (way.len() - 1) as f32 / DEPTH_MAX as f32;
+        features.depth = (path.len() - 1) as f32 / DEPTH_MAX as f32;
         features.path_covered = evidence.weight(terms) / self.whole;
-        features.root_rank = self.at_place(way.last().copied().unwrap_or(passage));
+        features.root_rank = self.at_place(path.last().copied().unwrap_or(passage));
     }
 
     /// Fills in where else edges lead: on from the passage, and to it from others.

@@ -3,11 +3,13 @@
 //! A stage says of what its part is made. Where the last version has that part, made of the same, it is taken over, and
 //! the stage does not run. Progress, stops and the report of a run come from the list of stages.
 
+pub(super) mod hierarchy;
 mod inputs;
 pub(super) mod keeping;
 pub(super) mod known;
 pub(super) mod matching;
 pub(super) mod names;
+pub(super) mod resolution;
 pub(super) mod terms;
 #[cfg(test)]
 mod tests;
@@ -26,11 +28,13 @@ pub(super) use inputs::{Digest, Inputs};
 pub(super) enum StageKind {
     Collecting,
     Names,
+    Resolution,
     PassageVectors,
     SentenceVectors,
     IncomingVectors,
     OutgoingVectors,
     Matching,
+    Hierarchy,
     Terms,
     Writing,
 }
@@ -46,14 +50,16 @@ struct Listed {
 }
 
 /// The stage of each kind.
-const STAGES: [Listed; 9] = [
+const STAGES: [Listed; 11] = [
     listed("collecting", "collecting", 1),
     listed("names", "finding names", 2),
+    listed("resolution", "merging names", 1),
     listed("passage-vectors", "embedding", 1),
     listed("sentence-vectors", "embedding", 1),
     listed("incoming-vectors", "embedding", 1),
     listed("outgoing-vectors", "embedding", 1),
     listed("matching", "matching questions", 1),
+    listed("hierarchy", "finding topics", 1),
     listed("terms", "writing", 2),
     listed("writing", "writing", 1),
 ];

@@ -8,15 +8,22 @@ use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::index::corpus::Corpus;
 use crate::workspace::LastVersion;
 
-/// Finds the names of a corpus whose texts have this digest.
+/// Finds the names of a corpus whose texts have this digest, and joins those that a model found, which have one too.
 pub(in crate::index) struct Names<'c> {
     pub(in crate::index) corpus: &'c Corpus<'c>,
     pub(in crate::index) texts: Digest,
+    pub(in crate::index) extracted: Option<Digest>,
     pub(in crate::index) cancellation: &'c Cancellation,
 }
 
+/// Names and mentions, and who found each of these; empty where no model found any.
+pub(in crate::index) struct Named {
+    pub(in crate::index) packed: PackedGraph,
+    pub(in crate::index) origins: Vec<u8>,
+}
+
 impl<'v> Stage<'v> for Names<'_> {
-    type Part = PackedGraph;
+    type Part = Named;
 
     fn kind(&self) -> StageKind {
         StageKind::Names
@@ -24,25 +31,33 @@ impl<'v> Stage<'v> for Names<'_> {
 
     fn inputs(&self, inputs: &mut Inputs) {
         inputs.bytes(self.texts.as_bytes());
+        if let Some(extracted) = self.extracted {
+            inputs.bytes(extracted.as_bytes());
+        }
     }
 
-    fn take_over(&self, last: &'v LastVersion) -> Option<PackedGraph> {
+    fn take_over(&self, last: &'v LastVersion) -> Option<Named> {
         let graph = last.graph()?;
         let counts = (self.corpus.documents.len(), self.corpus.passages.len(), self.corpus.sentence_count());
         let is_of_corpus = (graph.document_count(), graph.passage_count(), graph.sentence_count()) == counts;
+        let origins = match self.extracted {
+            Some(_) => last.descriptions()?.mention_origin,
+            None => Vec::new(),
+        };
         is_of_corpus.then(|| {
             let mut packed = names_of(&graph);
             // It costs little, and what comes after relies on it.
             pack_structure(&self.corpus.named(), &mut packed);
-            packed
+            Named { packed, origins }
         })
     }
 
     /// A warning says of how many passages mentions were cut.
-    async fn make(self) -> Result<Made<PackedGraph>> {
+    async fn make(self) -> Result<Made<Named>> {
         let mut packed = PackedGraph::default();
-        let Mentioned { passages_cut, .. } = pack_mentions(&self.corpus.named(), &mut packed, self.cancellation)?;
-        Ok(Made { part: packed, cut: passages_cut, is_whole: true })
+        let found = pack_mentions(&self.corpus.named(), &mut packed, self.cancellation)?;
+        let Mentioned { passages_cut, origins, .. } = found;
+        Ok(Made { part: Named { packed, origins }, cut: passages_cut, is_whole: true })
     }
 }
 

@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::*;
-use crate::domain::{Document, PseudoQuery, QuestionKind};
+use crate::domain::{
+    Document, ExtractedEntity, ExtractedRelation, Extraction, PseudoQuery, QuestionKind, Span, TopicReport,
+};
 use crate::embed::{Embedder, Embeddings, StaticTable};
+use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::{EdgeQuota, MatchOptions};
+use crate::graph::ordinal::PassageOrdinal;
 use crate::index::{IndexReport, OtherEmbedder, Sources, index, re_embed, repair};
 use crate::skill::Performers;
-use crate::workspace::{Workspace, WorkspaceOptions, WrittenQuestions};
+use crate::store::{GraphReader as _, community_ids};
+use crate::workspace::{ModelStage, Workspace, WorkspaceOptions, WrittenExtraction, WrittenQuestions, WrittenReport};
 
 /// The built-in table as one whose vectors are worth keeping.
 struct Costly;
@@ -45,6 +50,8 @@ impl Embedder for Costly {
 const NAMES: &str = "names";
 const VECTORS: [&str; 4] = ["passage-vectors", "sentence-vectors", "incoming-vectors", "outgoing-vectors"];
 const MATCHING: &str = "matching";
+const RESOLUTION: &str = "resolution";
+const HIERARCHY: &str = "hierarchy";
 const TERMS: &str = "terms";
 
 /// An index, and what it is brought up to date with.
@@ -163,7 +170,7 @@ fn copy(from: &Path, to: &Path) {
 /// Every stage, but for one that only embedders have whose vectors are kept.
 fn all(is_costly: bool) -> Vec<&'static str> {
     let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
-    [&[NAMES], vectors, &[MATCHING, TERMS]].concat()
+    [&[NAMES, RESOLUTION], vectors, &[MATCHING, HIERARCHY, TERMS]].concat()
 }
 
 fn embedders() -> [Arc<dyn Embedder>; 2] {
@@ -180,6 +187,13 @@ fn other_edges_are_matched_and_nothing_else_is_made() {
         indexed.check(&[MATCHING]);
         assert_ne!(indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap(), before);
     }
+}
+
+#[test]
+fn another_preset_makes_another_hierarchy_and_nothing_else() {
+    let mut indexed = Indexed::new(Arc::new(StaticTable));
+    indexed.options.hierarchy = HierarchyPreset::Paper;
+    indexed.check(&[HIERARCHY]);
 }
 
 #[test]
@@ -206,7 +220,7 @@ fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_a
     for (embedder, vectors) in embedders().into_iter().zip([&VECTORS[2..3], &VECTORS[2..]]) {
         let indexed = Indexed::new(embedder);
         let mut writer = indexed.workspace("index").writer().unwrap();
-        let (_, passages) = writer.records().unwritten("a model").unwrap().swap_remove(0);
+        let (_, passages) = writer.records().unwritten(ModelStage::Questions, "a model").unwrap().swap_remove(0);
         let question = |kind, text: &str| {
             PseudoQuery::by_model(passages[0], kind, text.to_owned(), ["heron bridge"].into_iter().collect(), 0)
         };
@@ -222,6 +236,62 @@ fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_a
 }
 
 #[test]
+fn entities_that_a_model_found_change_names_and_hierarchy_and_nothing_else() {
+    let indexed = Indexed::new(Arc::new(StaticTable));
+    let mut writer = indexed.workspace("index").writer().unwrap();
+    let (document, passages) = writer.records().unwritten(ModelStage::Entities, "a model").unwrap().swap_remove(0);
+    let unit = writer.records().document_unit(document).unwrap().unwrap();
+    let text = &unit.passages[0].passage.text;
+    let entity = |name: &str| ExtractedEntity {
+        name: name.to_lowercase(),
+        kind: Some("person".to_owned()),
+        description: format!("{name} is in the notes."),
+        spans: vec![Span::from(text.find(name).unwrap()..text.find(name).unwrap() + name.len())],
+    };
+    let words = text.split_whitespace().filter(|word| word.chars().all(char::is_alphanumeric));
+    let words: Vec<&str> = words.filter(|word| word.len() > 5).collect();
+    let evidence = Span { start: 0, end: 9 };
+    let relation = ExtractedRelation { ends: [0, 1], description: "They meet.".to_owned(), strength: 7, evidence };
+    let found = Extraction {
+        entities: vec![entity(words[0]), entity(words.iter().find(|it| **it != words[0]).unwrap())],
+        relations: vec![relation],
+        ..Extraction::default()
+    };
+    let written = WrittenExtraction { passage: passages[0], found: Ok(found) };
+    writer.records().write_extractions(&[written], "a model").unwrap();
+    drop(writer);
+    indexed.check(&[NAMES, RESOLUTION, HIERARCHY]);
+    let lines = indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap();
+    assert!(lines.iter().any(|it| it.contains("They meet.")) && lines.iter().any(|it| it.contains("is in the notes")));
+    let repair = |place: &str| {
+        let mut workspace = indexed.workspace(place);
+        indexed.runtime.block_on(repair(&mut workspace, &indexed.performers, &indexed.options)).unwrap()
+    };
+    indexed.damage("descriptions.bin");
+    indexed.check_with(repair, &[NAMES, HIERARCHY]);
+    write_report(&indexed);
+    indexed.check(&[]);
+    // What a model found is taken over, and reports with it.
+    let options = MatchOptions { quota: EdgeQuota::Split { within: 1, across: 1 }, ..MatchOptions::default() };
+    let indexed = Indexed { options: IndexOptions { matching: options, ..IndexOptions::default() }, ..indexed };
+    indexed.check(&[MATCHING]);
+    let lines = indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap();
+    assert_eq!(lines.iter().filter(|it| it.starts_with("{\"report\":")).count(), 1);
+}
+
+/// Keeps a report about a community of the current version.
+fn write_report(indexed: &Indexed) {
+    let workspace = indexed.workspace("index");
+    let snapshot = workspace.snapshot().unwrap();
+    let community = community_ids(&snapshot.graph(), &snapshot.hierarchy().unwrap())[0];
+    let passage = snapshot.passage(PassageOrdinal(0)).unwrap().passage;
+    let finding = ReportFinding { text: "There is more.".to_owned(), sentences: vec![(passage, 0)] };
+    let report = TopicReport { title: "A".to_owned(), summary: "A.".to_owned(), rating: 4, findings: vec![finding] };
+    let written = WrittenReport { community, content: [7; 16], report: Ok(report) };
+    workspace.writer().unwrap().records().write_reports(&[written], "a model").unwrap();
+}
+
+#[test]
 fn another_embedder_makes_vectors_and_matching_anew() {
     let mut indexed = Indexed::new(Arc::new(StaticTable));
     indexed.options.other_embedder = OtherEmbedder::ReEmbed;
@@ -234,7 +304,9 @@ fn another_embedder_makes_vectors_and_matching_anew() {
             let mut workspace = indexed.workspace(place);
             indexed.runtime.block_on(re_embed(&mut workspace, &performers, &indexed.options)).unwrap()
         };
-        indexed.check_with(renew, &[vectors, &[MATCHING]].concat());
+        // Layers are made of vectors; those of the first are equal.
+        let layers: &[&str] = if vectors == VECTORS { &[] } else { &[HIERARCHY] };
+        indexed.check_with(renew, &[vectors, &[MATCHING], layers].concat());
     }
 }
 
@@ -248,7 +320,11 @@ fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
         };
         // Lengths of texts lie with the graph.
         indexed.damage("graph.bin");
-        indexed.check_with(repair, &[NAMES, MATCHING, TERMS]);
+        indexed.check_with(repair, &[NAMES, RESOLUTION, MATCHING, HIERARCHY, TERMS]);
+        indexed.damage("resolution.bin");
+        indexed.check_with(repair, &[RESOLUTION]);
+        indexed.damage("hierarchy.bin");
+        indexed.check_with(repair, &[HIERARCHY]);
         indexed.damage("texts.bin");
         indexed.check_with(repair, &[]);
         indexed.damage("text/passages/meta.json");
@@ -267,6 +343,10 @@ fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
     let snapshot = indexed.workspace("index").snapshot().unwrap();
     let mut found = Inputs::new();
     let mut sections = crate::store::GraphReader::graph(&snapshot).sections();
+    let hierarchy = crate::store::GraphReader::hierarchy(&snapshot).unwrap();
+    // Layers depend on how a processor rounds.
+    sections.extend(hierarchy.sections().into_iter().filter(|it| !it.0.starts_with("summary.")));
+    sections.extend(crate::store::GraphReader::resolution(&snapshot).unwrap().sections());
     sections.sort_unstable();
     for (name, bytes) in sections {
         found.text(name).bytes(bytes);
@@ -278,7 +358,7 @@ fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
     let raised = STAGES.map(|stage| stage.version);
     assert_eq!(
         (raised, found.digest().to_hex().as_str()),
-        ([1, 2, 1, 1, 1, 1, 1, 2, 1], "4bb6c1bccf2d268a6dcd9ead1ef40842eec6489f469b174595d39ceaa61e6305"),
+        ([1, 2, 1, 1, 1, 1, 1, 1, 1, 2, 1], "d4c9859570760713ca7c68bc570eb88b5da926b14230bb5db4e3854cdb48df9e"),
         "stages make something else of these notes: raise the version of each that does in `STAGES`, unless its inputs \
          are others (the notes, or questions by other `RULES`), and say both here"
     );

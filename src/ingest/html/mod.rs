@@ -55,7 +55,7 @@ pub(super) fn parse(html: String) -> Result<Extracted, String> {
     let heading = page.heading(&parts);
     let text = text.unwrap_or_else(|| std::mem::take(&mut page.writer.out));
     if page.leads_on && text.len() < TEXT_BYTES_MIN {
-        return Err("it only leads to another page".to_owned());
+        return Err("it only redirects to another page".to_owned());
     }
     if text.len() < TEXT_BYTES_MIN && text.len() * BYTES_PER_TEXT_MAX < html.len() || text.trim().is_empty() {
         return Err(format!("no text: {} bytes of text in {} bytes of HTML", text.trim().len(), html.len()));

@@ -56,7 +56,7 @@ fn a_page_without_text_says_so() {
     let script = format!("<html><div id=app></div><script>{}</script>", "x".repeat(9_000));
     assert!(parse(script).unwrap_err().starts_with("no text: 0 bytes of text in"));
     let leads = "<meta http-equiv=Refresh content='0; URL=a.html'><p>Redirecting</p>";
-    assert_eq!(parse(leads.to_owned()).unwrap_err(), "it only leads to another page");
+    assert_eq!(parse(leads.to_owned()).unwrap_err(), "it only redirects to another page");
 }
 
 #[test]

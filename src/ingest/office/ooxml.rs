@@ -1,7 +1,7 @@
 //! Word and `PowerPoint`: paragraphs, headings, lists, tables, notes; slides are pages.
 
 use undoc::model::RevisionType;
-use undoc::{Block, Document, ErrorKind, FormatType, ListType, Metadata as Said, Paragraph, Section, Table};
+use undoc::{Block, Document, ErrorKind, FormatType, ListType, Metadata as Properties, Paragraph, Section, Table};
 
 use super::{encrypted, plain};
 use crate::domain::Metadata;
@@ -27,7 +27,7 @@ pub(in crate::ingest) fn read(bytes: &[u8], parser: Parser, give: &mut Give<'_>)
 fn whole(bytes: &[u8]) -> Result<Extracted, Refusal> {
     let document = undoc::parse_bytes(bytes).map_err(|error| match error.kind() {
         ErrorKind::Encrypted => encrypted(),
-        _ => Refusal::damaged(format!("it cannot be taken apart: {error}")),
+        _ => Refusal::damaged(format!("it cannot be parsed: {error}")),
     })?;
     let mut blocks = Blocks::default();
     let has_slides = matches!(document.format, FormatType::Pptx | FormatType::Ppt);
@@ -80,8 +80,8 @@ fn first_heading(document: &Document) -> Option<String> {
     headings.find(|heading| !heading.is_empty())
 }
 
-fn metadata(said: Said) -> Metadata {
-    let Said { author, subject, description, keywords, created, modified, .. } = said;
+fn metadata(properties: Properties) -> Metadata {
+    let Properties { author, subject, description, keywords, created, modified, .. } = properties;
     let keywords = (!keywords.is_empty()).then(|| keywords.join(", "));
     let day = |date: Option<String>| date.and_then(|date| date.get(..10).map(str::to_owned));
     let all = [
@@ -92,8 +92,8 @@ fn metadata(said: Said) -> Metadata {
         ("created", day(created)),
         ("modified", day(modified)),
     ];
-    let said = all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    said.filter(|(_, value)| !value.trim().is_empty()).collect()
+    let present = all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    present.filter(|(_, value)| !value.trim().is_empty()).collect()
 }
 
 fn all_of(all: &[Block], blocks: &mut Blocks) {

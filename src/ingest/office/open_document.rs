@@ -90,7 +90,8 @@ struct Walk {
 }
 
 /// Elements whose text is none of the document's.
-const SILENT: [&str; 5] = ["tracked-changes", "annotation", "forms", "note-citation", "scripts"];
+const SILENT: [&str; 7] =
+    ["tracked-changes", "annotation", "forms", "note-citation", "scripts", "table-of-content", "alphabetical-index"];
 
 impl Walk {
     fn take(&mut self, token: &Token<'_>) {
@@ -201,6 +202,8 @@ mod tests {
     #[test]
     fn a_document_keeps_its_structure() {
         let xml = "<office:body><office:text><text:tracked-changes><text:p>gone</text:p></text:tracked-changes>\
+            <text:table-of-content><text:index-body><text:p>The mill 1</text:p></text:index-body>\
+            </text:table-of-content>\
             <text:h text:outline-level=\"2\">The mill</text:h>\
             <text:p>It<text:s text:c=\"2\"/>stands &lt;here&gt;<text:note><text:note-citation>1</text:note-citation>\
             <text:note-body><text:p>By the river.</text:p></text:note-body></text:note>.</text:p>\

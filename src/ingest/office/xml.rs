@@ -28,7 +28,7 @@ pub(super) fn tokens(xml: &str, visit: &mut dyn FnMut(Token<'_>)) -> Result<(), 
             Event::Start(element) => {
                 depth += 1;
                 if depth > DEPTH_MAX {
-                    return Err(Refusal::of_all(format!("elements inside of each other, more than {DEPTH_MAX}")));
+                    return Err(Refusal::of_all(format!("its elements are nested more than {DEPTH_MAX} deep")));
                 }
                 visit(Token::Start(element.local_name().as_ref(), &element));
             }

@@ -80,7 +80,7 @@ fn open(bytes: &[u8]) -> Result<Document, Refusal> {
         Err(error) => {
             let said = error.to_string();
             let is_encrypted = ["password", "crypt"].iter().any(|word| said.to_lowercase().contains(word));
-            let damaged = || Refusal::damaged(format!("it is no PDF that can be read: {said}"));
+            let damaged = || Refusal::damaged(format!("it is not a readable PDF: {said}"));
             return Err(if is_encrypted { Refusal::of_all(ENCRYPTED) } else { damaged() });
         }
     };

@@ -33,27 +33,29 @@ pub(crate) fn convert(program: &Path, command: &[String], file: &Path, bytes_max
     std::os::unix::process::CommandExt::process_group(&mut starting, 0);
     let mut child = starting.spawn().map_err(failed)?;
     let (output, errors) = (child.stdout.take(), child.stderr.take());
-    let (tell, told) = sync_channel(2);
-    let tell_errors = tell.clone();
+    let (sender, receiver) = sync_channel(2);
+    let errors_sender = sender.clone();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = output.map(|output| output.take(bytes_max + 1).read_to_end(&mut bytes));
-        let _heard = tell.send(Said::Output(read.transpose().map(|_| bytes)));
+        let _sent = sender.send(Stream::Output(read.transpose().map(|_| bytes)));
     });
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _all = errors.map(|errors| errors.take(SAID_BYTES_MAX).read_to_end(&mut bytes));
-        let _heard = tell_errors.send(Said::Errors(bytes));
+        let _sent = errors_sender.send(Stream::Errors(bytes));
     });
-    let said = told.recv_timeout(WAIT).and_then(|first| Ok((first, told.recv_timeout(WAIT)?)));
-    let ended = if said.is_ok() { wait(&mut child) } else { None };
+    let captured = receiver.recv_timeout(WAIT).and_then(|first| Ok((first, receiver.recv_timeout(WAIT)?)));
+    let ended = if captured.is_ok() { wait(&mut child) } else { None };
     end(&mut child);
-    let Ok((Said::Output(output), Said::Errors(errors)) | (Said::Errors(errors), Said::Output(output))) = said else {
+    let Ok((Stream::Output(output), Stream::Errors(errors)) | (Stream::Errors(errors), Stream::Output(output))) =
+        captured
+    else {
         return Err(format!("its converter `{name}` took longer than {} s", WAIT.as_secs()));
     };
     let output = output.map_err(|error| format!("its converter `{name}` cannot be read: {error}"))?;
     if output.len() as u64 > bytes_max {
-        return Err(format!("its converter `{name}` wrote more than {bytes_max} bytes, which a document may have"));
+        return Err(format!("its converter `{name}` wrote more than the {bytes_max} bytes that a document may have"));
     }
     match ended {
         Some(status) if status.success() => Ok(output),
@@ -66,7 +68,7 @@ pub(crate) fn convert(program: &Path, command: &[String], file: &Path, bytes_max
     }
 }
 
-enum Said {
+enum Stream {
     Output(io::Result<Vec<u8>>),
     Errors(Vec<u8>),
 }

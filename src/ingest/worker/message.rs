@@ -23,6 +23,7 @@ pub(crate) enum Format {
     Mbox,
     Zip,
     Gzip,
+    Tar,
 }
 
 /// Which of the parsers of a format reads a file.

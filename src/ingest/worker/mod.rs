@@ -44,7 +44,7 @@ const TOTAL_FACTOR: u64 = 16;
 const PIECES_MAX: u64 = 1_000_000;
 
 /// Why no program means no document.
-const NO_PROGRAM: &str = "such files are read only in a process of their own, and no program for that was named";
+const NO_PROGRAM: &str = "such files are read only in a separate process, and no worker program was named";
 
 /// The workers of a run.
 pub(crate) struct Workers {
@@ -188,11 +188,11 @@ fn attempt_with(
         };
         match bytes_left.checked_sub(length as u64) {
             Some(rest) => bytes_left = rest,
-            None => return Ok(Ended::Broken(Broken::Lied("more than it may say".to_owned()))),
+            None => return Ok(Ended::Broken(Broken::Lied("too much output".to_owned()))),
         }
         count += 1;
         if count > PIECES_MAX {
-            return Ok(Ended::Broken(Broken::Lied("more pieces than it may have".to_owned())));
+            return Ok(Ended::Broken(Broken::Lied("too many parts".to_owned())));
         }
         if count > *given {
             *given = count;
@@ -212,9 +212,9 @@ fn said(broken: &Broken) -> String {
     match broken {
         Broken::NotStarted(why) => format!("the process that reads such files does not start: {why}"),
         Broken::Died(why) => why.clone(),
-        Broken::Killed => "the process that read it was killed, again and again".to_owned(),
+        Broken::Killed => "the process that read it was killed repeatedly".to_owned(),
         Broken::Late(time) => format!("its parser took longer than {} s", time.as_secs()),
-        Broken::Lied(what) => format!("its parser was taken over or is damaged: {what}"),
+        Broken::Lied(what) => format!("its parser broke the protocol, so it may be compromised: {what}"),
     }
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn hears(mut said: &[u8]) -> bool {
     const BYTES_MAX: u64 = 1 << 20;
     let mut frame = || match frame::read(&mut said, BYTES_MAX) {
         Ok(Some(frame)) => Ok(frame),
-        Ok(None) => Err(Broken::Died("it said no more".to_owned())),
+        Ok(None) => Err(Broken::Died("it stopped responding".to_owned())),
         Err(error) => Err(Broken::Lied(error.to_string())),
     };
     loop {
@@ -239,7 +239,7 @@ pub(crate) fn hears(mut said: &[u8]) -> bool {
 /// Reads a file by one of the parsers that never panic, in this process; returns whether it can be read. For fuzzing.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn reads(kind: u8, bytes: &[u8]) -> bool {
-    const FORMATS: [Format; 5] = [Format::Odt, Format::Zip, Format::Gzip, Format::Mail, Format::Mbox];
+    const FORMATS: [Format; 6] = [Format::Odt, Format::Zip, Format::Gzip, Format::Mail, Format::Mbox, Format::Tar];
     let job = Job {
         format: FORMATS[usize::from(kind) % FORMATS.len()],
         parser: Parser::First,

@@ -36,6 +36,8 @@ pub(super) fn parse(job: &Job, bytes: &[u8], give: &mut Give<'_>) -> Result<(), 
         Format::Zip => archive::read_zip(bytes, job.bytes_max, give),
         #[cfg(feature = "archives")]
         Format::Gzip => archive::read_gzip(bytes, &job.name, job.bytes_max, give),
+        #[cfg(feature = "archives")]
+        Format::Tar => archive::read_plain_tar(bytes, job.bytes_max, give),
         #[allow(unreachable_patterns, reason = "where all features are on")]
         _ => Err(Refusal::of_all("this build of the program does not read such files")),
     }

@@ -90,8 +90,8 @@ impl Worker {
         let mut time = START;
         match worker.frame(&mut time) {
             Ok(Frame { tag: Tag::Hello, payload }) if payload == HELLO.as_bytes() => Ok(worker),
-            Ok(_) => Err(Broken::NotStarted("it is no worker of this version".to_owned())),
-            Err(Broken::Late(time)) => Err(Broken::NotStarted(format!("nothing came of it in {time:?}"))),
+            Ok(_) => Err(Broken::NotStarted("it is not a worker of this version".to_owned())),
+            Err(Broken::Late(time)) => Err(Broken::NotStarted(format!("it did not respond within {time:?}"))),
             Err(Broken::Died(why)) => Err(Broken::NotStarted(why)),
             Err(other) => Err(other),
         }
@@ -242,17 +242,17 @@ fn checked(positions: Positions, text: &str) -> Result<Positions, Broken> {
 
 /// Says how a child ended, by its status and its last words.
 fn death(status: Option<ExitStatus>, said: &str) -> Broken {
-    let Some(status) = status else { return Broken::Died("its parser went silent".to_owned()) };
+    let Some(status) = status else { return Broken::Died("its parser stopped responding".to_owned()) };
     match signal(status) {
         Some(SIGKILL) => Broken::Killed,
-        Some(SIGXCPU) => Broken::Died("its parser computed for longer than it may".to_owned()),
+        Some(SIGXCPU) => Broken::Died("its parser used more CPU time than allowed".to_owned()),
         _ if said.contains("memory allocation of") => {
-            Broken::Died(format!("its parser asked for more than the {} MiB that it may have", WORKER_BYTES_MAX >> 20))
+            Broken::Died(format!("its parser needs more memory than the allowed {} MiB", WORKER_BYTES_MAX >> 20))
         }
         _ if said.contains("has overflowed its stack") => Broken::Died("it nests too deeply for its parser".to_owned()),
         Some(signal) => Broken::Died(format!("its parser crashed (signal {signal})")),
         None => {
-            let last = said.trim().lines().last().unwrap_or("it does not say why");
+            let last = said.trim().lines().last().unwrap_or("no reason given");
             Broken::Died(format!("its parser ended: {}", last.chars().take(200).collect::<String>()))
         }
     }

@@ -35,7 +35,7 @@ where
         Ok(())
     };
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(serving)?;
-    thread.join().unwrap_or_else(|panic| Err(io::Error::other(said(&*panic))))
+    thread.join().unwrap_or_else(|panic| Err(io::Error::other(panic_message(&*panic))))
 }
 
 /// Answers one job; returns whether there may be another.
@@ -60,7 +60,7 @@ fn answer_next(input: &mut impl Read, output: &mut impl Write) -> io::Result<boo
         Ok(Ok(())) => frame::write(output, Tag::Done, b"")?,
         Ok(Err(refusal)) => refuse(output, &refusal)?,
         Err(panic) => {
-            refuse(output, &Refusal::damaged(format!("its parser failed: {}", said(&*panic))))?;
+            refuse(output, &Refusal::damaged(format!("its parser failed: {}", panic_message(&*panic))))?;
             // What a parser left behind is nothing to go on with.
             return Ok(false);
         }
@@ -89,7 +89,7 @@ impl<O: Write> Out<'_, O> {
             Piece::Left(_) => 0,
         };
         if self.given > self.total_max {
-            let reason = format!("more than {} bytes come of it; what came before was read", self.total_max);
+            let reason = format!("it holds more than {} bytes; the part before that was read", self.total_max);
             return Err(Refusal::of_all(reason));
         }
         self.write(piece).map_err(|error| {
@@ -121,8 +121,8 @@ impl<O: Write> Out<'_, O> {
     }
 }
 
-/// Returns what somebody said who panicked.
-pub(super) fn said(panic: &(dyn Any + Send)) -> String {
+/// Returns the message of a panic.
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it does not say why").chars().take(PANIC_CHARS_MAX).collect()
+    text.unwrap_or("no reason given").chars().take(PANIC_CHARS_MAX).collect()
 }

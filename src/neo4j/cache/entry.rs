@@ -45,7 +45,7 @@ pub(in crate::neo4j) struct Entry {
     by_vector: Vec<Key>,
     /// Where question edges lead, and where they come from.
     by_edge: Vec<[Key; 2]>,
-    /// In-coming questions: passage, question, vector.
+    /// In-coming questions: passage, question, vector where questions are compared.
     pub(in crate::neo4j) questions: Vec<(Key, Key, Vec<f32>)>,
 }
 
@@ -210,8 +210,14 @@ async fn questions(
     if is_nothing(wanted.vector) {
         return Ok(Vec::new());
     }
+    // They are most of what this index returns.
+    let vectors = wanted.by_edges || wanted.follow == Follow::Questions;
     let statement = vector_statement(cypher!("read/entry-incoming-embedding"), wanted.vector, version);
-    let read = |row: &Row| Some((passage(row)?, key(row, "question")?, row.get("embedding").ok()?));
+    let statement = statement.with("vectors", vectors);
+    let read = |row: &Row| {
+        let vector = row.get::<Option<Vec<f32>>>("embedding").ok()?.unwrap_or_default();
+        Some((passage(row)?, key(row, "question")?, vector))
+    };
     found(session, &statement, limit, read).await
 }
 

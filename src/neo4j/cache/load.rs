@@ -209,6 +209,10 @@ fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -
 /// An entity of a list: key, and the sentences that mention it with the words around it in each.
 type MentionItem<'a> = (&'a str, Option<Vec<&'a str>>);
 
+/// A passage of a list: key, the sentences that mention an entity with the words around it in each, and how the
+/// passage is named by it.
+type PlaceItem<'a> = (&'a str, Option<Vec<&'a str>>, Option<&'a str>);
+
 /// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
 pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
     let from = key(row, "passage")?;
@@ -247,13 +251,19 @@ impl Rows {
 
     /// Of a part, an entity may come twice.
     pub(in crate::neo4j) fn add_entity(&mut self, row: &Row) -> Option<()> {
+        let number = self.add_known(row)?;
+        self.entities.insert(key(row, "id")?, number);
+        Some(())
+    }
+
+    /// Adds what is known of an entity, and returns its number.
+    fn add_known(&mut self, row: &Row) -> Option<u32> {
         let number = self.elements.entities.number(row.get("folded").ok()?);
         let is_new = number as usize == self.elements.entity_flags.len();
         if !is_new {
             // Two of one name would shift what is known of the others.
-            return self.elements.totals.is_some().then_some(());
+            return self.elements.totals.is_some().then_some(number);
         }
-        self.entities.insert(key(row, "id")?, number);
         self.elements.entity_flags.push(self::number(row, "flags")?);
         if let Some(totals) = &mut self.elements.totals {
             totals.push(EntityTotals {
@@ -261,12 +271,25 @@ impl Rows {
                 bearers: self::number(row, "bearers")?,
             });
         }
-        Some(())
+        Some(number)
     }
 
     pub(in crate::neo4j) fn add_name(&mut self, row: &Row) -> Option<()> {
         let entity = *self.entities.get(&key(row, "entity")?)?;
         self.names.push((key(row, "passage")?, (entity, borne(row.get("kind").ok()?)?)));
+        Some(())
+    }
+
+    /// Adds an entity of a part, and where it is mentioned and what it names there.
+    pub(in crate::neo4j) fn add_part_entity(&mut self, row: &Row) -> Option<()> {
+        let entity = self.add_known(row)?;
+        for (passage, mentions, kind) in list::<PlaceItem<'_>>(row, "places")? {
+            let passage = unhex(passage)?;
+            self.mention(passage, entity, mentions.unwrap_or_default())?;
+            if let Some(kind) = kind {
+                self.names.push((passage, (entity, borne(kind)?)));
+            }
+        }
         Some(())
     }
 
@@ -300,11 +323,17 @@ impl Rows {
         let passage = key(row, "passage")?;
         for (entity, mentions) in list::<MentionItem<'_>>(row, "mentions")? {
             let entity = *self.entities.get(&unhex(entity)?)?;
-            for mention in mentions.unwrap_or_default() {
-                let (sentence, around) = mentioned(mention)?;
-                let cues = self.cues(around);
-                self.mentions.push((passage, MentionElement { passage: PassageOrdinal(0), entity, sentence, cues }));
-            }
+            self.mention(passage, entity, mentions.unwrap_or_default())?;
+        }
+        Some(())
+    }
+
+    /// Adds mentions of an entity in a passage.
+    fn mention(&mut self, passage: Key, entity: u32, mentions: Vec<&str>) -> Option<()> {
+        for mention in mentions {
+            let (sentence, around) = mentioned(mention)?;
+            let cues = self.cues(around);
+            self.mentions.push((passage, MentionElement { passage: PassageOrdinal(0), entity, sentence, cues }));
         }
         Some(())
     }
@@ -340,8 +369,10 @@ impl Rows {
         self.order_documents()?;
         let numbers = numbered(self.passages.iter().map(|it| it.id));
         if self.elements.totals.is_some() {
-            // Edges and questions that lead out of a part are no matter of it.
+            // Edges and questions that lead out of a part are no matter of it, nor are passages that nobody asked for.
             self.edges.retain(|([_, to, ..], _)| numbers.contains_key(to));
+            self.names.retain(|(passage, _)| numbers.contains_key(passage));
+            self.mentions.retain(|(passage, _)| numbers.contains_key(passage));
         }
         let (incoming, incoming_numbers) = order_questions(&mut self.incoming, &numbers)?;
         let (outgoing, outgoing_numbers) = order_questions(&mut self.outgoing, &numbers)?;

@@ -8,12 +8,14 @@ macro_rules! properties {
     ($($name:ident: $holds:ident),* $(,)?) => { &[$((stringify!($name), Type::$holds)),*] };
 }
 
+mod communities;
 mod documents;
 mod entities;
 mod lexicon;
 mod passages;
 mod questions;
 mod statements;
+mod summaries;
 
 use std::sync::LazyLock;
 
@@ -73,6 +75,8 @@ kinds! {
     Incoming: questions::INCOMING,
     Outgoing: questions::OUTGOING,
     Entity: entities::ENTITY,
+    Community: communities::COMMUNITY,
+    Summary: summaries::SUMMARY,
     Unit: documents::UNIT,
     Lexicon: lexicon::LEXICON,
     PartOf: passages::PART_OF,
@@ -85,6 +89,11 @@ kinds! {
     MentionedIn: entities::MENTIONED_IN,
     Names: entities::NAMES,
     DuplicateOf: documents::DUPLICATE_OF,
+    RelatesTo: communities::RELATES_TO,
+    InCommunity: communities::IN_COMMUNITY,
+    ParentCommunity: communities::PARENT_COMMUNITY,
+    SummarizedEntity: summaries::SUMMARIZED_ENTITY,
+    SummarizedSummary: summaries::SUMMARIZED_SUMMARY,
 }
 
 /// The label of nodes that only readers of ours need.
@@ -106,9 +115,18 @@ impl Kind {
         if self.labels().contains(&HIDDEN) { HIDDEN } else { self.name() }
     }
 
-    /// Returns the name of the kind: its label or type.
+    /// Returns the name of the kind: its label or type. Kinds of relationships that go from other nodes may share one.
     pub(super) fn name(self) -> &'static str {
         self.labels().last().copied().unwrap_or_default()
+    }
+
+    /// Returns a name that no other kind has.
+    pub(super) fn own_name(self) -> String {
+        let is_shared = Self::ALL.into_iter().any(|it| it != self && it.name() == self.name());
+        match self.ends().filter(|_| is_shared) {
+            Some((from, _)) => format!("{} {}", from.name(), self.name()),
+            None => self.name().to_owned(),
+        }
     }
 
     /// Returns the names of the properties that its elements can have, and what they hold.

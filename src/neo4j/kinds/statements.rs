@@ -80,7 +80,9 @@ fn of_all(template: &str) -> String {
     let (mut nodes, mut relationships) = (Vec::new(), Vec::new());
     for kind in Kind::ALL {
         let names = if kind.ends().is_some() { &mut relationships } else { &mut nodes };
-        names.push(kind.name());
+        if !names.contains(&kind.name()) {
+            names.push(kind.name());
+        }
     }
     template.replace("<nodes>", &nodes.join("|")).replace("<relationships>", &relationships.join("|"))
 }

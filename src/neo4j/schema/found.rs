@@ -226,7 +226,7 @@ impl Schema {
 
     /// Returns, as they are shown, the constraints and indexes of a user's own because of which something that is due
     /// cannot be made or written.
-    pub(super) fn in_the_way(&self, due: &[Due]) -> Vec<String> {
+    pub(super) fn conflicts(&self, due: &[Due]) -> Vec<String> {
         let is_other = |constraint: &&Constraint| constraint.hinders() && !due.iter().any(|due| constraint.is(due));
         let blocks = |index: &&Index| {
             let does_the_same = |due: &Due| due.purpose != Purpose::Value && index.covers(due);

@@ -36,9 +36,9 @@ fn all_due(dimension: usize) -> Vec<Due> {
 
 /// Refuses a database where constraints or indexes of a user's own are in the way of ours, or of what we write.
 pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result<()> {
-    match Schema::read(session).await?.in_the_way(&all_due(dimension)) {
+    match Schema::read(session).await?.conflicts(&all_due(dimension)) {
         names if names.is_empty() => Ok(()),
-        names => Err(session.error(DatabaseError::InTheWay { names: names.join(", ") })),
+        names => Err(session.error(DatabaseError::Conflict { names: names.join(", ") })),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Wrong {
 /// Returns what is wrong with the schema of a graph whose vectors have this dimension.
 pub(super) async fn wrong(session: &Session, dimension: usize) -> Result<Wrong> {
     let (schema, due) = (Schema::read(session).await?, all_due(dimension));
-    Ok(Wrong { missing: schema.missing(&due, dimension), others: schema.in_the_way(&due) })
+    Ok(Wrong { missing: schema.missing(&due, dimension), others: schema.conflicts(&due) })
 }
 
 /// Returns those of our indexes with these names that cannot be asked: not there, not as they should be, not filled.

@@ -25,12 +25,8 @@ type Answers = Vec<(RowKind, Vec<Row>)>;
 
 /// What every strategy compares.
 const PASSAGES: Statements = &[(cypher!("walk/passages"), RowKind { add: Rows::add_part_passage, of: Some("id") })];
-/// Names and mentions, entities before what refers to them.
-const NAMES: Statements = &[
-    (cypher!("walk/entities"), RowKind { add: Rows::add_entity, of: None }),
-    (cypher!("walk/names"), RowKind { add: Rows::add_name, of: Some("passage") }),
-    (cypher!("walk/mentions"), RowKind { add: Rows::add_mentions, of: Some("passage") }),
-];
+/// Names, and where each is mentioned.
+const NAMES: Statements = &[(cypher!("walk/names"), RowKind { add: Rows::add_part_entity, of: None })];
 const INCOMING: RowKind = RowKind { add: Rows::add_incoming, of: Some("passage") };
 const OUTGOING: RowKind = RowKind { add: Rows::add_outgoing, of: Some("passage") };
 const EDGES: RowKind = RowKind { add: Rows::add_edges, of: Some("passage") };
@@ -79,7 +75,7 @@ async fn ask(
     Ok(statements.iter().map(|it| it.1).zip(answers).collect())
 }
 
-/// Asks for the edges, and then for the questions that are wanted.
+/// Asks for the edges and the questions with a keyword, and then for those that the edges join.
 async fn ask_questions(
     session: &Session,
     version: i64,
@@ -89,18 +85,18 @@ async fn ask_questions(
     if asked.follow == Follow::Nothing {
         return Ok(Vec::new());
     }
-    let found = session.rows(&statement(cypher!("walk/edges"))).await?;
+    let keywords: Vec<BoltType> = asked.keywords.iter().map(|it| it.as_str().into()).collect();
+    let about =
+        statement(cypher!("walk/incoming-about")).with("keywords", BoltType::List(BoltList { value: keywords }));
+    let edge = statement(cypher!("walk/edges"));
+    let (found, about) = tokio::try_join!(session.rows(&edge), session.rows(&about))?;
     let joined = found.iter().filter_map(edges).flatten().map(|([_, _, incoming, outgoing], _)| (incoming, outgoing));
     let (mut incoming, outgoing): (FxHashSet<Key>, FxHashSet<Key>) = joined.unzip();
     incoming.extend(asked.found.iter().copied());
     let by_key = |text, keys| Statement::new("read a part", text).with("version", version).with("ids", short(keys));
     let incoming = by_key(cypher!("walk/incoming"), &incoming);
     let outgoing = by_key(cypher!("walk/outgoing"), &outgoing);
-    let keywords: Vec<BoltType> = asked.keywords.iter().map(|it| it.as_str().into()).collect();
-    let about =
-        statement(cypher!("walk/incoming-about")).with("keywords", BoltType::List(BoltList { value: keywords }));
-    let (incoming, outgoing, about) =
-        tokio::try_join!(session.rows(&incoming), session.rows(&outgoing), session.rows(&about))?;
+    let (incoming, outgoing) = tokio::try_join!(session.rows(&incoming), session.rows(&outgoing))?;
     let questions = [(INCOMING, incoming), (INCOMING, about), (OUTGOING, outgoing)];
     Ok(questions.into_iter().chain([(EDGES, found)]).collect())
 }

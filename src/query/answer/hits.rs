@@ -4,6 +4,7 @@ use crate::domain::{Hit, Span, Why};
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::query::session::query::{Query, Ranking};
+use crate::store::{DocumentText, PassageText};
 use crate::text::{is_stop_word, term, term_spans, words};
 
 /// Returns the passages that were found, in their order, with their documents and the steps that led to them.
@@ -22,25 +23,37 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
         let document = query.reader.document(graph.passage_document[passage])?;
         Ok(Hit {
             rank,
-            passage: shown.passage,
-            document: document.document,
-            name: document.title.unwrap_or_else(|| document.source_id.clone()),
-            source_id: document.source_id,
-            uri: document.uri,
-            section: shown.section,
-            page: shown.page,
-            line: shown.line,
-            span: shown.span,
             matches: asked.matches(&shown.text),
             why: asked.why(passage)?,
-            text: shown.text,
             score,
-            near_equal: Vec::new(),
-            metadata: document.metadata,
             path: found.paths.get(&passage).cloned().unwrap_or_default(),
+            ..unasked(shown, document)
         })
     };
     found.ranked.iter().zip(1..).map(hit).collect()
+}
+
+/// Returns a passage as it is shown where no question led to it.
+pub(in crate::query) fn unasked(shown: PassageText, document: DocumentText) -> Hit {
+    Hit {
+        rank: 1,
+        passage: shown.passage,
+        document: document.document,
+        name: document.title.unwrap_or_else(|| document.source_id.clone()),
+        source_id: document.source_id,
+        uri: document.uri,
+        section: shown.section,
+        page: shown.page,
+        line: shown.line,
+        span: shown.span,
+        text: shown.text,
+        score: 0.0,
+        matches: Vec::new(),
+        why: Why::default(),
+        near_equal: Vec::new(),
+        metadata: document.metadata,
+        path: Vec::new(),
+    }
 }
 
 /// What is looked for in the texts of passages.

@@ -4,9 +4,12 @@
 mod asked;
 pub(super) mod extract;
 pub(super) mod hits;
+mod overview;
 mod pieces;
 pub(super) mod relevance;
 mod short;
+mod shown;
+mod sources;
 pub(super) mod write;
 
 use std::sync::Arc;
@@ -23,7 +26,7 @@ use crate::graph::ordinal::PassageOrdinal;
 use extract::Extracted;
 
 /// What a ledger says where sentences could not be quoted anew.
-const UNQUOTED: &str = "quoted is what the search found by itself";
+const UNQUOTED: &str = "the quotations are what the search found by itself";
 
 /// What is quoted.
 pub(super) struct Quoted {
@@ -32,7 +35,8 @@ pub(super) struct Quoted {
 }
 
 /// Returns quotes of what was found, at most `citations_max` sentences, with what a reader should know of them. Where a
-/// strategy put passages in an order of its own and they cannot be read in that, what was retrieved is quoted.
+/// strategy put passages in an order of its own and they cannot be read in that, what was retrieved is quoted. Where
+/// topics were found for a question about the whole, a sentence of each is quoted too.
 ///
 /// # Errors
 ///
@@ -42,6 +46,14 @@ pub(super) struct Quoted {
 ///
 /// Dropping the future loses the quotes and nothing else.
 pub(super) async fn quoted(session: &Session, found: &Found, citations_max: usize) -> Result<(Quoted, Option<String>)> {
+    let (quoted, note) = sentences(session, found, citations_max).await?;
+    Ok(match &found.ledger.layers {
+        Some(layers) => (overview::with_topics(quoted, layers), note),
+        None => (quoted, note),
+    })
+}
+
+async fn sentences(session: &Session, found: &Found, citations_max: usize) -> Result<(Quoted, Option<String>)> {
     session.enter("quoting what was found");
     let hits = found.hits.clone();
     let ranking = match &found.ranking {

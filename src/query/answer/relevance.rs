@@ -1,7 +1,10 @@
 //! Whether what was found has anything to do with the question, or silence is the better answer.
 
+use rustc_hash::FxHashMap;
+
+use crate::domain::PassageId;
 use crate::error::Result;
-use crate::graph::ordinal::Ordinal as _;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::query::session::query::Ranking;
 
 /// Passages that are looked at.
@@ -25,6 +28,23 @@ const BORNE: f32 = 0.3;
 const EVIDENCE_MIN: f32 = 1.0;
 /// What it must come to where there are no vectors.
 const EVIDENCE_ALONE_MIN: f32 = 0.6;
+
+/// Returns what speaks for each of the best `count` passages, by the words and the meaning that it shares with the
+/// question.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(in crate::query) fn worths(found: &Ranking, count: usize) -> Result<FxHashMap<PassageId, f32>> {
+    let query = &found.query;
+    let words = query.passage_words()?;
+    let worth = |(passage, _): &(PassageOrdinal, f32)| {
+        let covered = words.weight(words.terms[passage.index()]) / words.whole();
+        let cosine = query.best_sentence_cosine_of(*passage)?.unwrap_or(0.0);
+        Ok((query.reader.passage_id(*passage), covered + COSINE * cosine))
+    };
+    found.ranked.iter().take(count).map(worth).collect()
+}
 
 /// Returns whether the passages found have anything to do with the question, by the words, the meaning and the names
 /// that they share with it.

@@ -4,13 +4,14 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Hit, Writing, WrittenSentence};
+use super::sources::Sources;
+use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
 use crate::skill::{
-    AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, Degradation, HeardSentences, PerformOptions,
-    Performed, ShownPassage, WrittenAnswer, best_sentence, is_supported, perform, perform_with,
+    AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, ConcludeSkill, ConcludeTask, Degradation,
+    PerformOptions, Performed, StreamedSentences, WrittenAnswer, is_supported, perform, perform_with,
 };
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
@@ -30,15 +31,15 @@ impl SentenceSink {
         Self(Arc::new(tell))
     }
 
-    /// Returns what hears the reply to a question that has `answer` without a model.
-    fn listener(&self, answer: &Answer, passages: usize) -> Listener {
-        let (sink, answer) = (self.clone(), answer.clone());
-        let state = Mutex::new((HeardSentences::default(), Vec::new()));
+    /// Returns what hears the reply to a question that is answered from `sources`.
+    fn listener(&self, question: &str, sources: &Sources) -> Listener {
+        let (sink, question, sources) = (self.clone(), question.to_owned(), sources.clone());
+        let state = Mutex::new((StreamedSentences::default(), Vec::new()));
         Listener::new(move |piece| {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let (heard, citations) = &mut *state;
-            for sentence in heard.take(piece, passages) {
-                (sink.0)(&with_quotations(&sentence, &answer, citations));
+            for sentence in heard.take(piece, sources.len()) {
+                (sink.0)(&with_quotations(&sentence, &question, &sources, citations));
             }
         })
     }
@@ -57,22 +58,26 @@ impl fmt::Debug for SentenceSink {
     }
 }
 
-/// Returns an answer with what a model writes from its hits; as it is where nothing relevant was found, and quoted,
-/// with the reason, where the model gives nothing that can be used.
+/// Returns an answer with what a model writes from its hits and its levels; as it is where nothing relevant was found,
+/// and quoted, with the reason, where the model gives nothing that can be used.
 pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, asked: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }
-    let shown = answer.hits.iter().take(asked.passages_max);
-    let passages = shown.map(|hit| ShownPassage { name: hit.name.clone(), text: hit.text.clone() });
-    let task = AnswerTask { question: answer.question.clone(), passages: passages.collect() };
-    let listener = asked.sentences.as_ref().map(|sink| sink.listener(&answer, task.passages.len()));
+    let sources = Sources::of(&answer, asked.passages_max);
+    let task = AnswerTask { question: answer.question.clone(), passages: sources.shown() };
+    let listener = asked.sentences.as_ref().map(|sink| sink.listener(&task.question, &sources));
     let options = PerformOptions { listener, ..PerformOptions::default() };
-    let performed = perform_with::<AnswerSkill>(model, &task, options).await;
+    let notes = sources.notes.clone();
+    let performed = if notes.is_empty() {
+        perform_with::<AnswerSkill>(model, &task, options).await
+    } else {
+        perform_with::<ConcludeSkill>(model, &ConcludeTask { asked: task.clone(), notes }, options).await
+    };
     // Too long for the server, most of all: what is quoted is there.
     let performed = Performed::tolerating(performed, ChatError::is_of_request)?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
-    let answer = joined(answer, model.name(), performed);
+    let answer = joined(answer, &sources, model.name(), performed);
     if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
@@ -100,7 +105,7 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
     Ok(answer)
 }
 
-fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
+fn joined(answer: Answer, sources: &Sources, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
     let writing = Writing {
         model: model.to_owned(),
         short: None,
@@ -118,20 +123,25 @@ fn joined(answer: Answer, model: &str, performed: Performed<WrittenAnswer>) -> A
     let mut citations = Vec::new();
     let sentences = written.sentences.iter();
     let sentences: Vec<WrittenSentence> =
-        sentences.map(|sentence| with_quotations(sentence, &answer, &mut citations)).collect();
+        sentences.map(|it| with_quotations(it, &answer.question, sources, &mut citations)).collect();
     let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
     let writing = Some(Writing { short: written.short, sentences, ..writing });
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 
 /// Quotes what a sentence cites; what is quoted already is not quoted again.
-fn with_quotations(sentence: &CitedSentence, answer: &Answer, citations: &mut Vec<Citation>) -> WrittenSentence {
-    let hits: Vec<&Hit> = sentence.passages.iter().filter_map(|passage| answer.hits.get(*passage)).collect();
-    let cited: Vec<&str> = hits.iter().flat_map(|hit| [hit.name.as_str(), hit.text.as_str()]).collect();
-    let mut places: Vec<usize> = hits.iter().map(|hit| place(cite(hit, &sentence.text), citations)).collect();
+fn with_quotations(
+    sentence: &CitedSentence,
+    question: &str,
+    sources: &Sources,
+    citations: &mut Vec<Citation>,
+) -> WrittenSentence {
+    let cited: Vec<&str> = sentence.passages.iter().filter_map(|it| sources.texts(*it)).flatten().collect();
+    let quoted = sentence.passages.iter().filter_map(|it| sources.cite(*it, &sentence.text));
+    let mut places: Vec<usize> = quoted.map(|citation| place(citation, citations)).collect();
     places.sort_unstable();
     places.dedup();
-    let is_supported = is_supported(&sentence.text, &answer.question, &cited);
+    let is_supported = is_supported(&sentence.text, question, &cited);
     WrittenSentence { text: sentence.text.clone(), citations: places, is_supported }
 }
 
@@ -142,10 +152,4 @@ fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
         citations.push(citation);
         citations.len() - 1
     })
-}
-
-/// Quotes the sentence of a passage that is nearest to what was written; the whole passage where it has none.
-fn cite(hit: &Hit, sentence: &str) -> Citation {
-    let range = best_sentence(&hit.text, sentence).unwrap_or(0..hit.text.len());
-    hit.citation(range.into(), hit.score)
 }

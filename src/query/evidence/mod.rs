@@ -5,6 +5,7 @@ pub(super) mod exact;
 pub(super) mod filter;
 pub(super) mod lexical;
 pub(super) mod question;
+pub(super) mod scope;
 pub(super) mod spelling;
 
 use std::sync::{Arc, OnceLock};

@@ -40,8 +40,18 @@ impl Decompose {
     /// themselves, since steps are what the parts are.
     #[must_use]
     pub fn of(reading: Reading, options: &SearchOptions) -> Self {
-        let by_seeds = matches!(options.strategy, StrategyKind::Auto | StrategyKind::Trail);
-        let kind = if options.strategy == StrategyKind::Hop { StrategyKind::Hybrid } else { options.strategy };
+        Self { reading, preset: options.preset, strategy: Arc::new(Self::plain(options)) }
+    }
+
+    /// Returns what finds passages for a part, alone.
+    #[must_use]
+    pub(in crate::query) fn plain(options: &SearchOptions) -> Pipeline {
+        let kind = match options.strategy {
+            StrategyKind::Hop => StrategyKind::Hybrid,
+            StrategyKind::Layers => StrategyKind::Trail,
+            kind => kind,
+        };
+        let by_seeds = matches!(kind, StrategyKind::Auto | StrategyKind::Trail);
         let own = SearchOptions {
             preset: options.preset,
             n_hop: if by_seeds { Some(0) } else { options.n_hop },
@@ -49,7 +59,7 @@ impl Decompose {
             weights: options.weights.clone(),
             ..SearchOptions::default()
         };
-        Self { reading, preset: options.preset, strategy: Arc::new(Pipeline::plain(retriever(kind, &own))) }
+        Pipeline::plain(retriever(kind, &own))
     }
 }
 
@@ -164,9 +174,9 @@ impl ReadySubQuestion {
                     lists.push(RankedList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
                 }
                 // What was found for the whole question stands.
-                Some(Err(error)) => notes.push(format!("part {} could not be looked for: {error}", self.number + 1)),
+                Some(Err(error)) => notes.push(format!("part {} could not be searched for: {error}", self.number + 1)),
                 None => {
-                    notes.push(format!("part {} could not be looked for in time", self.number + 1));
+                    notes.push(format!("part {} could not be searched for in time", self.number + 1));
                     break;
                 }
             }

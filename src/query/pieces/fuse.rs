@@ -28,6 +28,7 @@ use crate::domain::{Hit, PassageId};
 use crate::query::options::Preset;
 
 /// What was found for one form of a part of a question.
+#[derive(Clone)]
 pub(in crate::query) struct RankedList {
     /// How likely its answers are: 0 for the likeliest.
     pub(in crate::query) form: i32,
@@ -46,7 +47,7 @@ pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<RankedList>, preset: P
         return whole;
     }
     let mut hits = match preset {
-        Preset::Paper => round_robin(parts),
+        Preset::Paper => interleaved(parts),
         Preset::Measured => scored(whole, parts),
     };
     for (hit, rank) in hits.iter_mut().zip(1..) {
@@ -84,8 +85,8 @@ fn scored(mut whole: Vec<Hit>, parts: Vec<RankedList>) -> Vec<Hit> {
     whole
 }
 
-/// The best of each part, the second of each, and so on.
-fn round_robin(parts: Vec<RankedList>) -> Vec<Hit> {
+/// Returns the best of each list, the second of each, and so on, none twice.
+pub(in crate::query) fn interleaved(parts: Vec<RankedList>) -> Vec<Hit> {
     let mut lists: Vec<_> = parts.into_iter().map(|list| list.hits.into_iter()).collect();
     let mut seen: FxHashSet<PassageId> = FxHashSet::default();
     let mut all = Vec::new();
@@ -99,11 +100,12 @@ fn round_robin(parts: Vec<RankedList>) -> Vec<Hit> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod testing {
     use super::*;
     use crate::domain::{DocumentId, Metadata, Span, Why};
 
-    fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
+    /// Returns hits of these names and scores.
+    pub(in crate::query::pieces) fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
         let hit = |((name, score), rank): (&(&str, f32), u32)| Hit {
             rank,
             passage: PassageId::of(&[name.as_bytes()]),
@@ -125,6 +127,12 @@ mod tests {
         };
         scored.iter().zip(1..).map(hit).collect()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::hits;
+    use super::*;
 
     fn list(form: i32, scored: &[(&str, f32)]) -> RankedList {
         RankedList { form, is_guessed: false, question: String::new(), hits: hits(scored) }

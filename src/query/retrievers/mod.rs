@@ -3,6 +3,7 @@
 
 pub(super) mod by_regex;
 pub(super) mod flat;
+pub(super) mod keywords;
 pub(super) mod questions;
 
 use std::future::Future;
@@ -13,6 +14,8 @@ use super::options::{SearchOptions, StrategyKind};
 use super::session::Session;
 use super::session::query::{Query, Ranking};
 use super::strategies::hop::Hop;
+use super::strategies::layers::Layers;
+use super::strategies::rank::Rank;
 use super::strategies::trail::Trail;
 use crate::domain::Ledger;
 use crate::error::Result;
@@ -24,7 +27,7 @@ use flat::{Dense, Hybrid, Lexical};
 /// What a retriever needs of a store that has to be asked, and of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
-    /// Along what it walks.
+    /// Along what it walks. Vectors of in-coming questions are there with [`Follow::Questions`] or `by_edges` alone.
     pub follow: Follow,
     /// Whether it enters by question edges.
     pub by_edges: bool,
@@ -64,7 +67,8 @@ pub trait Retriever: Send + Sync {
     fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a>;
 }
 
-/// Returns the retriever of a name, with its part of the options; `auto` is `trail`.
+/// Returns the retriever of a name, with its part of the options; `auto` is `trail`, and so is what a strategy with a
+/// loop of its own starts from.
 #[must_use]
 pub fn retriever(kind: StrategyKind, options: &SearchOptions) -> Arc<dyn Retriever> {
     match kind {
@@ -72,7 +76,11 @@ pub fn retriever(kind: StrategyKind, options: &SearchOptions) -> Arc<dyn Retriev
         StrategyKind::Dense => Arc::new(Dense),
         StrategyKind::Hybrid => Arc::new(Hybrid),
         StrategyKind::Hop => Arc::new(Hop::of(options)),
-        StrategyKind::Trail | StrategyKind::Auto => Arc::new(Trail::of(options)),
+        StrategyKind::Trail | StrategyKind::Level | StrategyKind::Dual | StrategyKind::Noise | StrategyKind::Auto => {
+            Arc::new(Trail::of(options))
+        }
+        StrategyKind::Rank => Arc::new(Rank::default()),
+        StrategyKind::Layers => Arc::new(Layers::of(options)),
     }
 }
 

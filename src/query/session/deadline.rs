@@ -45,7 +45,7 @@ mod tests {
         };
         let error = stage.within(Some(Duration::from_millis(10)), work).await.expect_err("it takes forever");
         assert!(matches!(error, Error::Deadline { action: "waiting", .. }), "{error}");
-        assert!(error.to_string().contains("within 10.0ms: given up after"), "{error}");
+        assert!(error.to_string().contains("within 10.0ms: gave up after"), "{error}");
         assert!(stage.within(None, async { Ok(1) }).await.is_ok());
     }
 }

@@ -1,8 +1,16 @@
 //! Strategies: each finds the passages that a question needs, in a loop of its own, and asks for all else through its
 //! session. One is one file, with its options; prompts belong to skills.
 
+pub(super) mod auto;
+pub(super) mod chosen;
+pub(super) mod dual;
+mod gathering;
 pub(super) mod hop;
+pub(super) mod layers;
+pub(super) mod level;
+pub(super) mod noise;
 pub(super) mod pipeline;
+pub(super) mod rank;
 pub(super) mod trail;
 
 use std::future::Future;

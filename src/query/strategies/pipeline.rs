@@ -19,7 +19,7 @@ use crate::query::session::Session;
 /// Calls from which on `auto` takes a question apart before it lets the model pick.
 const CALLS_TO_DECOMPOSE: u32 = 3;
 /// Passages of the whole question that those of its parts are put together with, at least.
-const FUSED_MIN: usize = 40;
+pub(super) const FUSED_MIN: usize = 40;
 
 /// A retriever with what comes before and after it.
 #[derive(Clone)]
@@ -120,7 +120,7 @@ impl Strategy for Pipeline {
 
 /// Returns whether a language model is to be asked about what was found: always for a search, and for an answer where
 /// it has anything to do with the question.
-async fn is_promising(session: &Session, found: &Found) -> Result<bool> {
+pub(super) async fn is_promising(session: &Session, found: &Found) -> Result<bool> {
     match &found.ranking {
         Some(ranking) if session.is_answer() => ranking.on_cpu(is_relevant).await,
         _ => Ok(true),

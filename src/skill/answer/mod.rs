@@ -1,7 +1,7 @@
 //! `answer`: sentences from passages, each with the numbers of those that say it. Its rule twin is the extractive
 //! answer, which the query engine has already when a model is asked.
 
-mod heard;
+mod streamed;
 mod support;
 
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use crate::llm::prompt::{self, ANSWER};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
 
-pub use heard::HeardSentences;
-use support::is_said;
+pub use streamed::StreamedSentences;
+use support::is_in_texts;
 pub use support::{best_sentence, is_supported};
 
 /// Sentences of an answer.
@@ -96,11 +96,7 @@ impl Skill for AnswerSkill {
     const OUTPUT_TOKENS_MAX: u32 = 1_024;
 
     fn messages(task: &AnswerTask) -> Vec<Message> {
-        let block = |(passage, number): (&ShownPassage, usize)| {
-            format!("[{number}] {}\n{}", one_line(&passage.name), passage.text.trim())
-        };
-        let passages: Vec<String> = task.passages.iter().zip(1..).map(block).collect();
-        let passages = passages.join("\n\n");
+        let passages = blocks(&task.passages);
         let question = one_line(&task.question);
         let mark = prompt::mark(&[&question, &passages]);
         let places = [
@@ -135,9 +131,17 @@ impl Skill for AnswerSkill {
         let cited = sentences.iter().flat_map(|sentence| &sentence.passages).map(|passage| &task.passages[*passage]);
         let texts = cited.flat_map(|passage| [passage.name.as_str(), passage.text.as_str()]);
         let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text.as_str()).chain(texts).collect();
-        let short = Some(one_line(&reply.short)).filter(|short| is_short(short) && is_said(short, &texts));
+        let short = Some(one_line(&reply.short)).filter(|short| is_short(short) && is_in_texts(short, &texts));
         Ok(WrittenAnswer { short, sentences })
     }
+}
+
+/// Returns passages as a prompt shows them, each under its number.
+pub(super) fn blocks(passages: &[ShownPassage]) -> String {
+    let block = |(passage, number): (&ShownPassage, usize)| {
+        format!("[{number}] {}\n{}", one_line(&passage.name), passage.text.trim())
+    };
+    passages.iter().zip(1..).map(block).collect::<Vec<String>>().join("\n\n")
 }
 
 /// Returns whether a text is an answer in a few words: what is longer is said by the sentences anyway.

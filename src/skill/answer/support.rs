@@ -34,7 +34,7 @@ pub fn is_supported(sentence: &str, question: &str, cited: &[&str]) -> bool {
 }
 
 /// Returns whether `texts` have every name and every number of a short answer.
-pub(super) fn is_said(short: &str, texts: &[&str]) -> bool {
+pub(super) fn is_in_texts(short: &str, texts: &[&str]) -> bool {
     const VERDICTS: [&str; 2] = ["yes", "no"];
     let there: BTreeSet<String> = texts.iter().flat_map(|text| tokens(text)).collect();
     let names = words(short).into_iter().filter(Word::is_name_like);
@@ -99,7 +99,7 @@ mod tests {
             ("Ada Quill", false),
             ("1842", false),
         ] {
-            assert_eq!(is_said(short, &["Mill", MILL]), expect, "{short}");
+            assert_eq!(is_in_texts(short, &["Mill", MILL]), expect, "{short}");
         }
     }
 

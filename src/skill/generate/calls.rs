@@ -18,14 +18,25 @@ pub enum QuestionCalls {
     Separate,
 }
 
-/// What came of asking for the questions of a passage.
+/// What came of asking for something, in one call or more.
 #[derive(Debug)]
-pub struct WrittenPassage {
-    /// In-coming questions, then out-coming ones; or why there are none, where one of the calls gave nothing of use. An
-    /// error is what somebody has to correct ([`crate::domain::ChatError::needs_correction`]).
-    pub outcome: Result<Result<Vec<PseudoQuery>, Degradation>>,
+pub struct Written<T> {
+    /// What the model wrote; or why there is nothing, where one of the calls gave nothing of use. An error is what
+    /// somebody has to correct ([`crate::domain::ChatError::needs_correction`]).
+    pub outcome: Result<Result<T, Degradation>>,
     /// What the calls came to; of a call that ends in an error, what came before its repair is not in it.
     pub spent: Spent,
+}
+
+impl<T> Written<T> {
+    /// Returns what came of one skill.
+    #[must_use]
+    pub fn of(performed: Result<Performed<T>>) -> Self {
+        match performed {
+            Ok(Performed { outcome, spent }) => Self { outcome: Ok(outcome), spent },
+            Err(error) => Self { outcome: Err(error), spent: Spent::default() },
+        }
+    }
 }
 
 impl QuestionCalls {
@@ -53,8 +64,8 @@ impl QuestionCalls {
         }
     }
 
-    /// Asks a model for the questions of a passage; `unusable` says what becomes of a kept reply of no use. Where the
-    /// first of two calls gives nothing, or the run is cancelled meanwhile, there is no second.
+    /// Asks a model for the questions of a passage, in-coming ones first; `unusable` says what becomes of a kept reply
+    /// of no use. Where the first of two calls gives nothing, or the run is cancelled meanwhile, there is no second.
     ///
     /// # Cancel safety
     ///
@@ -65,7 +76,7 @@ impl QuestionCalls {
         task: GenerateTask,
         unusable: KeptUnusable,
         cancellation: &Cancellation,
-    ) -> WrittenPassage {
+    ) -> Written<Vec<PseudoQuery>> {
         let mut writer = Writer { model, unusable, spent: Spent::default() };
         let outcome = match self {
             Self::Together => writer.step::<GenerateSkill>(&task).await,
@@ -79,7 +90,7 @@ impl QuestionCalls {
                 other => other,
             },
         };
-        WrittenPassage { outcome, spent: writer.spent }
+        Written { outcome, spent: writer.spent }
     }
 }
 

@@ -153,7 +153,7 @@ impl Table {
 fn whom_of(column: &str) -> Option<SubjectKind> {
     match column {
         "person" => Some(SubjectKind::Person),
-        "thing" => Some(SubjectKind::Thing),
+        "thing" => Some(SubjectKind::Impersonal),
         _ => None,
     }
 }

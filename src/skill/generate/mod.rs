@@ -3,6 +3,7 @@
 //! changes its questions.
 
 mod calls;
+mod code;
 mod cues;
 mod incoming;
 mod outgoing;
@@ -12,12 +13,12 @@ mod vocabulary;
 mod written;
 
 use crate::domain::{Document, Keywords, Passage, PseudoQuery, QuestionKind};
-use crate::text::stem;
+use crate::text::{Language, stem};
 use reading::{Sentence, read};
 use subject::{Subject, opening};
 use vocabulary::is_telling;
 
-pub use calls::{QuestionCalls, WrittenPassage};
+pub use calls::{QuestionCalls, Written};
 pub use written::{
     AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, OUTGOING_MIN, QuestionsReply, RaisedSkill, RaisedTask,
 };
@@ -58,7 +59,9 @@ impl<'a> RuleQuestions<'a> {
         let share = (QUESTIONS_MAX / passages.max(1)).max(1);
         let incoming_max = INCOMING_MAX.min(share.div_ceil(2));
         let outgoing_max = OUTGOING_MAX.min(share - incoming_max);
-        Self { document, opening: opening(&document.text), incoming_max, outgoing_max }
+        // How code begins says nothing of what it is about.
+        let opening = Language::of_media_type(&document.media_type).map_or_else(|| opening(&document.text), |_| "");
+        Self { document, opening, incoming_max, outgoing_max }
     }
 
     /// Returns whether passages have fewer questions than they would have in a shorter document.
@@ -70,10 +73,15 @@ impl<'a> RuleQuestions<'a> {
     /// Returns the questions of a passage, as [`generate_by_rule`] does.
     #[must_use]
     pub fn of_passage(&self, passage: &Passage) -> Vec<PseudoQuery> {
-        let sentences = read(self.document, passage);
-        let subject = Subject::of(self.document, self.opening, &sentences);
-        let incoming = incoming::questions(passage, &sentences, &subject).into_iter().take(self.incoming_max);
-        let outgoing = outgoing::questions(&sentences, &subject).into_iter().take(self.outgoing_max);
+        let (incoming, outgoing) = if let Some(language) = Language::of_media_type(&self.document.media_type) {
+            code::questions(self, passage, language)
+        } else {
+            let sentences = read(self.document, passage);
+            let subject = Subject::of(self.document, self.opening, &sentences);
+            (incoming::questions(passage, &sentences, &subject), outgoing::questions(&sentences, &subject))
+        };
+        let incoming = incoming.into_iter().take(self.incoming_max);
+        let outgoing = outgoing.into_iter().take(self.outgoing_max);
         let incoming = incoming.map(|it| it.into_query(passage, QuestionKind::Incoming));
         incoming.chain(outgoing.map(|it| it.into_query(passage, QuestionKind::Outgoing))).collect()
     }

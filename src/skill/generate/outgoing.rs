@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::cues::{Cue, role_ending_at};
 use super::reading::{Mention, Sentence};
 use super::subject::Subject;
-use super::vocabulary::{is_barrier, is_person_word, is_thing_word};
+use super::vocabulary::{is_barrier, is_impersonal_word, is_person_word};
 use super::{Draft, OUTGOING_MAX};
 use crate::text::is_linking_word;
 
@@ -106,7 +106,7 @@ fn interrogative(candidate: &Candidate<'_>) -> &'static str {
     let Mention { key, display, .. } = candidate.mention;
     if addressed(key).is_some() {
         "Who"
-    } else if display.starts_with("the ") || key.split(' ').any(is_thing_word) {
+    } else if display.starts_with("the ") || key.split(' ').any(is_impersonal_word) {
         "What"
     } else if candidate.is_place {
         "Where"

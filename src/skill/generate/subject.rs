@@ -1,7 +1,7 @@
 //! What a passage is about: the name that its questions carry.
 
 use super::reading::{Sentence, one_line};
-use super::vocabulary::{is_person_word, is_thing_word, is_year};
+use super::vocabulary::{is_impersonal_word, is_person_word, is_year};
 use crate::domain::Document;
 use crate::text::{
     NameKind, after_headings, bearer_names, is_linking_word, is_stop_word, lead_name, sentences, strip_parenthesis,
@@ -26,7 +26,7 @@ const KIND_ENDS: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SubjectKind {
     Person,
-    Thing,
+    Impersonal,
     Unknown,
 }
 
@@ -96,7 +96,7 @@ impl Subject {
         const PRONOUNS: &[&str] = &["he", "she", "it", "they"];
         let (first, second) = (sentence.word(0), sentence.word(1));
         let stands_for_it = PRONOUNS.contains(&first)
-            || (["the", "this"].contains(&first) && (is_thing_word(second) || is_person_word(second)))
+            || (["the", "this"].contains(&first) && (is_impersonal_word(second) || is_person_word(second)))
             || sentence.words.first().is_some_and(|word| word.text.ends_with("ed")) // Released in 1996, it was …
             || first == "born";
         (self.is_own && stands_for_it) || self.opens(sentence)
@@ -197,10 +197,10 @@ fn kind(opening: &str, passage: &[Sentence<'_>]) -> SubjectKind {
     if let Some(verb) = words.iter().position(|it| is_copula(it)) {
         let named = kind_words(&words, verb);
         // The last word of `a film actor` counts, and of `an American documentary film`.
-        let told = named.iter().rev().find(|word| is_person_word(word) || is_thing_word(word));
+        let told = named.iter().rev().find(|word| is_person_word(word) || is_impersonal_word(word));
         match told {
             Some(word) if is_person_word(word) => return SubjectKind::Person,
-            Some(_) => return SubjectKind::Thing,
+            Some(_) => return SubjectKind::Impersonal,
             None => {}
         }
     }

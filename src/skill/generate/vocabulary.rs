@@ -8,7 +8,8 @@ use crate::text::{MONTHS, is_stop_word};
 
 static DEMONYMS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("demonyms.txt")));
 static PERSON_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("person_words.txt")));
-static THING_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| word_set(include_str!("thing_words.txt")));
+static IMPERSONAL_WORDS: LazyLock<FxHashSet<&'static str>> =
+    LazyLock::new(|| word_set(include_str!("impersonal_words.txt")));
 
 const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
@@ -103,8 +104,8 @@ pub(super) fn is_person_word(word: &str) -> bool {
 }
 
 /// Returns whether a folded word says what a thing is, such as `film`.
-pub(super) fn is_thing_word(word: &str) -> bool {
-    THING_WORDS.contains(word)
+pub(super) fn is_impersonal_word(word: &str) -> bool {
+    IMPERSONAL_WORDS.contains(word)
 }
 
 /// Returns whether a folded word is part of a date: a month, a weekday or a number.

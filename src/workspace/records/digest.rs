@@ -5,7 +5,7 @@
 
 use super::unit::{DocumentUnit, Mark};
 use super::{Manifest, migrate};
-use crate::domain::{PassageId, PositionMark, Positions, PseudoQuery, Skip, Span, Spent};
+use crate::domain::{NamePair, PassageId, PositionMark, Positions, PseudoQuery, Skip, Span, Spent};
 
 /// The first half of a blake3 hash, as in ids.
 pub(super) type Digest = [u8; 16];
@@ -100,6 +100,21 @@ pub(super) fn questions(passage: PassageId, writer: Option<&str>, questions: &[P
     parts.finish()
 }
 
+/// Returns the digest of what `writer` found in a passage, which is JSON as it is kept.
+pub(super) fn extraction(passage: PassageId, writer: &str, found: &str) -> Digest {
+    Parts::new("extraction").bytes(passage.as_bytes()).text(writer).text(found).finish()
+}
+
+/// Returns the digest of the types of entities that `writer` proposed, which are JSON as it is kept.
+pub(super) fn entity_types(writer: &str, types: &str) -> Digest {
+    Parts::new("entity types").text(writer).text(types).finish()
+}
+
+/// Returns the digest of the report that `writer` wrote about a community, which is JSON as it is kept.
+pub(super) fn report(community: &[u8; 16], content: &[u8; 16], writer: &str, report: &str) -> Digest {
+    Parts::new("report").bytes(community).bytes(content).text(writer).text(report).finish()
+}
+
 /// Returns the digest of a unit's marker.
 pub(super) fn mark(mark: &Mark<'_>) -> Digest {
     let Mark { stage, key, fingerprint, state, reason, content } = mark;
@@ -125,6 +140,11 @@ pub(super) fn version(version: u64, created_at: &str, counts: &str, files: &str)
 /// Returns the digest of something that a run left out.
 pub(super) fn skip(skip: &Skip) -> Digest {
     Parts::new("skip").text(&skip.source).text(&skip.reason).finish()
+}
+
+/// Returns the digest of what somebody said of two names.
+pub(super) fn name_pair(NamePair { one, other, verdict }: &NamePair) -> Digest {
+    Parts::new("names").text(one).text(other).number(*verdict as u64).finish()
 }
 
 /// Returns the digest of what was spent on a model.

@@ -14,6 +14,10 @@ use crate::error::{Error, Result};
 pub(super) const WITHOUT_DIGESTS: u32 = 3;
 /// The last format whose documents do not say where lines and pages begin in them.
 pub(super) const WITHOUT_POSITIONS: u32 = 4;
+/// The last format without tables for what a model finds in passages, and for what somebody says of names.
+pub(super) const WITHOUT_EXTRACTIONS: u32 = 5;
+/// Tables that formats up to that one lack.
+const OF_EXTRACTIONS: [&str; 4] = ["extractions", "entity_types", "reports", "name_pairs"];
 /// What is kept in the place of the digest of something that was damaged already: no digest is this one.
 const DAMAGED: Digest = [0; 16];
 /// Tables that are there to be made anew: they have columns that older ones have not. What refers to them does so by
@@ -40,12 +44,17 @@ impl Records {
         self.look_through()?;
         let transaction = self.connection.unchecked_transaction().map_err(wrong())?;
         if self.has_digests() {
-            make_anew(&transaction, WITH_POSITIONS).map_err(wrong())?;
+            if !self.has_positions() {
+                make_anew(&transaction, WITH_POSITIONS).map_err(wrong())?;
+            }
             // Digests stay: those of documents without positions are what they were.
             transaction.execute("UPDATE manifest SET format = ?1", [INDEX_FORMAT]).map_err(wrong())?;
             seal_manifest(&transaction).map_err(wrong())?;
         } else {
             self.add_digests(&transaction)?;
+        }
+        for table in OF_EXTRACTIONS {
+            make(&transaction, table).map_err(wrong())?;
         }
         transaction.pragma_update(None, "user_version", INDEX_FORMAT).map_err(wrong())?;
         transaction.commit().map_err(wrong())?;
@@ -121,6 +130,11 @@ fn make_anew(connection: &Connection, changed: &Changed) -> rusqlite::Result<()>
 fn keep(connection: &Connection, table: &str) -> rusqlite::Result<()> {
     connection
         .execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM main.{table}; DROP TABLE main.{table}"))?;
+    make(connection, table)
+}
+
+/// Makes a table by the statements of a new index.
+fn make(connection: &Connection, table: &str) -> rusqlite::Result<()> {
     schema::statements(table)?.iter().try_for_each(|statement| connection.execute_batch(statement))
 }
 

@@ -6,8 +6,11 @@
 
 mod connection;
 mod digest;
+mod extracted;
 mod migrate;
+mod names;
 mod read;
+mod reports;
 mod schema;
 mod survey;
 mod unit;
@@ -20,13 +23,15 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transaction, params};
 
 use digest::Digest;
+pub(crate) use extracted::{Extracted, ProposedTypes, WrittenExtraction};
+pub(crate) use reports::{StoredReport, WrittenReport};
 pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};
 pub(crate) use unit::{DocumentUnit, PassageUnit, StoredDocument};
 pub(super) use version::VersionRow;
 pub(crate) use version::{StageMark, StageMarks};
 pub use written::WrittenCounts;
-pub(crate) use written::WrittenQuestions;
+pub(crate) use written::{ModelStage, WrittenQuestions};
 
 use super::{INDEX_FORMAT, INDEX_FORMAT_MIN, WorkspaceOptions, hardening};
 use crate::domain::{Cancellation, CollectionId, IndexVersion, Skip};
@@ -165,6 +170,11 @@ impl Records {
     /// Returns whether documents say where lines and pages begin in them.
     const fn has_positions(&self) -> bool {
         self.format > migrate::WITHOUT_POSITIONS
+    }
+
+    /// Returns whether what a model found in passages has tables.
+    const fn has_extractions(&self) -> bool {
+        self.format > migrate::WITHOUT_EXTRACTIONS
     }
 
     /// Returns the format that the records have.

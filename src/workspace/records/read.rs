@@ -5,9 +5,10 @@ use rusqlite::{OptionalExtension, Row, Statement};
 
 use super::digest::Digest;
 use super::unit::{DONE, Mark, kind_of, unpack_spans};
-use super::{DocumentUnit, PassageUnit, Records, bytes, damaged, digest, json, kept};
+use super::{DocumentUnit, Extracted, PassageUnit, Records, bytes, damaged, digest, json, kept};
 use crate::domain::{
-    Document, DocumentId, Lines, Passage, PassageId, Positions, PseudoQuery, QuestionId, QuestionOrigin, Span,
+    Document, DocumentId, Extraction, Lines, Passage, PassageId, Positions, PseudoQuery, QuestionId, QuestionOrigin,
+    Span,
 };
 use crate::error::{Error, Result};
 
@@ -70,8 +71,14 @@ pub(super) fn named(unit: &DocumentUnit) -> String {
 /// The columns of digests, and what stands in their place where records have none.
 const DIGESTS: &str = "u.content, u.digest";
 const NO_DIGESTS: &str = "NULL, NULL";
+/// The columns of what a model found in a passage, and where they come from.
+const EXTRACTED: &str = ", x.fingerprint, e.found, e.digest";
+const EXTRACTIONS: &str = " LEFT JOIN units x ON x.stage = 'entities' AND x.key = p.id AND x.state = 1 \
+                           LEFT JOIN extractions e ON e.passage = p.passage";
 /// The column of positions.
 const POSITIONS: &str = "d.positions";
+/// What stands in the place of what a model found where records have no tables for it.
+const NOTHING: &str = ", NULL, NULL, NULL";
 /// Characters of a name that are shown.
 pub(super) const NAME_CHARS_MAX: usize = 120;
 
@@ -101,6 +108,7 @@ impl<'c> Read<'c> {
             let sql = if records.has_positions() { sql } else { sql.replace(POSITIONS, "NULL") };
             records.connection.prepare(&sql).map_err(Error::records("read"))
         };
+        let (found, tables) = if records.has_extractions() { (EXTRACTED, EXTRACTIONS) } else { (NOTHING, "") };
         Ok(Self {
             records,
             document: prepare(
@@ -108,11 +116,12 @@ impl<'c> Read<'c> {
                  u.fingerprint, u.state, u.reason, u.stage, u.content, u.digest, d.positions FROM documents d \
                  LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id WHERE d.document = ?1",
             )?,
-            passages: prepare(
+            passages: prepare(&format!(
                 "SELECT p.passage, p.id, p.ordinal, p.span_start, p.span_end, p.section, p.sentences, u.fingerprint, \
-                 p.digest FROM passages p LEFT JOIN units u ON u.stage = 'questions' AND u.key = p.id AND u.state = 1 \
+                 p.digest{found} FROM passages p \
+                 LEFT JOIN units u ON u.stage = 'questions' AND u.key = p.id AND u.state = 1{tables} \
                  WHERE p.document = ?1 ORDER BY p.ordinal",
-            )?,
+            ))?,
             questions: prepare(
                 "SELECT id, kind, origin, sentence, text, keywords FROM questions \
                  WHERE passage = ?1 ORDER BY question",
@@ -144,7 +153,8 @@ impl<'c> Read<'c> {
                 let what = format!("the questions of passage {ordinal} of the document {document}");
                 return Err(self.records.corrupt(format!("{what} are not what was written")));
             }
-            unit.passages.push(PassageUnit { passage, questions, writer });
+            let extracted = extracted(self.records, row, &passage, &unit)?;
+            unit.passages.push(PassageUnit { passage, questions, writer, extracted });
         }
         drop(rows);
         self.check(&unit, &marked)?;
@@ -170,6 +180,32 @@ impl<'c> Read<'c> {
         }
         Err(self.records.corrupt(format!("the document {} is not what was written", named(unit))))
     }
+}
+
+/// Returns what a model found in a passage, if one was asked: of the row of the passage, where the marker and what
+/// was found belong together.
+fn extracted(records: &Records, row: &Row<'_>, passage: &Passage, unit: &DocumentUnit) -> Result<Option<Extracted>> {
+    let read = || -> rusqlite::Result<(Option<String>, Option<String>, Option<Digest>)> {
+        Ok((row.get(9)?, row.get(10)?, kept(row, 11)?))
+    };
+    let (writer, found, digest) = read().map_err(Error::records("read"))?;
+    if writer.is_none() && found.is_none() {
+        return Ok(None);
+    }
+    let known = writer.zip(found).filter(|(writer, found)| {
+        digest::is_right(records.format, digest, || digest::extraction(passage.id, writer, found))
+    });
+    // Whoever can write digests can write what no passage says.
+    let extracted = known.and_then(|(writer, found)| {
+        let found = serde_json::from_str(&found).ok().filter(|it: &Extraction| it.is_of(&passage.text))?;
+        Some(Extracted { writer, found })
+    });
+    let wrong = || {
+        let (ordinal, document) = (passage.ordinal + 1, named(unit));
+        let what = format!("what a model found in passage {ordinal} of the document {document}");
+        records.corrupt(format!("{what} is not what was written"))
+    };
+    extracted.ok_or_else(wrong).map(Some)
 }
 
 fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {

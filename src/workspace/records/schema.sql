@@ -53,8 +53,34 @@ CREATE TABLE questions (
 ) STRICT;
 CREATE INDEX questions_of_passage ON questions (passage);
 
+-- What a model found in a passage: entities, and relations between them.
+CREATE TABLE extractions (
+    passage INTEGER PRIMARY KEY,
+    found   TEXT NOT NULL,         -- a JSON object, with spans in the passage's text
+    digest  BLOB NOT NULL          -- of this row, and of what found it
+) STRICT;
+
+-- The types of entities that a model proposed for the collection.
+CREATE TABLE entity_types (
+    one    INTEGER PRIMARY KEY CHECK (one = 1),
+    writer TEXT NOT NULL,          -- a digest of model and prompt
+    types  TEXT NOT NULL,          -- a JSON array of strings
+    digest BLOB NOT NULL           -- of this row
+) STRICT;
+
+-- What a model wrote about communities of entities.
+CREATE TABLE reports (
+    report_row INTEGER PRIMARY KEY,
+    community  BLOB NOT NULL UNIQUE, -- its id: of its level and its members
+    content    BLOB NOT NULL,        -- a digest of what the model was shown, 16 bytes
+    writer     TEXT NOT NULL,        -- a digest of model and prompt
+    report     TEXT NOT NULL,        -- a JSON object
+    digest     BLOB NOT NULL         -- of this row
+) STRICT;
+
 -- A unit is a document up to its passages and rule-made questions (stage `passages`), or a passage up to the questions
--- that a model wrote (stage `questions`).
+-- that a model wrote (stage `questions`) or the entities that it found (stage `entities`), or a community with
+-- its report (stage `reports`).
 CREATE TABLE units (
     unit        INTEGER PRIMARY KEY,
     stage       TEXT NOT NULL,
@@ -96,4 +122,13 @@ CREATE TABLE skips (
     source TEXT NOT NULL,
     reason TEXT NOT NULL,
     digest BLOB NOT NULL           -- of this row
+) STRICT;
+
+-- What somebody said of two names: it comes before what rules say.
+CREATE TABLE name_pairs (
+    one     TEXT NOT NULL,         -- folded words joined by one space, before the other in order
+    other   TEXT NOT NULL,
+    verdict INTEGER NOT NULL,      -- 0 names of one thing, 1 of different things
+    digest  BLOB NOT NULL,         -- of this row
+    PRIMARY KEY (one, other)
 ) STRICT;

@@ -55,7 +55,10 @@ impl Records {
         survey.rows.extend(self.current_version().err().map(said));
         survey.rows.extend(self.kept_versions().err().map(said));
         survey.rows.extend(self.skips().err().map(said));
+        survey.rows.extend(self.name_pairs().err().map(said));
         survey.rows.extend(self.spending().err().map(said));
+        survey.rows.extend(self.proposed_types().err().map(said));
+        survey.rows.extend(self.reports().err().map(said));
         survey.rows.dedup();
         if let Err(error) = self.survey_documents(&mut survey) {
             survey.database.push(said(error));
@@ -159,7 +162,7 @@ impl Records {
         let count =
             |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(Error::records("read"));
         let mut found = Vec::new();
-        for (what, sql) in STRAYS {
+        for (what, sql) in STRAYS.into_iter().filter(|it| it.0 != EXTRACTIONS || self.has_extractions()) {
             let rows = count(&format!("SELECT count(*) FROM {sql}"))?;
             if rows > 0 {
                 found.push(format!("{rows} {what}"));
@@ -220,32 +223,57 @@ impl Records {
             self.write(|transaction| transaction.execute("DELETE FROM skips", []).map(drop))?;
             forgotten.push("what the last run left out".to_owned());
         }
+        if self.name_pairs().is_err() {
+            self.write(|transaction| transaction.execute("DELETE FROM name_pairs", []).map(drop))?;
+            forgotten.push("what was said of names".to_owned());
+        }
         if self.spending().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM spending", []).map(drop))?;
             forgotten.push("what was spent on models".to_owned());
+        }
+        if self.reports().is_err() {
+            self.write(|transaction| {
+                transaction.execute("DELETE FROM reports", [])?;
+                transaction.execute("DELETE FROM units WHERE stage IN ('reports', 'no reports')", []).map(drop)
+            })?;
+            forgotten.push("what a model wrote about topics".to_owned());
+        }
+        if self.proposed_types().is_err() {
+            self.write(|transaction| transaction.execute("DELETE FROM entity_types", []).map(drop))?;
+            forgotten.push("which types of entities a model proposed".to_owned());
         }
         Ok(forgotten)
     }
 }
 
 /// What removes a document and all that belongs to it, in order.
-const OF_DOCUMENT: [&str; 4] = [
-    "DELETE FROM units WHERE stage IN ('questions', 'no questions') \
+const OF_DOCUMENT: [&str; 5] = [
+    "DELETE FROM units WHERE stage IN ('questions', 'no questions', 'entities', 'no entities') \
      AND key IN (SELECT id FROM passages WHERE document = ?1)",
     "DELETE FROM questions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)",
+    "DELETE FROM extractions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)",
     "DELETE FROM passages WHERE document = ?1",
     "DELETE FROM documents WHERE document = ?1",
 ];
 
+/// What a model found in passages that are gone; records of some formats have no table for it.
+const EXTRACTIONS: &str = "extractions without a passage";
+
 /// What belongs to nothing, and where it stands. One after the other: removing one makes the next.
-const STRAYS: [(&str, &str); 4] = [
+const STRAYS: [(&str, &str); 5] = [
     ("passages without a document", "passages WHERE document NOT IN (SELECT document FROM documents)"),
     ("questions without a passage", "questions WHERE passage NOT IN (SELECT passage FROM passages)"),
     (
         "markers without a passage",
-        "units WHERE stage IN ('questions', 'no questions') AND key NOT IN (SELECT id FROM passages)",
+        "units WHERE stage IN ('questions', 'no questions', 'entities', 'no entities') \
+         AND key NOT IN (SELECT id FROM passages)",
     ),
-    ("markers of nothing", "units WHERE stage NOT IN ('passages', 'questions', 'no questions')"),
+    (
+        "markers of nothing",
+        "units WHERE stage NOT IN ('passages', 'questions', 'no questions', 'entities', 'no entities', \
+         'reports', 'no reports')",
+    ),
+    (EXTRACTIONS, "extractions WHERE passage NOT IN (SELECT passage FROM passages)"),
 ];
 
 /// Returns the ids in a unit that are not those of what they name.

@@ -1,7 +1,10 @@
 //! What the records promise: documents replaced whole, nothing left of the old, everything read back as it was.
 
 use super::*;
-use crate::domain::{Cost, DocumentId, Keywords, PassageId, PseudoQuery, QuestionKind, Span, Spent, Usage};
+use crate::domain::{
+    CommunityId, Cost, DocumentId, ExtractedEntity, Extraction, Keywords, NamePair, NameVerdict, PassageId,
+    PseudoQuery, QuestionKind, ReportFinding, Span, Spent, TopicReport, Usage,
+};
 use crate::error::ErrorKind;
 use crate::workspace::tests::unit_of;
 
@@ -122,6 +125,24 @@ fn skips_and_options_of_the_last_run_are_kept() {
 }
 
 #[test]
+fn what_is_said_of_two_names_is_kept_in_either_order_until_the_opposite_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let pair = |one: &str, other: &str, verdict| NamePair { one: one.to_owned(), other: other.to_owned(), verdict };
+    assert_eq!(records.set_name_pair(pair("lund", "ada lund", NameVerdict::Same)).unwrap(), None);
+    assert!(records.manifest().unwrap().is_changed);
+    let before = records.set_name_pair(pair("ada lund", "lund", NameVerdict::Apart)).unwrap();
+    assert_eq!(before, Some(NameVerdict::Same));
+    assert_eq!(records.name_pairs().unwrap(), [pair("ada lund", "lund", NameVerdict::Apart)]);
+    for damage in ["UPDATE name_pairs SET verdict = 0", "UPDATE name_pairs SET verdict = 7"] {
+        records.connection.execute(damage, []).unwrap();
+        assert_eq!(records.name_pairs().unwrap_err().kind(), ErrorKind::Corrupt, "{damage}");
+    }
+    assert_eq!(records.forget_damaged().unwrap(), ["what was said of names"]);
+    assert_eq!(records.name_pairs().unwrap(), []);
+}
+
+#[test]
 fn an_error_of_the_visitor_ends_the_reading() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
@@ -217,6 +238,7 @@ fn what_is_spent_adds_up_by_model_and_calls_of_unknown_price_make_the_sum_unknow
 
 #[test]
 fn passages_that_a_writer_failed_at_are_listed_until_it_wrote_their_questions() {
+    const STAGE: ModelStage = ModelStage::Questions;
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
     let unit = unit_of("a", None, &["One.", "Two."]);
@@ -224,8 +246,117 @@ fn passages_that_a_writer_failed_at_are_listed_until_it_wrote_their_questions() 
     let ids: Vec<PassageId> = unit.passages.iter().map(|it| it.passage.id).collect();
     let failed = |passage| WrittenQuestions { passage, questions: Err("no JSON".to_owned()) };
     records.write_questions(&[failed(ids[0]), failed(ids[1])], "w").unwrap();
-    assert_eq!((records.failed_by("w").unwrap().len(), records.failed_by("v").unwrap().len()), (2, 0));
+    assert_eq!((records.failed_by(STAGE, "w").unwrap().len(), records.failed_by(STAGE, "v").unwrap().len()), (2, 0));
     let written = WrittenQuestions { passage: ids[0], questions: Ok(Vec::new()) };
     records.write_questions(&[written], "w").unwrap();
-    assert_eq!(records.failed_by("w").unwrap(), [ids[1]]);
+    assert_eq!(records.failed_by(STAGE, "w").unwrap(), [*ids[1].as_bytes()]);
+}
+
+/// Returns what a model found in a passage with this text: its first word.
+fn extraction_of(text: &str) -> Extraction {
+    let word = text.split([' ', '.']).next().unwrap();
+    let entity = ExtractedEntity {
+        name: word.to_lowercase(),
+        kind: Some("number".to_owned()),
+        description: "A \"number\".".to_owned(),
+        spans: vec![Span::from(0..word.len())],
+    };
+    Extraction { entities: vec![entity], ..Extraction::default() }
+}
+
+#[test]
+fn what_a_model_found_stays_with_its_passage_and_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let mut unit = unit_of("a", None, &["One.", "Two."]);
+    records.commit_units(std::slice::from_ref(&unit)).unwrap();
+    let stage = ModelStage::Entities;
+    assert_eq!(records.unwritten(stage, "w").unwrap()[0].1.len(), 2);
+    let ids: Vec<PassageId> = unit.passages.iter().map(|it| it.passage.id).collect();
+    let found = extraction_of("One.");
+    let written = [
+        WrittenExtraction { passage: ids[0], found: Ok(found.clone()) },
+        WrittenExtraction { passage: ids[1], found: Err("no JSON".to_owned()) },
+        WrittenExtraction { passage: PassageId::of(&[b"gone"]), found: Ok(found.clone()) },
+    ];
+    records.write_extractions(&written, "w").unwrap();
+    unit.passages[0].extracted = Some(Extracted { writer: "w".to_owned(), found });
+    assert_eq!(units(&records), [unit.clone()]);
+    assert_eq!(records.unwritten(stage, "w").unwrap(), [(unit.document.id, vec![ids[1]])]);
+    assert_eq!(records.failed_by(stage, "w").unwrap(), [*ids[1].as_bytes()]);
+    assert_eq!(records.written_counts(stage).unwrap(), WrittenCounts { written: 1, failed: 1 });
+    assert_eq!(records.unwritten_reasons(stage).unwrap()[0].reason, "no JSON");
+    assert_eq!(records.written_counts(ModelStage::Questions).unwrap(), WrittenCounts::default());
+
+    // Committed as a whole, it is there again; removed, nothing is left.
+    records.commit_units(std::slice::from_ref(&unit)).unwrap();
+    assert_eq!(units(&records), [unit.clone()]);
+    records.remove_documents(&[unit.document.id]).unwrap();
+    assert_eq!((count(&records, "extractions"), count(&records, "units")), (0, 0));
+    assert!(records.survey().strays.is_empty());
+}
+
+#[test]
+fn what_a_model_found_and_was_damaged_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let mut unit = unit_of("a", None, &["One."]);
+    unit.passages[0].extracted = Some(Extracted { writer: "w".to_owned(), found: extraction_of("One.") });
+    // What no passage says is not taken from anybody, whatever its digest.
+    let mut foreign = unit_of("b", None, &["Two."]);
+    foreign.passages[0].extracted = Some(Extracted { writer: "w".to_owned(), found: extraction_of("Thousands.") });
+    records.commit_units(&[foreign.clone()]).unwrap();
+    assert_eq!(records.document_unit(foreign.document.id).unwrap_err().kind(), ErrorKind::Corrupt);
+    records.remove_documents(&[foreign.document.id]).unwrap();
+    for damage in [
+        "UPDATE extractions SET found = replace(found, 'one', 'two')",
+        "UPDATE units SET fingerprint = 'v' WHERE stage = 'entities'",
+        "DELETE FROM extractions",
+        "DELETE FROM units WHERE stage = 'entities'",
+    ] {
+        records.commit_units(std::slice::from_ref(&unit)).unwrap();
+        records.connection.execute(damage, []).unwrap();
+        let error = records.document_unit(unit.document.id).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{damage}: {error}");
+        assert_eq!(records.survey().documents.len(), 1, "{damage}");
+    }
+}
+
+#[test]
+fn types_and_reports_are_kept_and_damage_to_them_is_found_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let types = ProposedTypes { writer: "w".to_owned(), types: vec!["mill".to_owned()] };
+    records.set_proposed_types(&types).unwrap();
+    assert_eq!(records.proposed_types().unwrap(), Some(types));
+    let [one, two] = ["one", "two"].map(|name| CommunityId::of(&[name.as_bytes()]));
+    let report = TopicReport {
+        title: "Mills".to_owned(),
+        summary: "About mills.".to_owned(),
+        findings: vec![ReportFinding {
+            text: "There are two.".to_owned(),
+            sentences: vec![(PassageId::of(&[b"p"]), 1)],
+        }],
+        rating: 3,
+    };
+    let written = |community, report| WrittenReport { community, content: [7; 16], report };
+    let all =
+        [written(one, Ok(report.clone())), written(two, Err(format!("Wheels: two{}no JSON", ModelStage::AFTER_TITLE)))];
+    records.write_reports(&all, "w").unwrap();
+    let stored = StoredReport { community: one, content: [7; 16], writer: "w".to_owned(), report };
+    assert_eq!(records.reports().unwrap(), [stored]);
+    let failed = Skip { source: "the topic `Wheels: two`".to_owned(), reason: "no JSON".to_owned() };
+    assert_eq!(records.unreported_reasons().unwrap(), [failed]);
+    assert!(records.survey().strays.is_empty() && records.survey().rows.is_empty());
+
+    records.connection.execute("UPDATE reports SET report = replace(report, 'two', 'six')", []).unwrap();
+    records.connection.execute("UPDATE entity_types SET types = '[\"planet\"]'", []).unwrap();
+    assert_eq!(records.reports().unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(records.proposed_types().unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(records.survey().rows.len(), 2);
+    assert_eq!(records.forget_damaged().unwrap().len(), 2);
+    assert_eq!((records.reports().unwrap(), records.proposed_types().unwrap()), (Vec::new(), None));
+    records.write_reports(&all, "w").unwrap();
+    records.keep_reports(&[two]).unwrap();
+    assert_eq!((records.reports().unwrap().len(), records.unreported_reasons().unwrap().len()), (0, 1));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{OptionalExtension, Statement, Transaction, params};
 
 use super::digest::{self, Digest};
+use super::extracted::{Extracted, InsertExtraction};
 use super::{Records, look, seal_manifest};
 use crate::domain::{Cancellation, Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
@@ -15,6 +16,12 @@ pub(super) const STAGE: &str = "passages";
 pub(super) const WRITTEN: &str = "questions";
 /// Where it is kept of which passages the model gave nothing that can be used: what another wrote of them stays.
 pub(super) const UNWRITTEN: &str = "no questions";
+/// The stage in which a model finds the entities of a passage, and where it is kept of which it gave nothing.
+pub(super) const EXTRACTED: &str = "entities";
+pub(super) const UNEXTRACTED: &str = "no entities";
+/// The stage in which a model writes reports about communities, and where it is kept of which it gave nothing.
+pub(super) const REPORTED: &str = "reports";
+pub(super) const UNREPORTED: &str = "no reports";
 pub(super) const DONE: u8 = 1;
 pub(super) const FAILED: u8 = 2;
 
@@ -42,6 +49,8 @@ pub struct PassageUnit {
     pub questions: Vec<PseudoQuery>,
     /// What wrote those that a model wrote, if one did: a digest of model and prompt.
     pub writer: Option<String>,
+    /// What a model found in it, if one was asked.
+    pub extracted: Option<Extracted>,
 }
 
 /// What is known of a document without reading it.
@@ -180,6 +189,7 @@ struct Remove<'t> {
     find: Statement<'t>,
     written: Statement<'t>,
     questions: Statement<'t>,
+    extractions: Statement<'t>,
     passages: Statement<'t>,
     document: Statement<'t>,
 }
@@ -189,11 +199,14 @@ impl<'t> Remove<'t> {
         Ok(Self {
             find: transaction.prepare("SELECT document FROM documents WHERE id = ?1")?,
             written: transaction.prepare(
-                "DELETE FROM units WHERE stage IN ('questions', 'no questions') \
+                "DELETE FROM units WHERE stage IN ('questions', 'no questions', 'entities', 'no entities') \
                  AND key IN (SELECT id FROM passages WHERE document = ?1)",
             )?,
             questions: transaction
                 .prepare("DELETE FROM questions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)")?,
+            extractions: transaction.prepare(
+                "DELETE FROM extractions WHERE passage IN (SELECT passage FROM passages WHERE document = ?1)",
+            )?,
             passages: transaction.prepare("DELETE FROM passages WHERE document = ?1")?,
             document: transaction.prepare("DELETE FROM documents WHERE document = ?1")?,
         })
@@ -205,6 +218,7 @@ impl<'t> Remove<'t> {
         let Some(row) = found else { return Ok(false) };
         self.written.execute([row])?;
         self.questions.execute([row])?;
+        self.extractions.execute([row])?;
         self.passages.execute([row])?;
         self.document.execute([row])?;
         Ok(true)
@@ -256,6 +270,7 @@ struct Insert<'t> {
     document: Statement<'t>,
     passage: Statement<'t>,
     question: InsertQuestion<'t>,
+    extraction: InsertExtraction<'t>,
     mark: InsertMark<'t>,
 }
 
@@ -275,6 +290,7 @@ impl<'t> Insert<'t> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             question: InsertQuestion::new(transaction)?,
+            extraction: InsertExtraction::new(transaction)?,
             mark: InsertMark::new(transaction)?,
         })
     }
@@ -324,6 +340,10 @@ impl<'t> Insert<'t> {
         if let Some(writer) = &unit.writer {
             self.mark.of(&Mark::done(WRITTEN, id.as_bytes(), writer))?;
         }
+        if let Some(Extracted { writer, found }) = &unit.extracted {
+            self.extraction.of((passage, *id), writer, found)?;
+            self.mark.of(&Mark::done(EXTRACTED, id.as_bytes(), writer))?;
+        }
         Ok(())
     }
 }
@@ -346,7 +366,7 @@ impl<'t> InsertQuestion<'t> {
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 

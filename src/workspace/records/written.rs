@@ -1,17 +1,55 @@
-//! Questions that a model wrote: units of their own, passage by passage, and what they came to.
+//! What a model was asked for, passage by passage: questions that it wrote, units of their own, and what all of it came
+//! to.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::digest::Digest;
-use super::unit::{FAILED, InsertMark, InsertQuestion, Mark, UNWRITTEN, WRITTEN, note_change};
+use super::unit::{
+    EXTRACTED, FAILED, InsertMark, InsertQuestion, Mark, REPORTED, UNEXTRACTED, UNREPORTED, UNWRITTEN, WRITTEN,
+    note_change,
+};
 use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
 use crate::error::{Error, Result};
 
 /// What follows the name of a model, in its row of calls that ended without a reply.
 const LOST: &str = " (no reply)";
+
+/// What a model is asked for: about passages, or about communities, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelStage {
+    /// The questions that a passage answers and raises.
+    Questions,
+    /// The entities of a passage, and relations between them.
+    Entities,
+    /// Reports about communities of entities.
+    Reports,
+}
+
+impl ModelStage {
+    /// What stands between the title of a topic and why there is no report about it: no title has it.
+    pub const AFTER_TITLE: char = '\n';
+
+    /// Returns the stage of units that are done.
+    const fn done(self) -> &'static str {
+        match self {
+            Self::Questions => WRITTEN,
+            Self::Entities => EXTRACTED,
+            Self::Reports => REPORTED,
+        }
+    }
+
+    /// Returns the stage of units for which a model gave nothing that can be used.
+    const fn failed(self) -> &'static str {
+        match self {
+            Self::Questions => UNWRITTEN,
+            Self::Entities => UNEXTRACTED,
+            Self::Reports => UNREPORTED,
+        }
+    }
+}
 
 /// The questions of one passage after a model was asked for them.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,24 +63,24 @@ pub struct WrittenQuestions {
 /// How many passages a model was asked about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WrittenCounts {
-    /// Those with questions that it wrote.
+    /// Those of which it gave something.
     pub written: u64,
     /// Those for which it gave nothing that can be used.
     pub failed: u64,
 }
 
 impl Records {
-    /// Returns passages whose questions were not written by `writer`, a digest of model and prompt, document by
-    /// document.
+    /// Returns passages of which `writer`, a digest of model and prompt, has not written what a stage is for, document
+    /// by document.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn unwritten(&self, writer: &str) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
+    pub fn unwritten(&self, stage: ModelStage, writer: &str) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
         const SQL: &str = "SELECT d.id, p.id FROM documents d JOIN passages p ON p.document = d.document \
              LEFT JOIN units u ON u.stage = ?1 AND u.key = p.id \
              WHERE u.fingerprint IS NOT ?2 ORDER BY d.source_id, p.ordinal";
-        self.passages_by_document(SQL, params![WRITTEN, writer])
+        self.passages_by_document(SQL, params![stage.done(), writer])
     }
 
     /// Returns passages whose questions `writer` wrote, and that have none of rules though they should, or some though
@@ -59,26 +97,26 @@ impl Records {
         self.passages_by_document(SQL, params![WRITTEN, writer, with_rules, QuestionOrigin::Rule.code()])
     }
 
-    /// Returns whether `writer` wrote the questions of any passage.
+    /// Returns whether `writer` wrote what a stage is for, of any passage.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn is_written_by(&self, writer: &str) -> Result<bool> {
+    pub fn is_written_by(&self, stage: ModelStage, writer: &str) -> Result<bool> {
         const SQL: &str = "SELECT EXISTS (SELECT 1 FROM units WHERE stage = ?1 AND fingerprint = ?2)";
-        self.connection.query_row(SQL, [WRITTEN, writer], |row| row.get(0)).map_err(Error::records("read"))
+        self.connection.query_row(SQL, [stage.done(), writer], |row| row.get(0)).map_err(Error::records("read"))
     }
 
-    /// Returns the passages for which `writer` gave nothing that can be used.
+    /// Returns the keys of the units for which `writer` gave nothing that can be used: those of passages are their ids.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn failed_by(&self, writer: &str) -> Result<Vec<PassageId>> {
+    pub fn failed_by(&self, stage: ModelStage, writer: &str) -> Result<Vec<[u8; 16]>> {
         let read = || {
             let mut statement =
                 self.connection.prepare("SELECT key FROM units WHERE stage = ?1 AND fingerprint = ?2 ORDER BY key")?;
-            let rows = statement.query_map([UNWRITTEN, writer], |row| Ok(PassageId::from_bytes(bytes(row, 0)?)))?;
+            let rows = statement.query_map([stage.failed(), writer], |row| bytes(row, 0))?;
             rows.collect::<rusqlite::Result<_>>()
         };
         read().map_err(Error::records("read"))
@@ -182,14 +220,25 @@ impl Records {
         added
     }
 
+    /// Returns whether a model wrote anything about a passage.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn has_written(&self) -> Result<bool> {
+        const SQL: &str = "SELECT EXISTS (SELECT 1 FROM units WHERE stage IN (?1, ?2))";
+        let stages = [ModelStage::Questions, ModelStage::Entities].map(ModelStage::done);
+        self.connection.query_row(SQL, stages, |row| row.get(0)).map_err(Error::records("read"))
+    }
+
     /// Returns how many passages a model was asked about.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn written_counts(&self) -> Result<WrittenCounts> {
+    pub fn written_counts(&self, stage: ModelStage) -> Result<WrittenCounts> {
         const SQL: &str = "SELECT count(*) FILTER (WHERE stage = ?1), count(*) FILTER (WHERE stage = ?2) FROM units";
-        let counts = self.connection.query_row(SQL, [WRITTEN, UNWRITTEN], |row| {
+        let counts = self.connection.query_row(SQL, [stage.done(), stage.failed()], |row| {
             let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
             Ok(WrittenCounts { written: count(0)?, failed: count(1)? })
         });
@@ -201,16 +250,34 @@ impl Records {
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn unwritten_reasons(&self) -> Result<Vec<Skip>> {
+    pub fn unwritten_reasons(&self, stage: ModelStage) -> Result<Vec<Skip>> {
         const SQL: &str = "SELECT d.uri, p.ordinal, u.reason FROM units u JOIN passages p ON p.id = u.key \
-             JOIN documents d ON d.document = p.document WHERE u.stage = 'no questions' \
+             JOIN documents d ON d.document = p.document WHERE u.stage = ?1 \
              ORDER BY d.uri, p.ordinal";
-        let read = self.read_all(SQL, |row| {
+        let reason = |row: &Row<'_>| {
             let (uri, ordinal): (String, u32) = (row.get(0)?, row.get(1)?);
             let reason: Option<String> = row.get(2)?;
             Ok(Skip { source: format!("{uri}, passage {}", ordinal + 1), reason: reason.unwrap_or_default() })
-        });
-        read.map_err(Error::records("read"))
+        };
+        let read = || -> rusqlite::Result<Vec<Skip>> {
+            self.connection.prepare(SQL)?.query_map([stage.failed()], reason)?.collect()
+        };
+        read().map_err(Error::records("read"))
+    }
+
+    /// Returns the communities for which a model gave no report that can be used, by what rules call them, and why.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn unreported_reasons(&self) -> Result<Vec<Skip>> {
+        const SQL: &str = "SELECT reason FROM units WHERE stage = 'no reports' ORDER BY reason, key";
+        let read = |row: &Row<'_>| {
+            let reason: String = row.get::<_, Option<String>>(0)?.unwrap_or_default();
+            let (title, why) = reason.split_once(ModelStage::AFTER_TITLE).unwrap_or(("", &reason));
+            Ok(Skip { source: format!("the topic `{title}`"), reason: why.to_owned() })
+        };
+        self.read_all(SQL, read).map_err(Error::records("read"))
     }
 
     /// Returns what was spent on the index, by model.

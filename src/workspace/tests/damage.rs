@@ -186,9 +186,16 @@ fn damage_to_a_file_leaves_the_parts_of_other_files_to_the_next_version() {
     let workspace = indexed(folder.path());
     let parts = || {
         let last = workspace.last_version().unwrap();
-        [last.graph().is_some(), last.vectors(VectorField::Sentence).is_some(), last.terms().is_some()]
+        let vectors = last.vectors(VectorField::Sentence).is_some();
+        [
+            last.graph().is_some(),
+            last.hierarchy().is_some(),
+            last.resolution().is_some(),
+            vectors,
+            last.terms().is_some(),
+        ]
     };
-    assert_eq!(parts(), [true; 3]);
+    assert_eq!(parts(), [true; 5]);
     for file in files(folder.path()) {
         let whole = std::fs::read(&file).unwrap();
         for at in [0, whole.len() / 2, whole.len() - 1] {
@@ -196,13 +203,16 @@ fn damage_to_a_file_leaves_the_parts_of_other_files_to_the_next_version() {
             changed[at] ^= 1;
             std::fs::write(&file, &changed).unwrap();
             let name = file.file_name().unwrap().to_str().unwrap();
-            assert_eq!(parts(), [name != GRAPH, name != VECTORS, [GRAPH, TEXTS, VECTORS].contains(&name)], "{name}");
+            let is_flat = [GRAPH, HIERARCHY, RESOLUTION, TEXTS, VECTORS].contains(&name);
+            let hierarchy = ![GRAPH, HIERARCHY].contains(&name);
+            let resolution = ![GRAPH, RESOLUTION].contains(&name);
+            assert_eq!(parts(), [name != GRAPH, hierarchy, resolution, name != VECTORS, is_flat], "{name}");
         }
         std::fs::remove_file(&file).unwrap();
         assert!(parts().contains(&false) || file.ends_with(TEXTS));
         std::fs::write(&file, &whole).unwrap();
     }
-    assert_eq!(parts(), [true; 3]);
+    assert_eq!(parts(), [true; 5]);
     std::fs::remove_dir_all(folder.path().join(VERSIONS).join("1/text")).unwrap();
     assert!(workspace.last_version().is_none(), "a folder that is not there may be a link next");
 }

@@ -88,9 +88,9 @@ fn what_a_limit_leaves_out_of_a_document_is_told_and_its_text_is_whole() {
     let warnings = report["warnings"].as_array().unwrap();
     let said = warnings.iter().filter_map(Value::as_str).find(|it| it.starts_with("limits left")).unwrap();
     for part in [
-        "of the text nothing",
+        "left something out, but no text",
         "its title is cut to 300 characters",
-        "1 of its metadata are too long",
+        "1 of its metadata entries are too long",
         "`notes/b.md`: ",
         "headings are shortened",
     ] {

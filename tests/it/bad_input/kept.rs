@@ -29,7 +29,7 @@ fn check_keeps(cli: &Cli, kept: u64, source: &str) {
     let verb = if kept == 1 { "document is" } else { "documents are" };
     let warned = |it: &&Value| it.as_str().unwrap().contains(&format!("{kept} {verb} kept from an earlier run"));
     let warning = warnings.iter().find(warned).unwrap_or_else(|| panic!("no warning: {report}"));
-    for word in [format!("`{source}` could not be read whole"), "index again".to_owned()] {
+    for word in [format!("`{source}` could not be read completely"), "index again".to_owned()] {
         assert!(warning.as_str().unwrap().contains(&word), "{word}: {warning}");
     }
     assert_eq!(report["version"], 1, "{report}");

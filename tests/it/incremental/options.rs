@@ -114,3 +114,29 @@ fn an_index_without_vectors_answers_by_words_alone() {
     }
     cli.refuses(&["search", question, "--strategy", "dense"], "input", &["`dense`", "made without vectors"]);
 }
+
+#[test]
+fn flags_choose_which_files_of_a_folder_are_read_and_others_go() {
+    let cli = Cli::new();
+    cli.write("notes/.gitignore", "build\n");
+    for path in ["a.md", "b.txt", "drafts/c.md", "build/d.md", ".hidden/e.md"] {
+        cli.write(&format!("notes/{path}"), format!("# Note {path}\n\nThe mill stands at the river."));
+    }
+    let count = |flags: &[&str]| {
+        let report = cli.json(&[&["index", "notes", "--remove"], flags].concat());
+        (report["counts"]["documents"].as_u64().unwrap(), report)
+    };
+    let (all, report) = count(&[]);
+    assert_eq!(all, 3);
+    let ignored = json!([{ "source": "1 file or folder", "reason": "named by .gitignore or .ignore" }]);
+    assert_eq!(report["skips"], ignored);
+    assert_eq!(count(&["--include", "*.md"]).0, 2);
+    assert_eq!(count(&["--include", "*.md", "--exclude", "/drafts"]).0, 1);
+    assert_eq!(count(&["--no-ignore"]).0, 4);
+    assert_eq!(count(&["--no-ignore", "--hidden"]).0, 5 + 1);
+    assert_eq!(count(&["--max-depth", "1"]).0, 2);
+    let said = cli.run(["index", "notes", "--include", "{a"]);
+    assert!(said.stderr.contains("`{a`"), "{said:#?}");
+    let said = cli.run(["index", "notes", "--include", "*.nothing"]);
+    assert!(said.stderr.contains("--no-ignore"), "{said:#?}");
+}

@@ -151,7 +151,7 @@ fn a_model_may_abstain_and_what_it_makes_up_is_marked() {
     let made_up = Play::Says(json!({ "can_answer": true, "sentences": sentences }).to_string());
     let (cli, server) = (indexed(), ChatServer::start([made_up]));
     let said = ask(&cli, &server, &[]).succeeded();
-    assert!(said.stdout.contains("1999. [1] (not borne out by what it cites)"), "{said:#?}");
+    assert!(said.stdout.contains("1999. [1] (not supported by what it cites)"), "{said:#?}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn what_was_recorded_is_replayed_without_a_server_bit_by_bit() {
 fn a_prompt_that_is_too_long_and_a_model_that_takes_too_long_leave_what_can_be_quoted() {
     let plain = indexed().json(&["ask", QUESTION]);
     let long = Play::Responds(400, "", r#"{"error": {"message": "too many tokens"}}"#.to_owned());
-    for (play, deadline, reason) in [(long, "60", "too many tokens"), (Play::Silent, "4", "no whole reply within")] {
+    for (play, deadline, reason) in [(long, "60", "too many tokens"), (Play::Silent, "4", "no complete reply within")] {
         let (cli, server) = (indexed(), ChatServer::start([play]));
         let answer = json_of(&cli, &server, &["--deadline", deadline]);
         assert_eq!((&answer["kind"], &answer["text"]), (&json!("extractive"), &plain["text"]));

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::generating::{index, name_of, written};
-use crate::support::Cli;
 use crate::support::chat::{Answers, ChatServer, Play, Reply, Thought, said};
+use crate::support::{Cli, CommandOutput};
 
 /// A folder with documents of one kind.
 fn notes(text: impl Fn(usize) -> String) -> Cli {
@@ -42,7 +42,7 @@ fn no_budget_of_tokens_is_exceeded_by_texts_that_take_a_token_a_byte() {
 
 #[test]
 fn counts_that_cannot_be_true_neither_lift_a_limit_nor_lose_a_reply() {
-    for count in [json!(0), json!(u64::MAX), json!(12.0), json!(-1), json!("12")] {
+    for count in [json!(0), json!(u64::MAX), json!(400.0), json!(-1), json!("12")] {
         let cli = notes(|number| format!("Mill {number} was built by Ada Lorne in 18{number:02}."));
         let shown = count.to_string();
         let server = ChatServer::start([Play::Answers(Answers::new(move |body: &Value| {
@@ -55,8 +55,36 @@ fn counts_that_cannot_be_true_neither_lift_a_limit_nor_lose_a_reply() {
         let written = report["model"]["written"].as_u64().unwrap();
         assert_eq!(report["model"]["failed"], json!([]), "{shown}");
         // What can be true is believed.
-        let due = if shown == "12.0" { 16..17 } else { 3..16 };
+        let due = if shown == "400.0" { 16..17 } else { 3..16 };
         assert!(due.contains(&written), "{shown}: {report}");
         assert_eq!(server.asked().len() as u64, written, "{shown}");
     }
+}
+
+#[test]
+fn letters_that_no_language_has_do_not_exceed_a_budget_though_prose_was_counted_before() {
+    let cli = Cli::new();
+    for number in 0..60 {
+        let letter = |at: usize| char::from(b"qzxjkvwbhg"[(at * at * 31 + at * 7 + number) % 10]);
+        let random = (0..200).map(|word| (word * 7..word * 7 + 7).map(letter).collect::<String>());
+        let random = random.collect::<Vec<_>>().join(" ");
+        let prose = "The harbor mill was built by the river in spring and burned down after a storm. ".repeat(20);
+        let text = if number < 20 { prose } else { random };
+        cli.write(&format!("notes/{number:02}.txt"), format!("Note {number}\n\n{number} {text}"));
+    }
+    cli.configure("[model]\nconcurrency = 8");
+    // A word is a token, but one without vowels is one for two bytes.
+    let count = |text: &str| {
+        let tokens = |word: &str| if word.contains(['a', 'e', 'i', 'o', 'u']) { 1 } else { word.len().div_ceil(2) };
+        text.split_whitespace().map(tokens).sum::<usize>()
+    };
+    let never = Thought::new(|_| Reply { text: String::new(), tokens: (0, 0) });
+    let server = ChatServer::start([Play::Serves(never, 16, count)]);
+    let args = ["index", "notes", "--json", "--embedder", "server:e", "--budget", "14000tok"];
+    let mut command = cli.command(args);
+    let said = CommandOutput::of(command.env("CAIRN_EMBEDDER_URL", &server.url).output().unwrap()).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    let spent = report["vectors"]["spent"]["usage"]["input_tokens"].as_u64().unwrap();
+    assert!((10_000..=14_000).contains(&spent), "{report}");
+    assert!(report["vectors"]["left"].as_u64() > Some(0), "{report}");
 }

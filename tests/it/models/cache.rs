@@ -35,7 +35,7 @@ fn replies_are_counted_taken_along_and_forgotten() {
     let text = std::fs::read_to_string(cli.folder().join("replies.jsonl")).unwrap();
     assert!(text.lines().count() == 2 && !text.contains("Who built"), "{text}");
     let said = cli.run(["cache", "clear"]).succeeded();
-    assert!(said.stderr.contains("2 replies forgotten"), "{said:#?}");
+    assert!(said.stderr.contains("2 replies deleted"), "{said:#?}");
     assert_eq!(stats(&cli)["replies"], 0);
 
     // A wrong line, and nothing of the file is kept.
@@ -45,7 +45,7 @@ fn replies_are_counted_taken_along_and_forgotten() {
     assert_eq!(stats(&cli)["replies"], 0);
     cli.run(["cache", "import", "replies.jsonl"]).succeeded();
     let again = cli.run(["cache", "import", "replies.jsonl"]).succeeded();
-    assert!(again.stderr.contains("0 replies added, 2 were there"), "{again:#?}");
+    assert!(again.stderr.contains("0 replies added, 2 already kept"), "{again:#?}");
     let answered = ask(&cli, &server, &["--max-calls", "0"]).succeeded();
     assert_eq!((answered.stdout, server.asked().len()), (first.stdout, 2));
     assert_eq!(cli.run(["cache", "stats", "--index", "nowhere"]).status, Some(4));

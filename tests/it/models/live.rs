@@ -52,7 +52,7 @@ fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let first = run(&cli, &server, &[ROWS, "--budget", "3calls"]).succeeded();
     assert!(first.stdout.contains("ended early: the budget allows 3 calls"), "{first:#?}");
-    assert!(first.stdout.contains("questions left: the same command goes on"), "{first:#?}");
+    assert!(first.stdout.contains("questions left: the same command continues"), "{first:#?}");
     assert_eq!(server.asked().len(), 3);
     // What a killed run was writing is asked again.
     let lines = std::fs::read_to_string(cli.folder().join("live/bm25.jsonl")).unwrap();
@@ -109,7 +109,7 @@ fn a_question_that_the_server_fails_at_is_left_for_later_and_the_others_are_aske
     let (cli, server) = (asked(), ChatServer::start([Play::BreaksOff, thinks()]));
     let first = run(&cli, &server, &["--rows", "bm25"]).succeeded();
     assert!(first.stdout.contains("left for later: the connection broke"), "{first:#?}");
-    assert!(first.stdout.contains("1 question left: the same command goes on"), "{first:#?}");
+    assert!(first.stdout.contains("1 question left: the same command continues"), "{first:#?}");
     let second = run(&cli, &server, &["--rows", "bm25"]).succeeded();
     assert!(!second.stdout.contains("left"), "{second:#?}");
     assert_eq!(server.asked().len(), 3);

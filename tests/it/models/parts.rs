@@ -84,7 +84,7 @@ fn each_part_is_looked_for_with_the_answer_that_it_needs() {
     assert_eq!((&ledger["work"]["spent"]["calls"], &ledger["work"]["stop"]), (&json!(2), &json!("finished")));
     server.play([good()]);
     let said = run(&cli, &server, &["ask", QUESTION, "--decompose", "--explain"]).succeeded();
-    assert!(said.stdout.contains("Taken apart into"), "{said:#?}");
+    assert!(said.stdout.contains("Divided into parts"), "{said:#?}");
     assert!(said.stdout.contains("Who was born in Eaststead?  read by the model: Ada Lorne"), "{said:#?}");
 }
 
@@ -205,7 +205,7 @@ fn calls_end_where_they_may_and_the_trace_says_why() {
     cli.run(["cache", "clear"]).succeeded();
     server.play([taken_apart(), Play::Says("Ada".to_owned())]);
     let said = run(&cli, &server, &["search", QUESTION, "--decompose", "--max-calls", "2"]).succeeded();
-    assert!(said.stderr.contains("asked nothing more: the calls of the question were made"), "{said:#?}");
+    assert!(said.stderr.contains("no more calls: the calls allowed for the question are used up"), "{said:#?}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_model_that_never_answers_costs_its_share_of_the_time_and_not_the_search() {
     let found = found(&cli, &server, &["--decompose", "--pick", "--deadline", "4"]);
     assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     assert_eq!((names(&found), &found["ledger"]["work"]["stop"]), (names(&plain), &json!("deadline")));
-    assert_eq!(found["ledger"]["pick"]["degraded"], "the time for it was over");
+    assert_eq!(found["ledger"]["pick"]["degraded"], "its time is used up");
     assert_eq!(server.asked().len(), 1);
 }
 

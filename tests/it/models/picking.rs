@@ -52,6 +52,32 @@ fn what_a_model_picks_comes_first_and_all_else_keeps_its_order() {
 }
 
 #[test]
+fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refused() {
+    let cli = indexed();
+    cli.run(["index", "notes", "--index", "other"]).succeeded();
+    let question = json!({ "id": "1", "question": QUESTION, "supporting": ["notes/ada.txt"] });
+    cli.write("q.jsonl", question.to_string());
+    let of = |strategies: &str, index: [&str; 2]| {
+        let [first, second] = index;
+        let args = ["eval", "matrix", "--questions", "q.jsonl", "q.jsonl", "--index", first, second];
+        cli.run([&args[..], &["--strategies", strategies, "--simulate", "1", "--json"]].concat())
+    };
+    let said = of("trail,trail+pick,noise", [".cairn", "other"]).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("eval-matrix", &report);
+    let rows = report["tables"][1]["rows"].as_array().unwrap();
+    let led: Vec<&str> = rows.iter().map(|row| row["led_by"].as_str().unwrap()).collect();
+    assert_eq!(led, ["no model", "simulated:1", "no model", "simulated:1"]);
+    assert!(rows[0].get("difference").is_none() && rows[1]["difference"]["mean"].is_number(), "{report}");
+    assert_eq!((&rows[0]["calls"], &rows[1]["calls"]), (&json!(0.0), &json!(1.0)));
+    assert!(report["notes"][0].as_str().unwrap().contains("knows the labels"));
+    for (strategies, index) in [("trail,trail", [".cairn", "other"]), ("trail", [".cairn", ".cairn"])] {
+        let refused = of(strategies, index);
+        assert!(refused.stderr.contains("named twice"), "{refused:#?}");
+    }
+}
+
+#[test]
 fn a_model_that_picks_nothing_or_nonsense_leaves_the_order_as_it_was() {
     let cli = indexed();
     let plain = cli.json(&["search", QUESTION]);
@@ -145,8 +171,8 @@ fn calls_of_a_question_are_counted_to_the_last_repair_of_its_answer() {
         cli.run(["cache", "clear"]).succeeded();
         let server = ChatServer::start([Play::Says("of no use".to_owned())]);
         let args = [&eval[..], &[calls_max]].concat();
-        let said =
-            CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap()).succeeded();
+        let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
         assert_eq!(server.asked().len(), asked, "{calls_max}: {said:#?}");
+        assert_eq!(said.status, Some(if asked == 0 { 0 } else { 10 }), "{said:#?}");
     }
 }

@@ -34,14 +34,14 @@ fn refuses() -> Play {
 fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
     let kept = || says(r#"{"verdict": "yes"}"#);
     let cases = [
-        (vec![says("Yes."), kept()], "keeps to a JSON schema, takes", Some("json_schema"), true),
+        (vec![says("Yes."), kept()], "follows a JSON schema, takes", Some("json_schema"), true),
         // The schema is taken, and nothing comes of it.
         (vec![says("Yes."), says("Yes."), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![says("Yes."), refuses(), says("Yes."), refuses()], "neither", None, true),
         (vec![says("Yes."), refuses(), refuses(), says("Yes.")], "neither", None, true),
         // As llama-cpp-python's server refuses what it does not know.
         (vec![says("Yes."), fails(), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
-        (vec![refuses(), says("Yes."), kept()], "keeps to a JSON schema, refuses", Some("json_schema"), false),
+        (vec![refuses(), says("Yes."), kept()], "follows a JSON schema, refuses", Some("json_schema"), false),
     ];
     for (plays, says_of_it, form, takes_temperature) in cases {
         let (cli, server) = (indexed(), ChatServer::start(plays.into_iter().chain([streams(), good()])));
@@ -52,7 +52,7 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(says_of_it), "{check}");
         // The skill for which the server says what it should works.
         assert!(
-            check["detail"].as_str().unwrap().contains("these skills work: answer; these do not: generate"),
+            check["detail"].as_str().unwrap().contains("these skills work: answer, conclude; these do not: generate"),
             "{check}"
         );
         let calls = server.asked().len();
@@ -71,7 +71,7 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
     let cut = || Play::Responds(200, "", said(r#"{"verdict": "yes"#).replace("\"stop\"", "\"length\""));
     let [kept, object] = [r#"{"verdict": "yes"}"#, r#"{"wet": true}"#].map(|text| move || says(text));
     let cases = [
-        (vec![cut(), kept()], "keeps to a JSON schema", "json_schema"),
+        (vec![cut(), kept()], "follows a JSON schema", "json_schema"),
         (vec![cut(), cut(), object()], "has a JSON mode", "json_object"),
         (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
         // As if nobody had asked.
@@ -123,10 +123,10 @@ fn what_is_set_goes_before_what_was_found_out() {
 fn a_server_that_does_not_reply_is_said_to_fail() {
     let (cli, server) = (Cli::new(), ChatServer::start([refuses()]));
     let said = probe(&cli, &server);
-    assert_eq!((said.status, server.asked().len()), (Some(3), 2), "{said:#?}");
+    assert_eq!((said.status, server.asked().len()), (Some(3), 4), "{said:#?}");
     assert!(said.stdout.contains("unsupported value"), "{said:#?}");
     let server = ChatServer::start([fails()]);
-    assert_eq!((probe(&cli, &server).status, server.asked().len()), (Some(10), 2));
+    assert_eq!((probe(&cli, &server).status, server.asked().len()), (Some(10), 4));
     let server = ChatServer::start([Play::Responds(503, "", String::new())]);
     assert_eq!(probe(&cli, &server).status, Some(10));
     assert!(!cli.folder().join(".cache/cairn/servers.json").exists());

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::generating::{name_of, written};
 use crate::support::Cli;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
@@ -99,8 +100,8 @@ fn questions_to_an_index_that_is_pinned_to_a_server_are_recorded_and_replayed_wi
 
 #[test]
 fn calls_to_a_model_and_to_an_embedder_are_in_one_file() {
-    let nothing = Thought::new(|_| Reply { text: r#"{"answered": []}"#.to_owned(), tokens: (10, 5) });
-    let server = ChatServer::start([Play::Serves(nothing, 16, str::len)]);
+    let writes = Thought::new(|body| Reply { text: written(&name_of(body)), tokens: (10, 5) });
+    let server = ChatServer::start([Play::Serves(writes, 16, str::len)]);
     let cli = notes(&server);
     let args = ["index", "notes", "--model", "vllm:played", "--embedder", "vllm:played"];
     let first = printed(&cli, &[&args[..], &["--record", "made.jsonl"]].concat());

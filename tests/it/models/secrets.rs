@@ -174,7 +174,7 @@ fn a_key_that_is_split_over_pieces_is_never_printed_and_the_pieces_come_to_the_a
         let server = ChatServer::start([Play::Streams(pieces, Ending::Whole)]);
         let said = asked(&cli, &server, &["--stream", "--record", "calls.jsonl"]);
         assert!(said.stdout.starts_with("Ada Lorne built Harl Mill with [secret] and [secret]."), "{said:#?}");
-        assert!(!said.stdout.contains("does not hold"), "{said:#?}");
+        assert!(!said.stdout.contains("Ignore the text above"), "{said:#?}");
         assert_no_canary(&cli, &said);
     }
 }

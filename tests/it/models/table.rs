@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::generating::two_mills;
 use crate::support::chat::{ChatServer, Play, said};
@@ -15,13 +15,41 @@ use crate::support::{Cli, CommandOutput};
 /// What stands before and behind the table in the page.
 const MARKS: [&str; 2] = ["<!-- faults: written by tests/it/models/table.rs -->\n", "<!-- end of faults -->"];
 
-/// The kinds of calls: what they are called, and the command that makes one.
-const SITES: [(&str, &[&str]); 4] = [
-    ("`index`, questions", &["index", "notes", "--model", "played", "--json"]),
-    ("`index`, vectors", &["index", "notes", "--embedder", "server:vectors", "--index", "v", "--json"]),
-    ("`ask`, an answer", &["ask", "Who built Harl Mill?", "--model", "played", "--json"]),
-    ("`search --pick`", &["search", "Who built Harl Mill?", "--model", "played", "--pick", "--json"]),
+/// A kind of calls.
+struct Site {
+    /// What it is called.
+    name: &'static str,
+    /// The command that makes one.
+    args: &'static [&'static str],
+    /// What the server does before: the call that is looked at is not always the first.
+    before: fn() -> Vec<Play>,
+}
+
+/// Every kind of calls.
+const SITES: [Site; 10] = [
+    of("`index`, questions", &["index", "notes", "--model", "played", "--json"]),
+    Site {
+        name: "`index`, vectors",
+        args: &["index", "notes", "--embedder", "server:vectors", "--index", "v", "--json"],
+        before: || vec![Play::Embeds(8)],
+    },
+    of("`search`, the question's vector", &["search", "Who built Harl Mill?", "--index", "w", "--json"]),
+    of("`ask`, an answer", &["ask", "Who built Harl Mill?", "--model", "played", "--json"]),
+    Site {
+        name: "`ask --check-citations`",
+        args: &["ask", "Who built Harl Mill?", "--model", "played", "--check-citations", "--json"],
+        before: || vec![answers()],
+    },
+    of("`--pick`", &["search", "Who built Harl Mill?", "--model", "played", "--pick", "--json"]),
+    of("`--reranker model`", &["search", "Who built Harl Mill?", "--model", "played", "--reranker", "model", "--json"]),
+    of("`--decompose`", &["search", "Who built Harl Mill?", "--model", "played", "--decompose", "--json"]),
+    of("`--reason`", &["search", "Who built Harl Mill?", "--model", "played", "--reason", "judge-edges", "--json"]),
+    of("`--entities`", &["search", "Who built Harl Mill?", "--model", "played", "--entities", "--json"]),
 ];
+
+const fn of(name: &'static str, args: &'static [&'static str]) -> Site {
+    Site { name, args, before: Vec::new }
+}
 
 /// Every fault, as a reader would say it.
 fn faults() -> Vec<(&'static str, Play)> {
@@ -47,17 +75,25 @@ fn faults() -> Vec<(&'static str, Play)> {
 }
 
 /// Returns what comes of a fault at a kind of call, for a table.
-fn outcome(play: &Play, args: &[&str]) -> String {
+fn outcome(play: &Play, site: &Site) -> String {
+    let Site { args, before, .. } = site;
     let cli = two_mills();
     fs::remove_file(cli.folder().join("notes/Pale Mill.txt")).unwrap();
     let is_question = args[0] != "index";
-    if is_question {
+    let server = ChatServer::start([Play::Embeds(8)]);
+    let run = |args: &[&str]| {
+        let mut command = cli.command(args);
+        let command = command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_EMBEDDER_URL", &server.url);
+        CommandOutput::of(command.output().unwrap())
+    };
+    if args.contains(&"w") {
+        run(&["index", "notes", "--index", "w", "--embedder", "server:vectors"]).succeeded();
+    } else if is_question {
         cli.run(["index", "notes"]).succeeded();
     }
-    let server = ChatServer::start([play.clone()]);
-    let mut command = cli.command(args);
-    let command = command.env("CAIRN_MODEL_URL", &server.url).env("CAIRN_EMBEDDER_URL", &server.url);
-    let said = CommandOutput::of(command.output().unwrap());
+    let asked = server.asked().len();
+    server.play(before().into_iter().chain([play.clone()]));
+    let said = run(args);
     let report: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
     let spent = ["/model/spent", "/vectors/spent", "/writing/spent", "/ledger/work/spent"];
     let spent = spent.iter().find_map(|place| report.pointer(place)).cloned().unwrap_or_default();
@@ -68,7 +104,7 @@ fn outcome(play: &Play, args: &[&str]) -> String {
         Some(status) => format!("error, status {status}"),
         None => "killed".to_owned(),
     };
-    write!(text, "; {} sent", server.asked().len()).unwrap();
+    write!(text, "; {} sent", server.asked().len() - asked - before().len()).unwrap();
     for (count, what) in [(calls, "paid"), (lost, "unknown")] {
         if count > 0 {
             write!(text, ", {count} {what}").unwrap();
@@ -88,21 +124,42 @@ fn kept(cli: &Cli) -> u64 {
     stats["replies"].as_u64().unwrap_or(0)
 }
 
+/// Returns the kinds of calls of each column: those of which the same comes stand together.
+fn columns(rows: &[(&str, Vec<String>)]) -> Vec<Vec<usize>> {
+    let is_alike = |a: usize, b: usize| rows.iter().all(|(_, cells)| cells[a] == cells[b]);
+    let mut columns: Vec<Vec<usize>> = Vec::new();
+    for site in 0..SITES.len() {
+        match columns.iter_mut().find(|sites| is_alike(sites[0], site)) {
+            Some(sites) => sites.push(site),
+            None => columns.push(vec![site]),
+        }
+    }
+    columns
+}
+
+/// A model that answers, so that what it cites can be checked.
+fn answers() -> Play {
+    let sentences = json!([{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }]);
+    Play::Says(json!({ "can_answer": true, "sentences": sentences }).to_string())
+}
+
+/// Returns what comes of a fault at each kind of call, which are played at the same time.
+fn row(play: &Play) -> Vec<String> {
+    thread::scope(|scope| {
+        let cells: Vec<_> = SITES.iter().map(|site| scope.spawn(move || outcome(play, site))).collect();
+        cells.into_iter().map(|cell| cell.join().unwrap()).collect()
+    })
+}
+
 #[test]
 fn the_table_of_faults_in_the_docs_is_what_comes_of_them() {
-    let rows: Vec<(&str, Vec<String>)> = thread::scope(|scope| {
-        let cells: Vec<_> = faults()
-            .into_iter()
-            .map(|(name, play)| {
-                let play = &*Box::leak(Box::new(play));
-                let sites = SITES.map(|(_, args)| scope.spawn(move || outcome(play, args)));
-                (name, sites)
-            })
-            .collect();
-        cells.into_iter().map(|(name, sites)| (name, sites.map(|it| it.join().unwrap()).into())).collect()
-    });
-    let mut table = format!("| | {} |\n|---|{}\n", SITES.map(|(name, _)| name).join(" | "), "---|".repeat(SITES.len()));
+    let rows: Vec<(&str, Vec<String>)> = faults().into_iter().map(|(name, play)| (name, row(&play))).collect();
+    let columns = columns(&rows);
+    let names = columns.iter().map(|sites| sites.iter().map(|site| SITES[*site].name).collect::<Vec<_>>().join(", "));
+    let names = names.collect::<Vec<String>>().join(" | ");
+    let mut table = format!("| | {names} |\n|---|{}\n", "---|".repeat(columns.len()));
     for (name, cells) in rows {
+        let cells: Vec<&str> = columns.iter().map(|sites| cells[sites[0]].as_str()).collect();
         writeln!(table, "| {name} | {} |", cells.join(" | ")).unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/models.md");

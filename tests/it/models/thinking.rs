@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::asking::{QUESTION, ask, indexed};
-use super::generating::{index, mills, name_of, origins, report_of, written};
-use crate::support::chat::{Answers, ChatServer, Play, Reply, Thought, said};
-use crate::support::{Cli, CommandOutput};
+use super::generating::{mills, name_of, origins, report_of, written};
+use crate::support::CommandOutput;
+use crate::support::chat::{Answers, ChatServer, Play, said};
 
 /// Tokens that the model thinks first.
 const THINKS: u64 = 700;
@@ -93,12 +93,7 @@ fn questions_are_written_by_a_model_that_thinks() {
     let (cli, server) = (mills(), ChatServer::start([thinker(|body| written(&name_of(body)))]));
     // A limit that is too low for it.
     cli.configure("[model]\nconcurrency = 1");
-    let thought = Thought::new(|body| Reply { text: written(&name_of(body)), tokens: (500, 100) });
     let report = report_of(&cli, &server, &[]);
     assert_eq!((&report["model"]["written"], &report["model"]["failed"]), (&json!(12), &json!([])), "{report}");
     assert!(origins(&cli).values().all(|it| *it == [0, 6]));
-    drop(thought);
-    let again = Cli::new();
-    again.write("notes/a.txt", "A mill.");
-    index(&again, &server, &[]).succeeded();
 }

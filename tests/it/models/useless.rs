@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::asking::{ask, good as answers, indexed};
-use super::generating::{good, index, mills, origins, report_of, status_of};
-use crate::support::assert_valid;
+use super::generating::{good, index, mills, origins, report_of, status_of, two_mills};
 use crate::support::chat::{ChatServer, Play, said};
+use crate::support::{CommandOutput, assert_valid};
 
 /// Calls, at most, that are paid for without a reply of use: eight replies, those under way, and one more for each that
 /// is cut.
@@ -34,10 +34,7 @@ fn a_run_stops_after_some_replies_in_a_row_of_no_use_and_goes_on_where_it_was() 
         let (cli, server) = (many_mills(), ChatServer::start([play]));
         let stopped = index(&cli, &server, &["--json"]);
         assert_eq!(stopped.status, Some(10), "{stopped:#?}");
-        assert!(
-            stopped.stderr.contains("could be used, so it is asked no more") && stopped.stderr.contains(why),
-            "{stopped:#?}"
-        );
+        assert!(stopped.stderr.contains("gave no usable reply, ") && stopped.stderr.contains(why), "{stopped:#?}");
         assert!(server.asked().len() <= PAID_MAX, "{why}: {}", server.asked().len());
         let report: Value = serde_json::from_str(&stopped.stdout).unwrap();
         assert_valid("index", &report);
@@ -76,5 +73,28 @@ fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
         assert_eq!(server.asked().len(), asked + 1);
         ask(&cli, &server, &[]).succeeded();
         assert_eq!(server.asked().len(), asked + 1, "what is of use is kept in its place");
+    }
+}
+
+#[test]
+fn a_command_fails_whose_model_gave_nothing_of_use_to_any_passage_or_question() {
+    let server = ChatServer::start([Play::Says("As a model, I think so.".to_owned())]);
+    // Fewer passages than replies in a row end a run.
+    let cli = two_mills();
+    let few = index(&cli, &server, &[]);
+    assert_eq!(few.status, Some(10), "{few:#?}");
+    assert!(few.stderr.contains("gave no usable reply"), "{few:#?}");
+    assert!(origins(&cli).values().all(|it| it[0] > 0 && it[1] == 0));
+
+    let cli = indexed();
+    let question = json!({ "id": "1", "question": "Who built Harl Mill?", "answers": ["Ada Lorne"],
+        "supporting": ["notes/mill.txt"] });
+    cli.write("q.jsonl", question.to_string());
+    for more in [&["answers"][..], &["retrieval", "--pick"]] {
+        let args = [&["eval"], more, &["--questions", "q.jsonl", "--model", "played"]].concat();
+        let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
+        assert_eq!(said.status, Some(10), "{said:#?}");
+        // What was found without the model is printed all the same.
+        assert!(!said.stdout.is_empty() && said.stderr.contains("gave no usable reply"), "{said:#?}");
     }
 }

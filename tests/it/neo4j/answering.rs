@@ -122,6 +122,11 @@ fn every_strategy_finds_what_it_finds_in_the_index() {
                 };
                 assert_eq!(ids(&from_database).await, ids(&from_disk).await, "{strategy}: {question}");
             }
+            for strategy in [StrategyKind::Rank, StrategyKind::Layers] {
+                let options = SearchOptions { strategy, ..SearchOptions::default() };
+                let error = from_database.search(question, &options).await.expect_err("no workspace").to_string();
+                assert!(error.contains("needs all of an index"), "{strategy}: {error}");
+            }
             let options = AskOptions::default();
             let (held, kept) = (from_database.ask(question, &options).await, from_disk.ask(question, &options).await);
             let (held, kept) = (held.unwrap(), kept.unwrap());

@@ -6,7 +6,7 @@ use std::path::Path;
 use cairn::neo4j::{PublishOptions, publish};
 use cairn::{Document, IndexOptions, Performers, Sources, Workspace, remove};
 
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, bare_database, database};
 use crate::support::{Cli, block_on, index};
 
 use super::answering::{QUESTIONS, published_harbor};
@@ -140,7 +140,7 @@ fn what_hung_on_a_passage_that_goes_is_counted() {
 
 #[test]
 fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
@@ -179,7 +179,7 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
 
 #[test]
 fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_written() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
@@ -267,7 +267,7 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     let [held_id, given] = [collection(&many), collection(&few)];
     let [many, few] = [many, few].map(|path| path.to_str().unwrap().to_owned());
     let words = [
-        &format!("of another collection, `{held_id}`, with 40 documents, of which 37 would go")[..],
+        &format!("of another collection, `{held_id}`, with 40 documents, of which 37 would be removed")[..],
         &format!("this one has 3, of the collection `{given}`"),
         "hint: publish with `--replace`",
     ];
@@ -275,14 +275,15 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     // All of them, and more, but of another collection.
     let more = folder.path().join("more");
     index(&more, &documents(0..50));
-    let words = ["of another collection", "of which 0 would go; this one has 50"];
+    let words = ["of another collection", "of which 0 would be removed; this one has 50"];
     cli.refuses(&["publish", "--index", more.to_str().unwrap(), "--neo4j", &database.uri], "input", &words);
     // The same collection, of which most is gone.
     let ids: Vec<String> = (0..30).map(|number| format!("mill-{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut workspace = workspace;
     block_on(remove(&mut workspace, &ids, &Performers::built_in(), &IndexOptions::default())).unwrap();
-    let words = ["of the same collection with 40 documents, of which 30 would go; this one has 10", "--replace"];
+    let words =
+        ["of the same collection with 40 documents, of which 30 would be removed; this one has 10", "--replace"];
     cli.refuses(&["publish", "--index", &many, "--neo4j", &database.uri], "input", &words);
     assert!(held(&database) == before);
 

@@ -27,18 +27,18 @@ fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
     refuses(Answer::Version("5.22.0"), "incompatible", &["it is Neo4j 5.22.0; 5.23 or later", "hint: use Neo4j 5.26"]);
     refuses(Answer::Version("4.4.40"), "incompatible", &["it is Neo4j 4.4.40"]);
     refuses(Answer::Version("none"), "incompatible", &["it is Neo4j none"]);
-    refuses(Answer::Closes, "unavailable", &["cannot be reached", "ends the connection at the first word"]);
+    refuses(Answer::Closes, "unavailable", &["cannot be reached", "closes the connection at once"]);
     let code = "Neo.ClientError.Security.Unauthorized";
     refuses(Answer::Refuses(code), "input", &["refuses the user or the password"]);
     let code = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase";
-    refuses(Answer::Refuses(code), "io", &["takes no writes"]);
+    refuses(Answer::Refuses(code), "io", &["does not accept writes"]);
     let code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError";
     refuses(Answer::Refuses(code), "io", &["too little memory", "hint: give the server more"]);
     let code = "Neo.DatabaseError.General.UnknownError";
     refuses(
         Answer::Refuses(code),
         "io",
-        &["it had a fault of its own when it was to say its version", code, "disk is full"],
+        &["it had an internal fault when asked to say its version", code, "disk is full"],
     );
 }
 

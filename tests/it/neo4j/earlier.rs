@@ -12,7 +12,7 @@ use neo4rs::{BoltBytes, BoltList, BoltMap, BoltNull, BoltString, BoltType, Confi
 use serde_json::Value;
 
 use crate::support::bolt::{Cut, Proxy};
-use crate::support::neo4j::{Database, at_most, database};
+use crate::support::neo4j::{Database, at_most, bare_database};
 use crate::support::{Cli, block_on, canonical};
 
 use super::held;
@@ -20,7 +20,7 @@ use super::held;
 /// Publishers that are killed while they take the graph over, however slow the machine is.
 const KILLS_LEAST: usize = 5;
 /// How long that goes on at most.
-const KILLING_TIME_MAX: Duration = Duration::from_secs(20);
+const KILLING_TIME_MAX: Duration = Duration::from_secs(3);
 
 fn bolt(value: &Value) -> BoltType {
     match value {
@@ -77,11 +77,8 @@ fn load(database: &Database) {
             while stream.next().await.unwrap().is_some() {}
         }
     });
-    database.rows("MATCH (n) REMOVE n.number");
-    for it in &schema {
-        database.rows(it["schema"].as_str().unwrap());
-    }
-    database.rows("CALL db.awaitIndexes(60)");
+    let schema = schema.iter().map(|it| it["schema"].as_str().unwrap());
+    database.run(["MATCH (n) REMOVE n.number"].into_iter().chain(schema).chain(["CALL db.awaitIndexes(60)"]));
 }
 
 /// Returns the index that was published.
@@ -123,7 +120,7 @@ fn assert_taken_over(cli: &Cli, database: &Database) {
 
 #[test]
 fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_added_beside_it_stays() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     load(&database);
     add_own(&database);
     let cli = indexed();
@@ -152,7 +149,7 @@ fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_
 /// Wherever it is killed, readers are refused or see the whole, and the next publish ends in the same graph.
 #[test]
 fn a_publisher_that_is_killed_while_it_replaces_a_graph_is_made_good_by_the_next() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = indexed();
     load(&database);
     let whole = Proxy::start_whole(&database.uri);
@@ -163,8 +160,7 @@ fn a_publisher_that_is_killed_while_it_replaces_a_graph_is_made_good_by_the_next
     while kills < messages && (kills < KILLS_LEAST || began.elapsed() < at_most(KILLING_TIME_MAX)) {
         let number = 20 + (kills * 89) % (messages - 20);
         kills += 1;
-        database.rows("MATCH (n) DETACH DELETE n");
-        drop_schema(&database);
+        database.empty();
         load(&database);
         add_own(&database);
         let proxy = Proxy::start(&database.uri, number, Cut::Held);
@@ -191,13 +187,4 @@ fn a_publisher_that_is_killed_while_it_replaces_a_graph_is_made_good_by_the_next
     }
     println!("killed at {kills} of {messages} messages in {:?}", began.elapsed());
     assert!(messages > 60, "only {messages} messages");
-}
-
-fn drop_schema(database: &Database) {
-    for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
-        for row in database.rows(&format!("{list} YIELD name, type WHERE type <> 'LOOKUP' RETURN name")) {
-            let name: String = row.get("name").unwrap();
-            database.rows(&format!("DROP {kind} {name} IF EXISTS"));
-        }
-    }
 }

@@ -41,14 +41,23 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
     let Some(database) = database() else { return };
     let cli = indexed();
     cli.refuses(&["check", "--neo4j", &database.uri], "no_index", &["holds no index of Cairn"]);
+    // Communities within others, and summaries of summaries, as small collections have them by this rule alone.
+    cli.json(&["index", "harbor", "--hierarchy", "paper"]);
     published(&cli, &database);
     assert_eq!(offending(&cli, &database.uri), Vec::<String>::new());
-    let damages: [(&str, &[&str]); 8] = [
+    let damages: [(&str, &[&str]); 12] = [
         ("MATCH (p:Passage) WITH p LIMIT 3 SET p.text = 'other'", &["contents"]),
         ("MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 1 SET r.similarity = 0.5", &["contents"]),
         ("MATCH (p:Passage) WITH p LIMIT 1 DETACH DELETE p", &["counts"]),
         ("MATCH (:Passage)-[r:PART_OF]->() WITH r LIMIT 1 DELETE r", &["passages-in-one-document"]),
         ("MATCH ()-[r:ANSWERED_BY]->() WITH r LIMIT 2 DELETE r", &["questions-of-one-passage"]),
+        ("MATCH ()-[r:SUMMARIZED_BY]->() WITH r LIMIT 1 SET r.weight = 0.75", &["contents"]),
+        ("MATCH (s:Summary {layer: 1}) WITH s LIMIT 1 SET s.layer = 3", &["contents", "summaries-of-the-layer-below"]),
+        (
+            "MATCH (s:Summary)<-[r:SUMMARIZED_BY]-() WITH s LIMIT 1 MATCH (s)<-[r:SUMMARIZED_BY]-() DELETE r",
+            &["summaries-of-the-layer-below"],
+        ),
+        ("MATCH (:Community)-[r:PARENT_COMMUNITY]->() WITH r LIMIT 1 DELETE r", &["communities-within-one"]),
         ("MATCH (u:Unit) WITH u LIMIT 1 DELETE u", &["documents-have-units"]),
         ("MATCH (p:Passage) WITH p LIMIT 1 SET p.embedding = [1.0]", &["contents", "vectors-of-one-dimension"]),
         ("DROP INDEX cairn_passage_embedding", &["schema"]),
@@ -101,6 +110,8 @@ fn what_a_model_wrote_is_published_as_such_and_a_clone_does_not_ask_for_it_again
 fn a_clone_is_the_index_and_goes_on_from_there() {
     let Some(database) = database() else { return };
     let cli = indexed();
+    // What an index remembers of how it was made goes with it.
+    cli.json(&["index", "harbor", "--hierarchy", "paper"]);
     published(&cli, &database);
     let said = cli.run(["clone", &database.uri, "cloned"]).succeeded();
     assert!(said.stderr.contains("42 documents"), "{}", said.stderr);
@@ -109,7 +120,7 @@ fn a_clone_is_the_index_and_goes_on_from_there() {
     let units = |path: &std::path::Path| Workspace::open(path).unwrap().records().unwrap().documents().unwrap();
     assert_eq!(units(&first), units(&second));
     // Nothing is done again, in the index or in the database.
-    let report = cli.json(&["index", "harbor", "--index", "cloned"]);
+    let report = cli.json(&["index", "harbor", "--index", "cloned", "--hierarchy", "paper"]);
     assert_eq!(
         (report["version"].as_u64(), report["documents"]["unchanged"].as_u64()),
         (Some(1), Some(42)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -23,29 +24,43 @@ fn folder() -> PathBuf {
 
 /// Returns a Python with the package, made once a target folder; none, and says so, where it cannot be made.
 fn python() -> Option<PathBuf> {
+    // Two tests may ask at once, each with a server of its own, and would make it over each other's head.
+    static MADE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match MADE.get_or_init(make_python) {
+        Ok(python) => Some(python.clone()),
+        Err(why) => {
+            require(why);
+            left_out("it needs python3 with venv, 3.11 or later, and PyPI");
+            None
+        }
+    }
+}
+
+fn make_python() -> Result<PathBuf, String> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("neo4j-graphrag");
     let (python, whole) = (home.join("bin/python"), home.join("whole.txt"));
     let wanted = fs::read_to_string(folder().join("requirements.txt")).unwrap();
-    if fs::read_to_string(&whole).is_ok_and(|it| it == wanted) {
-        return Some(python);
+    let mut import = Command::new(&python);
+    import.args(["-c", "import neo4j, neo4j_graphrag"]);
+    if fs::read_to_string(&whole).is_ok_and(|it| it == wanted) && succeed(&mut import).is_ok() {
+        return Ok(python);
     }
-    let mut make = Command::new("python3");
-    make.args(["-m", "venv", "--clear"]).arg(&home);
+    succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r"]);
-    install.arg(folder().join("requirements.txt"));
-    for command in [&mut make, &mut install] {
-        let why = match command.output() {
-            Ok(output) if output.status.success() => continue,
-            Ok(output) => String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-            Err(error) => error.to_string(),
-        };
-        require(&why);
-        left_out("it needs python3 with venv, 3.11 or later, and PyPI");
-        return None;
-    }
+    succeed(install.arg(folder().join("requirements.txt")))?;
+    succeed(&mut import)?;
     fs::write(&whole, wanted).unwrap();
-    Some(python)
+    Ok(python)
+}
+
+/// Runs a command; an error is what it printed.
+fn succeed(command: &mut Command) -> Result<(), String> {
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Returns what each retriever found for a question, best first.
@@ -119,4 +134,45 @@ fn the_python_that_is_shown_is_the_python_that_runs() {
     for part in shown {
         assert!(program.contains(part), "it is not in the program: {part}");
     }
+}
+
+/// The table in the manual is made of what this program prints, on a collection that is too large for a test.
+#[test]
+fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say_so() {
+    let Some(database) = database() else { return };
+    let Some(python) = python() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    let mut command = Command::new(python);
+    command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:#?}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let costs: Vec<(&str, u64)> = printed.lines().skip(2).map(cost).collect();
+    assert!(costs.len() >= 20 && costs.iter().all(|(_, hits)| *hits < 100_000), "{printed}");
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manual = fs::read_to_string(root.join("docs/neo4j-cypher.md")).unwrap().to_lowercase();
+    let rows: Vec<&str> = manual.lines().filter(|it| it.starts_with("| ")).collect();
+    let mut queries = 0;
+    for query in fs::read_dir(root.join("docker/browser/queries")).unwrap() {
+        let text = fs::read_to_string(query.unwrap().path()).unwrap().to_lowercase();
+        let first = text.lines().next().unwrap().trim_start_matches("// ");
+        let title = first.split([':', '.', '(']).next().unwrap().trim_end();
+        let row = rows.iter().find(|it| it.starts_with(&format!("| {title}")));
+        let row = row.unwrap_or_else(|| panic!("the table has no row of: {title}"));
+        assert_eq!(row.contains("reads every"), first.contains("reads every"), "{first}\n{row}");
+        assert!(costs.iter().any(|(it, _)| it.trim_end().to_lowercase() == title), "{title} has no costs:\n{printed}");
+        queries += 1;
+    }
+    assert!(queries >= 7, "{queries}");
+}
+
+/// Returns the statement of a row that is printed, and its database hits.
+fn cost(row: &str) -> (&str, u64) {
+    let mut columns = row.rsplit(" | ");
+    let hits = columns.nth(1).unwrap().replace(',', "").parse().unwrap();
+    (row.trim_start_matches("| ").split(" | ").next().unwrap(), hits)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cairn::neo4j::{Session, Target, canonical_lines};
 
-use crate::support::neo4j::{at_most, database, rows, server};
+use crate::support::neo4j::{at_most, bare_database, database, rows, server};
 use crate::support::{Cli, Random, block_on, canonical};
 
 use super::{assert_whole, write_harbor};
@@ -124,7 +124,7 @@ fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
 
 #[test]
 fn an_index_without_its_constraint_is_no_obstacle() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);

@@ -1,12 +1,16 @@
 //! What publishing refuses, and that it leaves alone what it refuses.
 
 use std::fs;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::neo4j::{PASSWORD, database, server};
+use crate::support::neo4j::{PASSWORD, bare_database, database, server};
 use crate::support::{Cli, CommandOutput};
 
 use super::{assert_whole, published, write_harbor};
+
+/// How often two publishers contend for a database.
+const TAKEN_ROUNDS: usize = 3;
 
 fn indexed() -> Cli {
     let cli = Cli::new();
@@ -31,7 +35,7 @@ fn an_address_where_no_neo4j_is_is_refused() {
 
 #[test]
 fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
-    let Some(database) = database() else { return };
+    let Some(database) = bare_database() else { return };
     let cli = indexed();
     let publish = |more: &[&'static str]| [&["publish", "--neo4j", &database.uri], more].concat();
     let missing = publish(&["--database", "nowhere"]);
@@ -40,7 +44,11 @@ fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
     cli.refuses(&publish(&["--password-file", "nowhere"]), "input", &["`nowhere`", "its first line is to be"]);
     // Encryption that the server does not speak.
     let encrypted = database.uri.replace("bolt://", "bolt+ssc://");
-    cli.refuses(&["publish", "--neo4j", &encrypted], "unavailable", &["ends the connection", "knows none (`bolt://`)"]);
+    cli.refuses(
+        &["publish", "--neo4j", &encrypted],
+        "unavailable",
+        &["closes the connection", "does not support it (`bolt://`)"],
+    );
 
     database.rows("CREATE (:Person {name: 'Ann'})-[:KNOWS]->(:Person {name: 'Ben'})");
     cli.refuses(&publish(&[]), "input", &["holds 2 nodes and no index of Cairn", "hint: name an empty database"]);
@@ -69,7 +77,7 @@ fn what_users_add_stays_and_another_index_is_refused() {
     other.refuses(
         &["publish", "--neo4j", &database.uri],
         "input",
-        &["with 2 documents, of which 2 would go", "--replace"],
+        &["with 2 documents, of which 2 would be removed", "--replace"],
     );
     assert_eq!(database.count("MATCH (p:Passage)-[:PART_OF]->(:Document) RETURN count(DISTINCT p) AS n"), 2);
 }
@@ -120,11 +128,38 @@ fn a_second_publisher_waits_its_turn() {
     cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
     cli.json(&["index", "notes"]);
     let publish = ["publish", "--neo4j", &database.uri];
-    database.rows("MATCH (l:Publisher) SET l.owner = 'x', l.shown = 'on `mars`', l.expires = timestamp() + 60000");
-    cli.refuses(&publish, "busy", &["another publisher is at work", "on `mars`, with a lease of 60 s"]);
+    database.rows("MATCH (l:Publisher) SET l.owner = 'x', l.shown = 'on `mars`', l.expires = timestamp() + 65000");
+    cli.refuses(&publish, "busy", &["another publisher is at work", "on `mars`, with a lease of 6"]);
     database.rows("MATCH (l:Publisher) SET l.expires = 0");
     cli.json(&publish);
     assert_whole(&cli, &database);
+}
+
+/// Keys are unique because there is one writer at a time: who thinks to hold the lease, and does not, writes nothing.
+#[test]
+fn publishers_that_take_the_lease_from_each_other_write_nothing_twice() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    cli.run(["clone", &database.uri, "other"]).succeeded();
+    let publish = |index: &'static str| cli.command(["publish", "--index", index, "--neo4j", &database.uri]);
+    for _ in 0..TAKEN_ROUNDS {
+        database.rows("MATCH (n) DETACH DELETE n");
+        let mut publishers = [".cairn", "other"]
+            .map(|index| publish(index).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        while publishers.iter_mut().any(|it| it.try_wait().unwrap().is_none()) {
+            database.rows("MATCH (l:Publisher) SET l.expires = 0");
+        }
+        let statuses = publishers.map(|mut it| it.wait().unwrap().code());
+        assert!(statuses.iter().all(|it| [Some(0), Some(5)].contains(it)), "{statuses:?}");
+        let twice = "MATCH (n) WITH labels(n) AS labels, n.id AS id, n.cairnSince AS since, count(*) AS times \
+            WHERE times > 1 RETURN count(*) AS n";
+        assert_eq!(database.count(twice), 0);
+        assert!(publish(".cairn").output().unwrap().status.success());
+        assert_whole(&cli, &database);
+    }
 }
 
 #[test]
@@ -134,7 +169,7 @@ fn changes_that_are_in_no_version_are_not_published() {
     let document = writer.records().documents().unwrap()[0].id;
     writer.records().remove_documents(&[document]).unwrap();
     drop(writer);
-    cli.refuses(&["publish", "--neo4j", "bolt://localhost"], "input", &["changes that are in no version"]);
+    cli.refuses(&["publish", "--neo4j", "bolt://localhost"], "input", &["changes that no version contains yet"]);
 }
 
 #[test]
@@ -162,7 +197,7 @@ fn a_wrong_password_and_a_database_that_takes_no_writes_are_refused() {
     assert!(exported == cli.canonical(".cairn"));
     cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
     cli.json(&["index", "notes"]);
-    cli.refuses(&["publish", "--neo4j", &uri, "--password-file", file], "io", &["takes no writes"]);
+    cli.refuses(&["publish", "--neo4j", &uri, "--password-file", file], "io", &["does not accept writes"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What language models have to do with what is printed.
 
 use cairn::domain::{
-    AnsweredBy, CitationCheck, Cost, Judgement, ModelWork, Pick, RoundReasoning, SkillCalls, Skip, Spent, StopReason,
-    SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
+    AnsweredBy, CitationCheck, Cost, Dropped, Judgement, ModelWork, Pick, Plan, PlanEnd, PlanNote, RoundReasoning,
+    Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
 };
-use cairn::eval::{Facts, LiveFigures, LiveReport, WorkReport};
-use cairn::index::{DocumentCounts, Estimate, ModelReport, StageEstimate, StoppedBy};
+use cairn::eval::{Facts, Interval, LiveFigures, LiveReport, MatrixReport, MatrixRow, MatrixTable, WorkReport};
+use cairn::index::{DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
 use serde_json::{Value, json};
 
 use super::{facts, passage_id};
@@ -23,6 +23,25 @@ pub(super) fn reasoning() -> RoundReasoning {
 pub(super) fn pick() -> Pick {
     let degraded = Some("it was away".to_owned());
     Pick { model: "openai:m".to_owned(), shown: 20, picked: vec![passage_id()], degraded }
+}
+
+pub(super) fn plan() -> Plan {
+    let note = PlanNote {
+        about: "Who?".to_owned(),
+        text: "A".to_owned(),
+        by: AnsweredBy::Model,
+        passages: vec![passage_id()],
+        round: 1,
+    };
+    Plan {
+        route: Some(Route::Complex),
+        routed_by: Some(AnsweredBy::Rule),
+        rounds: 2,
+        missing: vec!["when".to_owned()],
+        notes: vec![note],
+        relevant: vec![passage_id()],
+        end: PlanEnd::NoNewQuestion,
+    }
 }
 
 pub(super) fn part() -> SubQuestionTrace {
@@ -89,6 +108,24 @@ pub(super) fn live_report() -> LiveReport {
     }
 }
 
+pub(super) fn matrix_report() -> MatrixReport {
+    let Facts { version, embedder, corpus_id, .. } = facts();
+    let share = Interval { mean: 50.0, low: 40.0, high: 60.0 };
+    let row = MatrixRow {
+        method: "trail+pick".to_owned(),
+        led_by: "simulated:0.8".to_owned(),
+        recall_at_2: share,
+        recall_at_5: share,
+        all_gold_at_5: share,
+        difference: Some(share),
+        calls: 1.5,
+        time_ms_p50: 1.5,
+    };
+    let (collection, rows) = ("notes".to_owned(), vec![row]);
+    let table = MatrixTable { collection, questions: 2, version, corpus_id, embedder, rows };
+    MatrixReport { tables: vec![table], notes: vec!["a simulated model".to_owned()] }
+}
+
 /// What came of asking a model for questions, stopped by a budget.
 pub(super) fn model_report() -> ModelReport {
     let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
@@ -102,6 +139,16 @@ pub(super) fn model_report() -> ModelReport {
         stopped_by: Some(StoppedBy::Budget),
         useless: None,
         spent: writing().spent,
+    }
+}
+
+pub(super) fn extract_report() -> ExtractReport {
+    ExtractReport {
+        asked: model_report(),
+        types: vec!["person".to_owned()],
+        entities: 3,
+        relations: 2,
+        dropped: Dropped { entities: 1, relations: 0 },
     }
 }
 
@@ -121,6 +168,7 @@ pub(super) fn estimate() -> Estimate {
         cached: 1,
         texts: Some(3),
         usage,
+        output_tokens_range: Some([1, 4]),
         cost,
     };
     let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];

@@ -42,6 +42,8 @@ pub(crate) enum Play {
     Thinks(Thought),
     /// This body comes of what it was told.
     Answers(Answers),
+    /// This status and body come of what it was sent.
+    Judges(Judge),
     /// The same, and where texts are sent, vectors of this many values, for so many tokens a text.
     Serves(Thought, usize, fn(&str) -> usize),
 }
@@ -82,6 +84,24 @@ impl Answers {
 impl std::fmt::Debug for Answers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Answers")
+    }
+}
+
+/// What says by which status and body a request is answered.
+#[derive(Clone)]
+pub(crate) struct Judge(Arc<Judging>);
+
+type Judging = dyn Fn(&Asked) -> (u16, String) + Send + Sync;
+
+impl Judge {
+    pub(crate) fn new(judge: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(judge))
+    }
+}
+
+impl std::fmt::Debug for Judge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Judge")
     }
 }
 
@@ -268,6 +288,10 @@ fn serve(stream: &mut (impl Read + Write), plays: &Mutex<VecDeque<Play>>, asked:
                 Some(dimension) => respond(stream, 200, "", &embedded(texts, dimension, 9)),
                 None => respond(stream, 413, "", r#"{"error": "batch size is too large"}"#),
             }
+        }
+        Play::Judges(Judge(judge)) => {
+            let (status, body) = judge(&request);
+            respond(stream, status, "", &body)
         }
         Play::Answers(Answers(answer)) => respond(stream, 200, "", &answer(&request.body)),
         Play::Thinks(thought) | Play::Serves(thought, ..) => respond(stream, 200, "", &thought.said(&request.body)),

@@ -61,6 +61,26 @@ pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
+/// Packs files into a tar archive.
+pub(crate) fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (name, bytes) in files {
+        let mut header = [0_u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
+        header[156] = b'0';
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|it| u32::from(*it)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        archive.extend(header);
+        archive.extend(*bytes);
+        archive.resize(archive.len().next_multiple_of(512), 0);
+    }
+    archive.resize(archive.len() + 1_024, 0);
+    archive
+}
+
 /// Packs a file with gzip.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
@@ -196,6 +216,8 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("a.eml", eml("Harl Mill", text, "parts.csv", "part,price\r\nwheel,30")),
         ("a.zip", zip(&[("a/notes.txt", text.as_bytes()), ("b.pdf", &pdf(&[page]))])),
         ("a.txt.gz", gzip(text.as_bytes())),
+        ("a.tar", tar(&[("a/notes.txt", text.as_bytes())])),
+        ("b.tar.gz", gzip(&tar(&[("a/notes.txt", text.as_bytes()), ("b.pdf", &pdf(&[page]))]))),
     ]
 }
 
@@ -263,6 +285,7 @@ pub(crate) fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("bomb.zip", bomb),
         ("bomb.gz", gzip(&zeros)),
+        ("bomb.tgz", gzip(&tar(&[("bomb.txt", &zeros)]))),
         ("nested.zip", nested),
         ("bomb.docx", docx_of(&letters)),
         ("deep.docx", docx_of(document.as_bytes())),

@@ -74,7 +74,7 @@ fn a_whole_schema_lacks_nothing_and_nothing_is_in_its_way() {
     let (schema, due) = (whole(), all_due(DIMENSION));
     assert!(schema.missing(&due, DIMENSION).is_empty() && schema.unready(&due, DIMENSION).is_empty());
     assert!(schema.spoiled(&due, DIMENSION).is_empty());
-    assert_eq!(schema.in_the_way(&due), Vec::<String>::new());
+    assert_eq!(schema.conflicts(&due), Vec::<String>::new());
 }
 
 #[test]
@@ -84,15 +84,15 @@ fn an_index_is_ours_by_what_it_covers_and_not_by_its_name() {
     index(&mut other, "cairn_passage_text").labels = texts(&["Person"]);
     assert_eq!(other.missing(&due, DIMENSION), ["cairn_passage_text"]);
     let outdated = Drops { constraints: Vec::new(), indexes: texts(&["cairn_passage_text"]) };
-    assert_eq!((other.outdated(&due), other.in_the_way(&due)), (outdated, Vec::new()));
+    assert_eq!((other.outdated(&due), other.conflicts(&due)), (outdated, Vec::new()));
     let mut other = whole();
     index(&mut other, "cairn_passage_text").name = "passage_text".to_owned();
     assert_eq!(other.missing(&due, DIMENSION), ["cairn_passage_text"]);
-    assert_eq!(other.in_the_way(&due), ["`passage_text` of Passage(title, text, keywords)"]);
+    assert_eq!(other.conflicts(&due), ["`passage_text` of Passage(title, text, keywords)"]);
     // What is asked by what it covers is asked whatever its name is.
     let mut other = whole();
     index(&mut other, "cairn_passage_title").name = "mine".to_owned();
-    assert!(other.missing(&due, DIMENSION).is_empty() && other.in_the_way(&due).is_empty());
+    assert!(other.missing(&due, DIMENSION).is_empty() && other.conflicts(&due).is_empty());
     assert!(other.unready(&due, DIMENSION).is_empty());
 }
 
@@ -110,22 +110,22 @@ fn an_index_that_does_not_do_what_it_should_is_made_anew() {
         spoil(index(&mut schema, name));
         assert_eq!(schema.missing(&due, DIMENSION), [name]);
         assert_eq!(schema.spoiled(&due, DIMENSION), [name]);
-        assert_eq!(schema.in_the_way(&due), Vec::<String>::new());
+        assert_eq!(schema.conflicts(&due), Vec::<String>::new());
     }
     // The index of a constraint that a killed server did not finish.
     let mut schema = whole();
     schema.constraints.retain(|it| it.name != "cairn_own");
     index(&mut schema, "cairn_own").constraint = None;
     assert_eq!(schema.spoiled(&due, DIMENSION), ["cairn_own"]);
-    assert_eq!(schema.in_the_way(&due), Vec::<String>::new());
+    assert_eq!(schema.conflicts(&due), Vec::<String>::new());
 }
 
 #[test]
 fn constraints_that_may_refuse_what_is_written_are_in_the_way_and_no_others() {
-    let in_the_way = |constraint: Constraint| {
+    let conflicts = |constraint: Constraint| {
         let mut schema = whole();
         schema.constraints.push(constraint);
-        !schema.in_the_way(&all_due(DIMENSION)).is_empty()
+        !schema.conflicts(&all_due(DIMENSION)).is_empty()
     };
     for (label, properties, expect) in [
         ("Passage", &["title"][..], true),
@@ -142,10 +142,10 @@ fn constraints_that_may_refuse_what_is_written_are_in_the_way_and_no_others() {
         ("Person", &["title"], false),
         ("Publisher", &["name"], false),
     ] {
-        assert_eq!(in_the_way(constraint("mine", label, properties)), expect, "{label} {properties:?}");
+        assert_eq!(conflicts(constraint("mine", label, properties)), expect, "{label} {properties:?}");
     }
     let exists = Constraint { is_unique: false, ..constraint("mine", "Passage", &["myNumber"]) };
-    assert!(in_the_way(exists));
+    assert!(conflicts(exists));
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! `cairn topics`.
+
+use clap::Args;
+
+use super::args::PlaceArgs;
+use super::{Done, Surroundings};
+use crate::domain::{Topic, TopicOptions, Topics};
+use crate::query;
+use crate::text::counted;
+
+/// Topics that are shown on a terminal of those that are part of no other, and parts of each of these.
+const TOPICS_SHOWN_MAX: usize = 20;
+const PARTS_SHOWN_MAX: usize = 3;
+/// Columns before what is said of a topic, and before its parts.
+const INDENT: usize = 4;
+
+/// `cairn topics`.
+#[derive(Debug, Args)]
+pub(super) struct TopicsArgs {
+    /// Where and how.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Show the topics of this level alone: 0 for those that are part of no other.
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    pub(super) level: Option<u32>,
+    /// Show the topics of the names in TEXT.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) about: Option<String>,
+}
+
+/// Runs `cairn topics`.
+pub(super) fn run(args: &TopicsArgs, surroundings: &Surroundings) -> Done {
+    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+    let snapshot = workspace.snapshot()?;
+    let found = query::topics(&snapshot, &TopicOptions { about: args.about.clone() })?;
+    if args.place.json {
+        return surroundings.print_json(&found);
+    }
+    show(&found, args.level, surroundings)
+}
+
+fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done {
+    let screen = &surroundings.screen;
+    let on_level: Vec<(usize, &Topic)> =
+        found.topics.iter().enumerate().filter(|(_, topic)| topic.level == level.unwrap_or(0)).collect();
+    for ((place, topic), number) in on_level.iter().take(TOPICS_SHOWN_MAX).zip(1..) {
+        say(&format!("{number:>2}. "), topic, 0, surroundings)?;
+        // One level was asked for, or this and a look at the next.
+        let parts = found.topics.iter().filter(|part| part.parent == Some(*place as u32) && level.is_none());
+        for part in parts.clone().take(PARTS_SHOWN_MAX) {
+            say("- ", part, INDENT, surroundings)?;
+        }
+        let more = parts.count().saturating_sub(PARTS_SHOWN_MAX);
+        if more > 0 {
+            screen.line(format!("{:INDENT$}… and {more} more within it", ""))?;
+        }
+    }
+    if on_level.len() > TOPICS_SHOWN_MAX {
+        let more = on_level.len() - TOPICS_SHOWN_MAX;
+        screen.line(format!("… and {more} more topics; `--json` has all"))?;
+    }
+    let by = match found.by_model {
+        Some(it) => format!(
+            "a language model found {} and {}",
+            counted(it.entities, "entity"),
+            counted(it.relations, "relation")
+        ),
+        None => "by rule, without a language model".to_owned(),
+    };
+    screen.note(format!(
+        "{} on this level; {}, {}; {by}",
+        counted(on_level.len(), "topic"),
+        counted(found.entities, "entity"),
+        counted(found.relations, "relation"),
+    ));
+    Ok(())
+}
+
+fn say(mark: &str, topic: &Topic, indent: usize, surroundings: &Surroundings) -> Done {
+    let screen = &surroundings.screen;
+    let size = format!("{}, {}", counted(topic.entities, "entity"), counted(topic.passages, "passage"));
+    let title = topic.report.as_ref().map_or(&topic.title, |it| &it.title);
+    screen.wrapped(&format!("{mark}{title} ({size})"), indent)?;
+    if let Some(report) = topic.report.as_ref().filter(|_| indent == 0) {
+        screen.wrapped(&report.summary, INDENT)?;
+    } else if let Some(sentence) = topic.findings.first().filter(|_| indent == 0) {
+        screen.wrapped(&format!("{} [{}]", sentence.quote, sentence.location()), INDENT)?;
+    }
+    Ok(())
+}

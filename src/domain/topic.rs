@@ -1,0 +1,141 @@
+//! Topics: what a collection is about, as communities of entities that are mentioned together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Citation, IndexVersion, PassageId};
+
+/// Findings of a report at most.
+pub const FINDINGS_MAX: usize = 6;
+/// Rating of a report at most.
+pub const RATING_MAX: u8 = 10;
+/// Bytes of a text of a report, and sentences of a finding, at most: more than a model is let write.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+const CITED_MAX: usize = 1_024;
+
+/// What a language model says of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicReport {
+    /// What the topic is, in a few words.
+    pub title: String,
+    /// What is said of it, in one to three sentences.
+    pub summary: String,
+    /// What there is to know, the most important first.
+    pub findings: Vec<ReportFinding>,
+    /// How much it matters, from 0 to [`RATING_MAX`].
+    pub rating: u8,
+}
+
+/// A finding of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportFinding {
+    /// What it says, in the model's words.
+    pub text: String,
+    /// The sentences that say so: each by its passage, and its place there.
+    pub sentences: Vec<(PassageId, u32)>,
+}
+
+impl TopicReport {
+    /// Returns whether all of it is within its limits.
+    #[must_use]
+    pub fn is_within_limits(&self) -> bool {
+        let is_short = |text: &str| text.len() <= TEXT_BYTES_MAX;
+        let is_finding = |it: &ReportFinding| is_short(&it.text) && (1..=CITED_MAX).contains(&it.sentences.len());
+        is_short(&self.title)
+            && is_short(&self.summary)
+            && (1..=FINDINGS_MAX).contains(&self.findings.len())
+            && self.findings.iter().all(is_finding)
+            && self.rating <= RATING_MAX
+    }
+}
+
+/// Which topics are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TopicOptions {
+    /// What they are about: those that an entity named in it belongs to, and those above them; all where there is none.
+    pub about: Option<String>,
+}
+
+/// A community of entities that are mentioned together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Topic {
+    /// Its level, from 0 for those that are part of no other.
+    pub level: u32,
+    /// The topic that it is a part of, by its place in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// Its most central entities, in a few words.
+    pub title: String,
+    /// How much is written about it, from 0 to 10: `log2(1 + passages)`.
+    pub rating: f32,
+    /// Entities in it.
+    pub entities: u64,
+    /// Passages that mention one of them.
+    pub passages: u64,
+    /// Sentences that mention the most of what is central in it: each says what those before it do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Citation>,
+    /// What a language model says of it, if one wrote a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<WrittenTopic>,
+}
+
+/// A report about a topic, as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WrittenTopic {
+    /// What the topic is, in a few words.
+    pub title: String,
+    /// What is said of it.
+    pub summary: String,
+    /// How much it matters, from 0 to 10.
+    pub rating: f32,
+    /// What there is to know, the most important first.
+    pub findings: Vec<WrittenFinding>,
+}
+
+/// A finding of a report, as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WrittenFinding {
+    /// What it says, in the model's words.
+    pub text: String,
+    /// The sentences that say so.
+    pub citations: Vec<Citation>,
+}
+
+/// A layer of summary entities: soft clusters of the layer below.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SummaryLayer {
+    /// Its number, from 1.
+    pub layer: u32,
+    /// Summary entities on it.
+    pub summaries: u64,
+    /// The share of pairs of the layer below that none of them joins: cluster sparsity (`HiRAG`).
+    pub sparsity: f64,
+}
+
+/// How much of a hierarchy a language model found, alone or beside rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundByModel {
+    /// Entities.
+    pub entities: u64,
+    /// Relations.
+    pub relations: u64,
+}
+
+/// The topics of an index: the largest first, those that are part of another behind it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Topics {
+    /// The version of the index.
+    pub version: IndexVersion,
+    /// Entities that are related to another.
+    pub entities: u64,
+    /// Pairs of them that share a sentence, of which one is what a document is about that mentions the other, or that a
+    /// language model found.
+    pub relations: u64,
+    /// How many of these a language model found, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<FoundByModel>,
+    /// The layers of summary entities above them; none without vectors.
+    pub layers: Vec<SummaryLayer>,
+    /// The topics.
+    pub topics: Vec<Topic>,
+}

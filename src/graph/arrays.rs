@@ -1,0 +1,147 @@
+//! Arrays that are declared once: from a declaration follow the struct that a build fills, the one that borrows them
+//! from a file, their names there, and a check of the rules that they keep.
+
+/// How much there is of what the arrays name and other arrays list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    /// Documents.
+    pub(super) documents: usize,
+    /// Out-coming questions.
+    pub(super) outgoing: usize,
+    /// Entities.
+    pub(super) entities: usize,
+    /// Sentences.
+    pub(super) sentences: usize,
+    /// Mentions.
+    pub(super) mentions: usize,
+    /// Relations.
+    pub(super) relations: usize,
+    /// Communities.
+    pub(super) communities: usize,
+}
+
+/// Returns how many elements an array is the list of, or how many there are of what is listed elsewhere.
+macro_rules! count {
+    (documents, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.documents
+    };
+    (outgoing, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.outgoing
+    };
+    (entities, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.entities
+    };
+    (sentences, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.sentences
+    };
+    (mentions, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.mentions
+    };
+    (communities, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.communities
+    };
+    (relations, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.relations
+    };
+    ($elements:ident, $graph:expr, $elsewhere:expr) => {
+        $graph.$elements.len()
+    };
+}
+
+/// Says of one array whether it keeps a rule.
+macro_rules! keeps {
+    ($items:expr, ends $texts:ident; $graph:expr, $elsewhere:expr) => {
+        $crate::graph::structure::ends($items, $graph.$texts.items())
+    };
+    ($items:expr, $rule:ident $($elements:ident)+; $graph:expr, $elsewhere:expr) => {
+        $crate::graph::structure::$rule($items, $(count!($elements, $graph, $elsewhere)),+)
+    };
+}
+
+/// Returns what the items of an array are: what belongs to each owner of rows begins at a number.
+macro_rules! items {
+    (Column $item:ty) => {
+        $item
+    };
+    (Rows $item:ty) => {
+        u32
+    };
+}
+
+/// Declares the arrays: each with its name in a file, and the rules that it keeps, so that whoever walks the graph may
+/// index without looking. What is numbered is named by an array that has an item for each, or is [`Elsewhere`].
+///
+/// - `each elements`: there is an item for each,
+/// - `below elements`: each item is the ordinal of one,
+/// - `below_or_none elements`: each item is the ordinal of one, or [`u32::MAX`],
+/// - `rows owners elements`: it bounds the row of elements that each owner has,
+/// - `around mentions cues`: there are `CUES` items for each mention, each the ordinal of a cue or `NO_CUE`,
+/// - `ends texts`: it bounds texts that lie back to back in that array.
+macro_rules! arrays {
+    ($owned:ident, $borrowed:ident; $($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
+        $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
+        /// The arrays of one version, owned: what a build fills.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct $owned { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
+
+        /// The arrays of one version, borrowed from wherever they lie.
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub struct $borrowed<'a> { $($(#[$doc])* pub $field: $form<'a, $key, $item>,)* }
+
+        impl $owned {
+            /// Returns the arrays as a reader sees them.
+            #[must_use]
+            pub fn view(&self) -> $borrowed<'_> {
+                $borrowed { $($field: $form::new(&self.$field),)* }
+            }
+
+            /// Returns every array as bytes, by name, in a fixed order.
+            #[must_use]
+            pub fn sections(&self) -> Vec<(&'static str, &[u8])> {
+                self.view().sections()
+            }
+        }
+
+        impl<'a> $borrowed<'a> {
+            /// The names of the arrays in a file, in the order in which [`Self::from_sections`] asks for them.
+            pub const NAMES: &'static [&'static str] = &[$($name,)*];
+
+            /// Returns every array as bytes, by name, in a fixed order.
+            #[must_use]
+            pub fn sections(&self) -> Vec<(&'static str, &'a [u8])> {
+                vec![$(($name, bytemuck::cast_slice(self.$field.items())),)*]
+            }
+
+            /// Returns a copy of the arrays.
+            #[must_use]
+            pub fn to_packed(&self) -> $owned {
+                $owned { $($field: self.$field.items().to_vec(),)* }
+            }
+
+            /// Returns the arrays that lie in `section(name)`, without copying.
+            ///
+            /// # Errors
+            ///
+            /// The name of a section that is missing, misaligned, or no whole number of items.
+            pub fn from_sections(section: impl Fn(&str) -> Option<&'a [u8]>) -> Result<Self, &'static str> {
+                Ok(Self { $($field: section($name)
+                    .and_then(|bytes| bytemuck::try_cast_slice(bytes).ok())
+                    .map($form::new)
+                    .ok_or($name)?,)* })
+            }
+
+            /// Checks that every array keeps its rules.
+            ///
+            /// # Errors
+            ///
+            /// The name of an array that breaks a rule, and the rule.
+            pub(super) fn check_arrays(
+                &self,
+                elsewhere: $crate::graph::arrays::Elsewhere,
+            ) -> Result<(), (&'static str, &'static str)> {
+                $($(keeps!(self.$field.items(), $rule $($of)+; self, elsewhere).map_err(|rule| ($name, rule))?;)*)*
+                Ok(())
+            }
+        }
+    };
+}

@@ -1,0 +1,205 @@
+//! What a model says of the entities and relations of a version, as flat arrays, and who found what: rules, a model, or
+//! both. A version of which no model found anything has none.
+//!
+//! Entities and mentions are those of the [`PassageGraph`], relations those of the [`Hierarchy`] beside it.
+
+mod build;
+mod reports;
+
+use super::arrays::Elsewhere;
+use super::hierarchy::Hierarchy;
+use super::ordinal::{
+    Column, CommunityOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _, Position, RelationOrdinal, Rows,
+    SentenceOrdinal,
+};
+use super::packed::{PassageGraph, text_at};
+use crate::domain::Origin;
+pub use build::{DESCRIPTION_TOKENS_MAX, pack_descriptions};
+pub use reports::{PackedReport, pack_reports};
+
+/// Bits that say who found something.
+pub mod origin {
+    /// Rules.
+    pub const RULE: u8 = 1;
+    /// A language model.
+    pub const MODEL: u8 = 2;
+}
+
+/// No type.
+pub const NONE: u32 = u32::MAX;
+
+arrays! {
+    PackedDescriptions, Descriptions;
+
+    /// Who found each mention: bits of [`origin`].
+    mention_origin: Column<MentionOrdinal, u8> = "mention.origin" [each mentions],
+    /// Who found each entity: bits of [`origin`].
+    entity_origin: Column<EntityOrdinal, u8> = "entity.origin" [each entities],
+    /// The type of each entity, or [`NONE`].
+    entity_type: Column<EntityOrdinal, u32> = "entity.type" [each entities, below_or_none type_ends],
+    /// Ends of the types in `types`; they are numbered in order.
+    type_ends: Column<u32, u32> = "type.ends" [ends types],
+    /// Types of entities, back to back.
+    types: Column<Position, u8> = "types" [],
+    /// Ends of what is said of each entity, in `entity_descriptions`.
+    entity_description_ends: Column<EntityOrdinal, u32> = "entity.description-ends"
+        [each entities, ends entity_descriptions],
+    /// What is said of the entities, back to back.
+    entity_descriptions: Column<Position, u8> = "entity.descriptions" [],
+    /// Who found each relation: bits of [`origin`].
+    relation_origin: Column<RelationOrdinal, u8> = "relation.origin" [each relations],
+    /// Ends of what is said of each relation, in `relation_descriptions`.
+    relation_description_ends: Column<RelationOrdinal, u32> = "relation.description-ends"
+        [each relations, ends relation_descriptions],
+    /// What is said of the relations, back to back.
+    relation_descriptions: Column<Position, u8> = "relation.descriptions" [],
+
+    /// The community that each report is about, in order.
+    report_community: Column<u32, CommunityOrdinal> = "report.community" [below communities],
+    /// How much it matters, from 0 to 10.
+    report_rating: Column<u32, f32> = "report.rating" [each report_community],
+    /// Ends of the titles in `report_titles`.
+    report_title_ends: Column<u32, u32> = "report.title-ends" [each report_community, ends report_titles],
+    /// What the communities are called, back to back.
+    report_titles: Column<Position, u8> = "report.titles" [],
+    /// Ends of what is said of them in `report_summaries`.
+    report_summary_ends: Column<u32, u32> = "report.summary-ends" [each report_community, ends report_summaries],
+    /// What is said of them, back to back.
+    report_summaries: Column<Position, u8> = "report.summaries" [],
+    /// Findings of each report: rows of `finding_ends`.
+    report_findings: Rows<u32, u32> = "report.findings" [rows report_community finding_ends],
+    /// Ends of the findings in `findings`.
+    finding_ends: Column<u32, u32> = "finding.ends" [ends findings],
+    /// The findings, back to back.
+    findings: Column<Position, u8> = "findings" [],
+    /// Sentences of each finding: rows of `finding_sentence`.
+    finding_sentences: Rows<u32, Position> = "finding.sentences" [rows finding_ends finding_sentence],
+    /// A sentence that says what a finding says.
+    finding_sentence: Column<Position, SentenceOrdinal> = "finding.sentence" [below sentences],
+}
+
+/// What a model says of a community.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report<'a> {
+    number: u32,
+    /// What it is called.
+    pub title: &'a str,
+    /// What is said of it.
+    pub summary: &'a str,
+}
+
+impl<'a> Descriptions<'a> {
+    /// Checks that every array keeps its rules, beside a graph and a hierarchy.
+    ///
+    /// # Errors
+    ///
+    /// The name of an array that breaks a rule, and the rule.
+    pub fn check(
+        &self,
+        graph: &PassageGraph<'_>,
+        hierarchy: &Hierarchy<'_>,
+    ) -> Result<(), (&'static str, &'static str)> {
+        self.check_arrays(Elsewhere {
+            entities: graph.entity_name_ends.len(),
+            mentions: graph.mention_entity.len(),
+            relations: hierarchy.relation_entity.len(),
+            communities: hierarchy.community_level.len(),
+            sentences: graph.sentence_count(),
+            ..Elsewhere::default()
+        })?;
+        if !self.report_community.items().is_sorted() {
+            return Err(("report.community", "is out of order"));
+        }
+        Ok(())
+    }
+
+    /// Returns what a model says of a community, if it wrote a report.
+    #[must_use]
+    pub fn report(&self, community: CommunityOrdinal) -> Option<Report<'a>> {
+        let number = u32::at(self.report_community.items().binary_search(&community).ok()?);
+        let title = text_at(&self.report_title_ends, self.report_titles.items(), number);
+        let summary = text_at(&self.report_summary_ends, self.report_summaries.items(), number);
+        Some(Report { number, title, summary })
+    }
+
+    /// Returns how much a report says that its community matters, from 0 to 10.
+    #[must_use]
+    pub fn rating(&self, report: Report<'_>) -> f32 {
+        self.report_rating[report.number]
+    }
+
+    /// Returns the findings of a report, each with the sentences that say so.
+    pub fn findings(&self, report: Report<'_>) -> impl Iterator<Item = (&'a str, &'a [SentenceOrdinal])> + '_ {
+        self.report_findings.of(report.number).map(|finding| {
+            let text = text_at(&self.finding_ends, self.findings.items(), finding);
+            (text, self.finding_sentence.of(self.finding_sentences.of(finding)))
+        })
+    }
+
+    /// Returns who found an entity.
+    #[must_use]
+    pub fn entity_origin(&self, entity: EntityOrdinal) -> Origin {
+        read(self.entity_origin[entity])
+    }
+
+    /// Returns who found a mention.
+    #[must_use]
+    pub fn mention_origin(&self, mention: MentionOrdinal) -> Origin {
+        read(self.mention_origin[mention])
+    }
+
+    /// Returns who found a relation.
+    #[must_use]
+    pub fn relation_origin(&self, relation: RelationOrdinal) -> Origin {
+        read(self.relation_origin[relation])
+    }
+
+    /// Returns the type of an entity: that which most passages give it.
+    #[must_use]
+    pub fn entity_type(&self, entity: EntityOrdinal) -> Option<&'a str> {
+        let kind = Some(self.entity_type[entity]).filter(|kind| *kind != NONE)?;
+        Some(text_at(&self.type_ends, self.types.items(), kind))
+    }
+
+    /// Returns what is said of an entity, at most [`DESCRIPTION_TOKENS_MAX`] tokens; nothing where no model found it.
+    #[must_use]
+    pub fn entity_description(&self, entity: EntityOrdinal) -> Option<&'a str> {
+        said(text_at(&self.entity_description_ends, self.entity_descriptions.items(), entity))
+    }
+
+    /// Returns what is said of a relation, as of an entity.
+    #[must_use]
+    pub fn relation_description(&self, relation: RelationOrdinal) -> Option<&'a str> {
+        said(text_at(&self.relation_description_ends, self.relation_descriptions.items(), relation))
+    }
+}
+
+impl PackedDescriptions {
+    /// Returns the descriptions of a version of which no model found anything.
+    #[must_use]
+    pub fn by_rule(graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Self {
+        let entities = graph.entity_name_ends.len();
+        let relations = hierarchy.relation_entity.len();
+        Self {
+            mention_origin: vec![origin::RULE; graph.mention_entity.len()],
+            entity_origin: vec![origin::RULE; entities],
+            entity_type: vec![NONE; entities],
+            entity_description_ends: vec![0; entities],
+            relation_origin: vec![origin::RULE; relations],
+            relation_description_ends: vec![0; relations],
+            ..Self::default()
+        }
+    }
+}
+
+fn said(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Returns who found something; what has no bit was found as before there were any: by rule.
+fn read(bits: u8) -> Origin {
+    Origin::of(bits & origin::RULE != 0, bits & origin::MODEL != 0).unwrap_or(Origin::Rule)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The hierarchy by rule: relations of entities that share sentences, and those that a model found, communities of
+//! these, and layers by their vectors.
+
+use rayon::prelude::*;
+
+use super::layers::{LayerOptions, pack_layers};
+use super::naming::Central;
+use super::wording::Wording;
+use super::{NONE, PackedHierarchy};
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::extracted::Extracted;
+use crate::graph::leiden::{Community, LeidenOptions, WeightedGraph, levels};
+use crate::graph::mentions::NamedDocument;
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::packed::back_to_back;
+use crate::graph::relations::{Relation, related_entities, relations};
+use crate::graph::resolution::EntityGraph;
+use crate::graph::vectors::Vectors;
+
+/// How a hierarchy is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HierarchyOptions {
+    /// How communities are looked for, and from how many members on one is parted.
+    pub communities: LeidenOptions,
+    /// Entities of a community at least: what belongs to none is in no community.
+    pub members_min: usize,
+    /// How layers are made.
+    pub layers: LayerOptions,
+}
+
+impl Default for HierarchyOptions {
+    fn default() -> Self {
+        let communities = LeidenOptions { members_max: 24, ..LeidenOptions::default() };
+        Self { communities, members_min: 2, layers: LayerOptions::default() }
+    }
+}
+
+/// Returns the hierarchy over the entities of a graph, which was made of `documents`, with a vector for each sentence;
+/// no layers without vectors.
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for.
+///
+/// # Complexity
+///
+/// O(mentions + relations · log relations + entities^1.5) time, and O(pairs of a sentence + entities · dimension)
+/// memory.
+pub fn pack_hierarchy<'g>(
+    graph: impl Into<EntityGraph<'g>>,
+    documents: &[NamedDocument<'_>],
+    sentences: &Vectors<'_>,
+    options: &HierarchyOptions,
+    cancellation: &Cancellation,
+) -> Result<PackedHierarchy> {
+    let graph: EntityGraph<'_> = graph.into();
+    let extracted = Extracted::of(&graph, documents);
+    let wording = Wording { graph: graph.entities, names: graph.names, documents };
+    let graph = graph.entities;
+    let entities = related_entities(&graph, &extracted);
+    let related = relations(&graph, &entities, &extracted, cancellation)?;
+    let mut packed = PackedHierarchy::default();
+    pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
+    let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
+    let network = WeightedGraph::of_edges(entities.len(), &edges);
+    let communities = worth_keeping(levels(&network, &options.communities, cancellation)?, options.members_min);
+    cancellation.check()?;
+    let report = |community: &Community| {
+        cancellation.check()?;
+        Ok(report(community, &network, &entities, &wording))
+    };
+    let reports = communities.par_iter().map(report).collect::<Result<Vec<Report>>>()?;
+    pack_communities(&communities, reports, &mut packed);
+    if !sentences.is_empty() {
+        pack_layers(sentences, &entities, &wording, &options.layers, cancellation, &mut packed)?;
+    }
+    Ok(packed)
+}
+
+fn pack_relations(related: &[Relation], entities: &[EntityOrdinal], count: usize, packed: &mut PackedHierarchy) {
+    let mut rows = vec![0; count + 1];
+    for relation in related {
+        let [first, second] = relation.ends.map(|place| entities[place as usize]);
+        rows[first.index() + 1] += 1;
+        packed.relation_entity.push(second);
+        packed.relation_weight.push(relation.weight);
+        packed.relation_sentence.push(relation.sentence.unwrap_or(SentenceOrdinal(NONE)));
+    }
+    for owner in 0..count {
+        rows[owner + 1] += rows[owner];
+    }
+    packed.entity_relations = rows;
+}
+
+/// Returns the communities that have enough members. Those of a level still stand behind those of the level above.
+fn worth_keeping(communities: Vec<Community>, members_min: usize) -> Vec<Community> {
+    let mut places = Vec::with_capacity(communities.len());
+    let mut kept: Vec<Community> = Vec::new();
+    for community in communities {
+        let is_kept = community.members.len() >= members_min.max(1);
+        places.push(kept.len() as u32);
+        if is_kept {
+            let parent = community.parent.map(|parent| places[parent as usize]);
+            kept.push(Community { parent, ..community });
+        }
+    }
+    kept
+}
+
+/// What is said of a community.
+struct Report {
+    members: Vec<EntityOrdinal>,
+    title: String,
+    passages: u32,
+    findings: Vec<SentenceOrdinal>,
+}
+
+fn report(community: &Community, network: &WeightedGraph, entities: &[EntityOrdinal], wording: &Wording<'_>) -> Report {
+    let central = central(&community.members, network);
+    let central: Vec<Central> = central.into_iter().map(|(place, weight)| (entities[place as usize], weight)).collect();
+    let members: Vec<EntityOrdinal> = central.iter().map(|it| it.0).collect();
+    let (title, findings) = (wording.title(&central), wording.findings(&central));
+    Report { passages: wording.passages(&members), members, title, findings }
+}
+
+/// Returns members with how central they are, the most central first: by the weight of their relations to each other,
+/// and by the share that it has of all of theirs, so that what belongs everywhere names nothing.
+fn central(members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
+    let weight = |member: u32| {
+        let (mut inside, mut all) = (0.0, 0.0);
+        for (other, weight) in network.neighbors(member) {
+            all += weight;
+            // Members are in order.
+            if members.binary_search(other).is_ok() {
+                inside += weight;
+            }
+        }
+        if all > 0.0 { inside * (inside / all) } else { 0.0 }
+    };
+    let mut central: Vec<(u32, f64)> = members.iter().map(|member| (*member, weight(*member))).collect();
+    central.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    central
+}
+
+fn pack_communities(communities: &[Community], reports: Vec<Report>, packed: &mut PackedHierarchy) {
+    packed.community_members.push(0);
+    packed.community_findings.push(0);
+    let mut titles = Vec::with_capacity(reports.len());
+    for (community, report) in communities.iter().zip(reports) {
+        packed.community_level.push(community.level);
+        packed.community_parent.push(CommunityOrdinal(community.parent.unwrap_or(NONE)));
+        packed.community_member.extend(report.members);
+        packed.community_members.push(packed.community_member.len() as u32);
+        packed.community_passages.push(report.passages);
+        packed.community_finding.extend(report.findings);
+        packed.community_findings.push(packed.community_finding.len() as u32);
+        titles.push(report.title);
+    }
+    (packed.community_title_ends, packed.community_titles) = back_to_back(&titles);
+}
+
+#[cfg(test)]
+mod tests;

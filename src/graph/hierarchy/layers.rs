@@ -1,0 +1,245 @@
+//! Layers of summary entities: soft clusters of entities, and of clusters again (`HiRAG`, section on `HiIndex`).
+
+use super::PackedHierarchy;
+use super::naming::Central;
+use super::wording::Wording;
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::packed::back_to_back;
+use crate::graph::vectors::Vectors;
+
+/// When a layer is the last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LastLayer {
+    /// When the next would have more than half as many summary entities, or this has at most twelve.
+    Halving,
+    /// When its cluster sparsity differs from that of the layer below by at most this share of it: the paper has 0.05.
+    Sparsity(f64),
+}
+
+impl LastLayer {
+    /// Returns whether the layer above one of `below` elements is not to be made, which would have `count` summary
+    /// entities and this sparsity, where that of the layer below it is `before`.
+    #[must_use]
+    pub fn ends(self, (below, count): (usize, usize), (before, sparsity): (Option<f64>, f64)) -> bool {
+        match self {
+            Self::Halving => below <= LAYER_MIN || 2 * count > below,
+            Self::Sparsity(share) => before.is_some_and(|before| (sparsity - before).abs() <= share * before.abs()),
+        }
+    }
+}
+
+/// How layers are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayerOptions {
+    /// How clusters are looked for.
+    pub mixture: MixtureOptions,
+    /// When a layer is the last.
+    pub last: LastLayer,
+    /// Layers at most.
+    pub layers_max: u32,
+}
+
+impl Default for LayerOptions {
+    fn default() -> Self {
+        Self { mixture: MixtureOptions::default(), last: LastLayer::Halving, layers_max: 5 }
+    }
+}
+
+/// Summary entities of a layer that no other layer is made of.
+const LAYER_MIN: usize = 12;
+/// Mentions of an entity whose sentences its vector is made of.
+const SENTENCES_MAX: usize = 32;
+/// Entities that a summary entity is named after, and its sentences chosen by, at most.
+const CENTRAL_MAX: usize = 24;
+
+/// What is clustered: on the first layer entities, above it summary entities.
+struct Layer {
+    /// Their numbers.
+    numbers: Vec<u32>,
+    /// Their vectors, back to back.
+    vectors: Vec<f32>,
+    /// The entities that each stands for, the most central first.
+    central: Vec<Vec<Central>>,
+}
+
+/// Adds the layers over `entities` to a hierarchy. The vector of an entity is the mean of those of the sentences that
+/// mention it, or else of those that open the passages that it names; entities without one are in no layer.
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for.
+pub(super) fn pack_layers(
+    sentences: &Vectors<'_>,
+    entities: &[EntityOrdinal],
+    wording: &Wording<'_>,
+    options: &LayerOptions,
+    cancellation: &Cancellation,
+    packed: &mut PackedHierarchy,
+) -> Result<()> {
+    let mut layer = entity_layer(sentences, entities, wording, cancellation)?;
+    let (mut names, mut sparsity_below) = (Vec::new(), None);
+    for number in 1..=options.layers_max {
+        cancellation.check()?;
+        let clusters = soft_clusters(&layer.vectors, sentences.dimension, &options.mixture, cancellation)?;
+        let members = Members::of(&clusters, &layer);
+        let sparsity = cluster_sparsity(members.0.iter().map(Vec::len), layer.numbers.len());
+        if number > 1 && options.last.ends((layer.numbers.len(), clusters.count), (sparsity_below, sparsity)) {
+            break;
+        }
+        let form = (sentences.dimension, cancellation);
+        layer = pack_layer(&layer, &members, form, (number, wording), &mut names, packed)?;
+        sparsity_below = Some(sparsity);
+        if layer.numbers.len() < 2 {
+            break;
+        }
+    }
+    if !packed.summary_layer.is_empty() {
+        packed.summary_members.insert(0, 0);
+        packed.summary_sentences.insert(0, 0);
+    }
+    (packed.summary_name_ends, packed.summary_names) = back_to_back(&names);
+    Ok(())
+}
+
+/// Returns the share of pairs of `count` elements that no cluster joins: `1 − Σ |S|(|S| − 1) / (count · (count − 1))`,
+/// the paper's `CS`; below 0 where clusters overlap much.
+#[must_use]
+pub fn cluster_sparsity(sizes: impl Iterator<Item = usize>, count: usize) -> f64 {
+    let pairs = |size: usize| size as f64 * (size as f64 - 1.0);
+    if count < 2 { 0.0 } else { 1.0 - sizes.map(pairs).sum::<f64>() / pairs(count) }
+}
+
+fn entity_layer(
+    sentences: &Vectors<'_>,
+    entities: &[EntityOrdinal],
+    wording: &Wording<'_>,
+    cancellation: &Cancellation,
+) -> Result<Layer> {
+    let graph = &wording.graph;
+    let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
+    for entity in entities {
+        cancellation.check()?;
+        let postings = graph.entity_mentions.of(*entity).take(SENTENCES_MAX);
+        let mut told: Vec<SentenceOrdinal> =
+            postings.map(|posting| graph.mention_sentence[graph.posting_mention[posting]]).collect();
+        told.dedup();
+        if told.is_empty() {
+            let bearers = graph.entity_bearers.of(*entity).take(SENTENCES_MAX);
+            told.extend(bearers.filter_map(|it| graph.passage_sentences.of(graph.bearer_passage[it]).next()));
+        }
+        let mut vector = vec![0.0; sentences.dimension];
+        for sentence in told {
+            let scale = sentences.scales[sentence.index()];
+            for (sum, code) in vector.iter_mut().zip(sentences.codes(sentence.0)) {
+                *sum += f32::from(*code) * scale;
+            }
+        }
+        if vector.iter().all(|value: &f32| value.is_finite()) && vector.iter().any(|value| *value != 0.0) {
+            layer.numbers.push(entity.0);
+            layer.vectors.extend(vector);
+            layer.central.push(vec![(*entity, f64::from(graph.entity_documents[*entity]).ln_1p())]);
+        }
+    }
+    Ok(layer)
+}
+
+/// The members of each cluster, by their places in the layer, each with how much of it belongs there.
+struct Members(Vec<Vec<(usize, f32)>>);
+
+impl Members {
+    fn of(clusters: &SoftClusters, layer: &Layer) -> Self {
+        let mut members = vec![Vec::new(); clusters.count];
+        for place in 0..layer.numbers.len() {
+            let row = clusters.rows[place] as usize..clusters.rows[place + 1] as usize;
+            for at in row {
+                members[clusters.cluster[at] as usize].push((place, clusters.weight[at]));
+            }
+        }
+        Self(members)
+    }
+}
+
+/// Adds a summary entity for each cluster, and returns them as what the next layer is made of.
+fn pack_layer(
+    below: &Layer,
+    members: &Members,
+    (dimension, cancellation): (usize, &Cancellation),
+    (number, wording): (u32, &Wording<'_>),
+    names: &mut Vec<String>,
+    packed: &mut PackedHierarchy,
+) -> Result<Layer> {
+    let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
+    for members in &members.0 {
+        cancellation.check()?;
+        let mean = mean(below, members, dimension);
+        let central = central(below, members, &mean, dimension);
+        layer.numbers.push(packed.summary_layer.len() as u32);
+        packed.summary_layer.push(number);
+        packed.summary_member.extend(members.iter().map(|(place, _)| below.numbers[*place]));
+        packed.summary_weight.extend(members.iter().map(|(_, weight)| *weight));
+        packed.summary_members.push(packed.summary_member.len() as u32);
+        packed.summary_sentence.extend(wording.findings(&central));
+        packed.summary_sentences.push(packed.summary_sentence.len() as u32);
+        names.push(wording.title(&central));
+        layer.vectors.extend(mean);
+        layer.central.push(central);
+    }
+    Ok(layer)
+}
+
+/// Returns the mean of the members' vectors, each of unit length and counted by how much of it belongs there.
+fn mean(below: &Layer, members: &[(usize, f32)], dimension: usize) -> Vec<f32> {
+    let mut mean = vec![0.0; dimension];
+    for (place, weight) in members {
+        let vector = &below.vectors[place * dimension..(place + 1) * dimension];
+        let share = weight / norm(vector).max(f32::MIN_POSITIVE);
+        mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * share);
+    }
+    mean
+}
+
+fn norm(vector: &[f32]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
+}
+
+/// Returns the entities that members stand for, the most central first: those of the members nearest to the mean.
+fn central(below: &Layer, members: &[(usize, f32)], mean: &[f32], dimension: usize) -> Vec<Central> {
+    let mut found: Vec<Central> = Vec::new();
+    for (place, weight) in members {
+        let vector = &below.vectors[place * dimension..(place + 1) * dimension];
+        let product: f32 = vector.iter().zip(mean).map(|(a, b)| a * b).sum();
+        let nearness = product / (norm(vector) * norm(mean)).max(f32::MIN_POSITIVE);
+        let share = f64::from(nearness.max(0.0) * weight);
+        found.extend(below.central[*place].iter().map(|(entity, weight)| (*entity, weight * share)));
+    }
+    // An entity counts once, as where it counts most.
+    found.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    found.dedup_by_key(|it| it.0);
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    found.truncate(CENTRAL_MAX);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparsity_is_the_share_of_pairs_that_no_cluster_joins() {
+        assert!((cluster_sparsity([2, 2].into_iter(), 4) - (1.0 - 4.0 / 12.0)).abs() < 1e-12);
+        assert!((cluster_sparsity([1, 1, 1].into_iter(), 3) - 1.0).abs() < 1e-12);
+        assert!((cluster_sparsity([3].into_iter(), 3)).abs() < 1e-12);
+        assert!(cluster_sparsity([].into_iter(), 1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn layers_end_where_they_no_longer_halve_or_the_papers_sparsity_stands_still() {
+        let ends = |below, count| LastLayer::Halving.ends((below, count), (None, 0.0));
+        assert!(ends(12, 3) && ends(100, 51) && !ends(13, 6) && !ends(100, 50));
+        let ends = |before, sparsity| LastLayer::Sparsity(0.05).ends((100, 10), (before, sparsity));
+        assert!(ends(Some(0.995), 0.997) && !ends(Some(0.903), 0.995) && !ends(None, 0.9));
+    }
+}

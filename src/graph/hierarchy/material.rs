@@ -1,0 +1,160 @@
+//! What is known of a community, as rows that fit into a report's prompt: whole rows within a bound of tokens, and
+//! reports about its parts in the place of their members where it is too large.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Hierarchy;
+use super::wording::Wording;
+use crate::graph::descriptions::Descriptions;
+use crate::graph::mentions::NamedDocument;
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, RelationOrdinal, SentenceOrdinal};
+use crate::graph::packed::PassageGraph;
+use crate::text::model_tokens;
+
+/// Tokens of the entities, of the relations, of the parts of a community that are shown to a model, each.
+const ROWS_TOKENS_MAX: u64 = 1_000;
+/// Tokens of the sentences.
+const SENTENCES_TOKENS_MAX: u64 = 2_000;
+/// Relations and sentences that are looked at.
+const ROWS_MAX: usize = 256;
+
+/// What is known of a community.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Material {
+    /// Its entities, the most central first.
+    pub entities: Vec<String>,
+    /// Relations between them, the strongest first.
+    pub relations: Vec<String>,
+    /// What reports say of its parts, where it is too large to be shown whole.
+    pub parts: Vec<String>,
+    /// Sentences about it, the one that says most first.
+    pub sentences: Vec<SentenceOrdinal>,
+}
+
+/// A version, and the documents that it was made of.
+#[derive(Clone, Copy)]
+pub struct Materials<'a> {
+    wording: Wording<'a>,
+    hierarchy: Hierarchy<'a>,
+    descriptions: Option<Descriptions<'a>>,
+}
+
+impl<'a> Materials<'a> {
+    /// Returns what rows are taken from.
+    #[must_use]
+    pub const fn of(
+        graph: PassageGraph<'a>,
+        hierarchy: Hierarchy<'a>,
+        descriptions: Option<Descriptions<'a>>,
+        documents: &'a [NamedDocument<'a>],
+    ) -> Self {
+        Self { wording: Wording { graph, names: graph, documents }, hierarchy, descriptions }
+    }
+
+    /// Returns what is known of a community. `parts` has a row for each community within it that has a report.
+    #[must_use]
+    pub fn about(&self, community: CommunityOrdinal, parts: &FxHashMap<CommunityOrdinal, String>) -> Material {
+        let members = self.hierarchy.members(community);
+        let (entities, is_whole) = within(ROWS_TOKENS_MAX, members.iter().map(|it| self.entity(*it)));
+        let (relations, strongest) = self.relations(members);
+        let mut material = Material {
+            entities,
+            relations: within(ROWS_TOKENS_MAX, relations.into_iter()).0,
+            parts: Vec::new(),
+            sentences: self.sentences(community, &strongest),
+        };
+        if !is_whole {
+            let within_it = |it: &CommunityOrdinal| self.hierarchy.parent(*it) == Some(community);
+            let children: Vec<CommunityOrdinal> =
+                self.hierarchy.communities().filter(within_it).filter(|it| parts.contains_key(it)).collect();
+            let covered: FxHashSet<EntityOrdinal> =
+                children.iter().flat_map(|it| self.hierarchy.members(*it)).copied().collect();
+            let others = members.iter().filter(|it| !covered.contains(it));
+            material.entities = within(ROWS_TOKENS_MAX, others.map(|it| self.entity(*it))).0;
+            material.parts = within(ROWS_TOKENS_MAX, children.iter().filter_map(|it| parts.get(it).cloned())).0;
+        }
+        material
+    }
+
+    /// Returns the text of a sentence.
+    #[must_use]
+    pub fn sentence(&self, sentence: SentenceOrdinal) -> &'a str {
+        self.wording.sentence(sentence)
+    }
+
+    fn entity(&self, entity: EntityOrdinal) -> String {
+        let mut row = self.wording.spelling(entity).to_owned();
+        let Some(descriptions) = &self.descriptions else { return row };
+        if let Some(kind) = descriptions.entity_type(entity) {
+            row = format!("{row} ({kind})");
+        }
+        match descriptions.entity_description(entity) {
+            Some(description) => format!("{row}: {description}"),
+            None => row,
+        }
+    }
+
+    /// Returns the relations between members as rows, and the sentences that say them, the strongest first.
+    fn relations(&self, members: &[EntityOrdinal]) -> (Vec<String>, Vec<SentenceOrdinal>) {
+        let own: FxHashSet<EntityOrdinal> = members.iter().copied().collect();
+        let hierarchy = &self.hierarchy;
+        let mut inner: Vec<(EntityOrdinal, RelationOrdinal)> = Vec::new();
+        for member in members {
+            let of_member = hierarchy.entity_relations.of(*member).map(|relation| (*member, relation));
+            inner.extend(of_member.filter(|(_, it)| own.contains(&hierarchy.relation_entity[*it])));
+        }
+        let weight = |it: &(EntityOrdinal, RelationOrdinal)| hierarchy.relation_weight[it.1];
+        inner.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(b)));
+        inner.truncate(ROWS_MAX);
+        let row = |(first, relation): &(EntityOrdinal, RelationOrdinal)| {
+            let [first, second] =
+                [*first, hierarchy.relation_entity[*relation]].map(|entity| self.wording.spelling(entity));
+            match self.descriptions.and_then(|it| it.relation_description(*relation)) {
+                Some(description) => format!("{first} – {second}: {description}"),
+                None => format!("{first} – {second}"),
+            }
+        };
+        let sentences = inner.iter().map(|it| hierarchy.relation_sentence[it.1]).filter(|it| it.0 != super::NONE);
+        (inner.iter().map(row).collect(), sentences.collect())
+    }
+
+    /// Returns the findings by rule, and then the sentences of the strongest relations, as far as they fit.
+    fn sentences(&self, community: CommunityOrdinal, strongest: &[SentenceOrdinal]) -> Vec<SentenceOrdinal> {
+        let (mut kept, mut tokens) = (Vec::new(), 0);
+        for sentence in self.hierarchy.findings(community).iter().chain(strongest) {
+            let size = model_tokens(self.sentence(*sentence));
+            if !kept.contains(sentence) && tokens + size <= SENTENCES_TOKENS_MAX {
+                kept.push(*sentence);
+                tokens += size;
+            }
+        }
+        kept
+    }
+}
+
+/// Returns the first rows, whole, that have so many tokens together, and whether these are all.
+fn within(tokens_max: u64, rows: impl Iterator<Item = String>) -> (Vec<String>, bool) {
+    let (mut kept, mut tokens) = (Vec::new(), 0);
+    for row in rows {
+        tokens += model_tokens(&row);
+        if tokens > tokens_max {
+            return (kept, false);
+        }
+        kept.push(row);
+    }
+    (kept, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_whole_and_as_many_as_fit() {
+        let rows = |count: usize| (0..count).map(|number| format!("row {number} of a table"));
+        assert_eq!(within(1_000, rows(3)).0.len(), 3);
+        let (kept, is_whole) = within(30, rows(100));
+        assert!(!is_whole && kept.len() < 10 && kept.iter().all(|it| it.ends_with("of a table")), "{kept:?}");
+        assert_eq!(within(30, rows(0)), (Vec::new(), true));
+    }
+}

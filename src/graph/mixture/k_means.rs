@@ -1,0 +1,143 @@
+//! k-means (Lloyd 1982) on a sample, from the start of k-means++ (Arthur and Vassilvitskii 2007).
+
+use rayon::prelude::*;
+
+use super::products::times;
+use super::rows::{Rows, strided};
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::random::SplitMix64;
+
+/// Centers that a row is compared with at a time.
+const LANES: usize = 32;
+/// Rows of a thread at a time.
+const ROWS_PER_BLOCK: usize = 512;
+/// Rows for each center that the start is drawn from, at most.
+const STARTS_PER_CENTER: usize = 16;
+
+/// How means are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KMeansOptions {
+    /// Rows for each mean that they are fitted on, at most; all rows are assigned in the end.
+    pub(crate) rows_per_mean: usize,
+    /// Rounds of assigning and taking means; fewer where nothing changes.
+    pub(crate) rounds_max: usize,
+    pub(crate) seed: u64,
+}
+
+/// Returns the number of the nearest of at most `count` means for each row; some numbers may have no row. Takes
+/// `O((rows + rounds · sample) · count · columns)`.
+pub(super) fn k_means(
+    rows: &Rows,
+    count: usize,
+    options: KMeansOptions,
+    cancellation: &Cancellation,
+) -> Result<Vec<u32>> {
+    let sample = rows.select(&strided(rows.count(), options.rows_per_mean.saturating_mul(count)));
+    let mut means = starts(&sample, count, options.seed, cancellation)?;
+    let mut nearest = Vec::new();
+    for _ in 0..options.rounds_max {
+        let found = Centers::of(&means, rows.columns()).assign(&sample, cancellation)?;
+        if found == nearest {
+            break;
+        }
+        nearest = found;
+        update(&mut means, &sample, &nearest);
+    }
+    Centers::of(&means, rows.columns()).assign(rows, cancellation)
+}
+
+/// Returns rows to start from, drawn by the squares of their distances from those before. Fewer where there are no more
+/// that differ.
+fn starts(rows: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> Result<Vec<Vec<f32>>> {
+    let rows = rows.select(&strided(rows.count(), STARTS_PER_CENTER.saturating_mul(count)));
+    let mut random = SplitMix64::new(seed);
+    let mut squares = vec![f32::INFINITY; rows.count()];
+    let mut next = random.below(rows.count() as u32) as usize;
+    let mut starts: Vec<Vec<f32>> = Vec::new();
+    while starts.len() < count && next < rows.count() {
+        cancellation.check()?;
+        let start = rows.row(next).to_vec();
+        let mut sum = 0.0;
+        for (row, square) in squares.iter_mut().enumerate() {
+            let difference = rows.row(row).iter().zip(&start).map(|(a, b)| (a - b) * (a - b));
+            *square = square.min(difference.sum());
+            sum += f64::from(*square);
+        }
+        starts.push(start);
+        let mut left = random.unit() * sum;
+        let drawn = squares.iter().position(|square| {
+            left -= f64::from(*square);
+            *square > 0.0 && left <= 0.0
+        });
+        // Rounding may leave something behind the last row; where all squares are 0, there is none.
+        next = drawn.or_else(|| squares.iter().rposition(|square| *square > 0.0)).unwrap_or(rows.count());
+    }
+    Ok(starts)
+}
+
+/// Moves each mean to the mean of its rows; one without a row stays.
+fn update(means: &mut [Vec<f32>], rows: &Rows, nearest: &[u32]) {
+    let mut sums = vec![vec![0.0; rows.columns()]; means.len()];
+    let mut counts = vec![0_u32; means.len()];
+    for (row, mean) in nearest.iter().enumerate() {
+        counts[*mean as usize] += 1;
+        for (sum, value) in sums[*mean as usize].iter_mut().zip(rows.row(row)) {
+            *sum += f64::from(*value);
+        }
+    }
+    for ((mean, sums), count) in means.iter_mut().zip(sums).zip(counts).filter(|(_, count)| *count > 0) {
+        for (value, sum) in mean.iter_mut().zip(sums) {
+            *value = (sum / f64::from(count)) as f32;
+        }
+    }
+}
+
+/// Means, [`LANES`] at a time beside each other.
+struct Centers {
+    /// For each lot, the means by column, and half of the square of the length of each mean.
+    lots: Vec<(Vec<[f32; LANES]>, [f32; LANES])>,
+}
+
+impl Centers {
+    fn of(means: &[Vec<f32>], columns: usize) -> Self {
+        let lot = |means: &[Vec<f32>]| {
+            let mut by_column = vec![[0.0; LANES]; columns];
+            // Nothing is near a center that there is not.
+            let mut halves = [f32::INFINITY; LANES];
+            for (lane, (mean, half)) in means.iter().zip(&mut halves).enumerate() {
+                by_column.iter_mut().zip(mean).for_each(|(column, value)| column[lane] = *value);
+                *half = mean.iter().map(|value| value * value).sum::<f32>() / 2.0;
+            }
+            (by_column, halves)
+        };
+        Self { lots: means.chunks(LANES).map(lot).collect() }
+    }
+
+    fn assign(&self, rows: &Rows, cancellation: &Cancellation) -> Result<Vec<u32>> {
+        let mut found = vec![0; rows.count()];
+        let blocks = found.par_chunks_mut(ROWS_PER_BLOCK).enumerate();
+        let of_block = |(block, found): (usize, &mut [u32])| {
+            for (row, nearest) in (block * ROWS_PER_BLOCK..).zip(found) {
+                *nearest = self.nearest(rows.row(row));
+            }
+            cancellation.check()
+        };
+        blocks.try_for_each(of_block)?;
+        Ok(found)
+    }
+
+    /// Returns the number of the nearest center: the first of those with the most `row · center − |center|² / 2`.
+    fn nearest(&self, row: &[f32]) -> u32 {
+        let mut best = (f32::NEG_INFINITY, 0);
+        for (first, (by_column, halves)) in (0..).step_by(LANES).zip(&self.lots) {
+            let products = times(row, by_column);
+            for (number, (product, half)) in (first..).zip(products.iter().zip(halves)) {
+                if product - half > best.0 {
+                    best = (product - half, number);
+                }
+            }
+        }
+        best.1
+    }
+}

@@ -1,0 +1,182 @@
+//! Relations between entities, by rule: two that share a sentence have to do with each other, and each that a passage
+//! mentions with what its document is about. Those that a model found join them.
+
+use super::extracted::{Extracted, FoundRelation};
+use super::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use super::packed::PassageGraph;
+use crate::domain::Cancellation;
+use crate::domain::STRENGTH_MAX;
+use crate::error::Result;
+
+/// Entities of a sentence from which on it is a list, which says little about any two of them.
+const LIST_MIN: usize = 24;
+/// What a passage that mentions an entity counts for as its relation to what the document is about, where a sentence of
+/// two counts 1.
+const SUBJECT_WEIGHT: f32 = 0.5;
+/// What a relation that a model found in a passage counts for, by its strength: the strongest as much as a sentence of
+/// two.
+const STRENGTH_WEIGHT: f32 = 1.0 / STRENGTH_MAX as f32;
+
+/// Returns the entities among which relations are looked for: those that two passages mention, names of documents, and
+/// those that a model found.
+#[must_use]
+pub(crate) fn related_entities(graph: &PassageGraph<'_>, extracted: &Extracted<'_>) -> Vec<EntityOrdinal> {
+    let mut is_found = vec![false; graph.entity_documents.len()];
+    extracted.entities.iter().for_each(|(entity, _)| is_found[entity.index()] = true);
+    let is_borne = |entity: &EntityOrdinal| !graph.entity_bearers.of(*entity).is_empty();
+    let in_two = |entity: &EntityOrdinal| {
+        let mut passages = graph.entity_mentions.of(*entity).map(|posting| graph.posting_passage[posting]);
+        let first = passages.next();
+        passages.any(|passage| Some(passage) != first)
+    };
+    graph.entity_documents.ordinals().filter(|it| is_found[it.index()] || is_borne(it) || in_two(it)).collect()
+}
+
+/// Two entities that have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Relation {
+    /// Their places in a list, the lower first.
+    pub(crate) ends: [u32; 2],
+    /// How much says so.
+    pub(crate) weight: f32,
+    /// The sentence that says most of it: the one that names the fewest others; none where they share no sentence.
+    pub(crate) sentence: Option<SentenceOrdinal>,
+}
+
+/// Returns the relations among entities, each pair once with the sum of its weights, by their places in `entities`,
+/// which are in order.
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for, which every document looks for.
+pub(crate) fn relations(
+    graph: &PassageGraph<'_>,
+    entities: &[EntityOrdinal],
+    extracted: &Extracted<'_>,
+    cancellation: &Cancellation,
+) -> Result<Vec<Relation>> {
+    let places = places(graph, entities);
+    let mut found = by_rule(graph, &places, cancellation)?;
+    for FoundRelation { ends, relation: found_by_model, sentence } in &extracted.relations {
+        let ends = ends.map(|end| places[end.index()]);
+        found.push(relation(ends, f32::from(found_by_model.strength) * STRENGTH_WEIGHT, *sentence));
+    }
+    Ok(summed(found))
+}
+
+/// Returns those that rules find.
+///
+/// # Errors
+///
+/// As [`relations`].
+pub(crate) fn relations_by_rule(
+    graph: &PassageGraph<'_>,
+    entities: &[EntityOrdinal],
+    cancellation: &Cancellation,
+) -> Result<Vec<Relation>> {
+    Ok(summed(by_rule(graph, &places(graph, entities), cancellation)?))
+}
+
+/// Returns the place of each entity in a list, or [`u32::MAX`].
+fn places(graph: &PassageGraph<'_>, entities: &[EntityOrdinal]) -> Vec<u32> {
+    let mut places = vec![u32::MAX; graph.entity_documents.len()];
+    for (place, entity) in (0..).zip(entities) {
+        places[entity.index()] = place;
+    }
+    places
+}
+
+/// Finds relations by rule. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it counts for one
+/// mention each.
+fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Relation>> {
+    let mut found = Vec::new();
+    let subjects = subjects(graph, places);
+    for document in graph.documents() {
+        cancellation.check()?;
+        let own = graph.document_own.of(document).map(|name| places[graph.own_entity[name].index()]);
+        let subject = Some(subjects[document.index()].1).filter(|place| *place != u32::MAX);
+        let own: Vec<u32> = own.collect();
+        for passage in graph.document_passages.of(document) {
+            let mentions = graph.passage_mentions.of(passage);
+            let mentions = mentions.map(|it| (graph.mention_sentence[it], places[graph.mention_entity[it].index()]));
+            let mut mentions: Vec<(SentenceOrdinal, u32)> = mentions.filter(|(_, place)| *place != u32::MAX).collect();
+            mentions.sort_unstable();
+            mentions.dedup();
+            for sentence in mentions.chunk_by(|a, b| a.0 == b.0) {
+                add_sentence(sentence, &mut found);
+            }
+            let mut others: Vec<u32> = mentions.iter().map(|(_, place)| *place).collect();
+            others.sort_unstable();
+            others.dedup();
+            let others = others.into_iter().filter(|place| !own.contains(place));
+            found.extend(others.filter_map(|place| Some(relation([subject?, place], SUBJECT_WEIGHT, None))));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns for each document the place of the entity that it is about, which is the strongest of its names, and how it
+/// bears that name; [`u32::MAX`] where there is none.
+fn subjects(graph: &PassageGraph<'_>, places: &[u32]) -> Vec<(u32, u32)> {
+    let mut subjects = vec![(u32::MAX, u32::MAX); graph.document_count()];
+    for entity in graph.entity_documents.ordinals().filter(|it| places[it.index()] != u32::MAX) {
+        for bearer in graph.entity_bearers.of(entity) {
+            let subject = &mut subjects[graph.bearer_document[bearer].index()];
+            *subject = (*subject).min((graph.bearer_kind[bearer], places[entity.index()]));
+        }
+    }
+    subjects
+}
+
+fn add_sentence(sentence: &[(SentenceOrdinal, u32)], found: &mut Vec<Relation>) {
+    if sentence.len() >= LIST_MIN {
+        return;
+    }
+    for (at, (number, first)) in sentence.iter().enumerate() {
+        let others = sentence[at + 1..].iter().map(|(_, second)| *second);
+        let weight = 1.0 / (sentence.len() - 1) as f32;
+        found.extend(others.map(|second| relation([*first, second], weight, Some(*number))));
+    }
+}
+
+fn relation([a, b]: [u32; 2], weight: f32, sentence: Option<SentenceOrdinal>) -> Relation {
+    Relation { ends: [a.min(b), a.max(b)], weight, sentence }
+}
+
+/// Returns each pair once, with the sum of its weights, in order.
+fn summed(mut found: Vec<Relation>) -> Vec<Relation> {
+    // Stable, so that weights are summed in the order of the passages.
+    found.sort_by_key(|it| it.ends);
+    let sum = |same: &[Relation]| {
+        let weight = same.iter().map(|it| it.weight).sum();
+        let said = same.iter().filter(|it| it.sentence.is_some());
+        let best = said.reduce(|best, next| if next.weight > best.weight { next } else { best });
+        Relation { ends: same[0].ends, weight, sentence: best.and_then(|it| it.sentence) }
+    };
+    found.chunk_by(|a, b| a.ends == b.ends).map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_summed_whatever_their_order_and_lists_say_nothing() {
+        let sentence =
+            |number, places: &[u32]| places.iter().map(|place| (SentenceOrdinal(number), *place)).collect::<Vec<_>>();
+        let mut found = vec![relation([7, 3], SUBJECT_WEIGHT, None), relation([9, 8], SUBJECT_WEIGHT, None)];
+        add_sentence(&sentence(0, &[3, 5, 7]), &mut found);
+        add_sentence(&sentence(1, &[3, 7]), &mut found);
+        add_sentence(&sentence(2, &[3]), &mut found);
+        add_sentence(&sentence(3, &(0..LIST_MIN as u32).collect::<Vec<_>>()), &mut found);
+        let expect =
+            |ends, weight, sentence: Option<u32>| Relation { ends, weight, sentence: sentence.map(SentenceOrdinal) };
+        let all = [
+            expect([3, 5], 0.5, Some(0)),
+            expect([3, 7], 2.0, Some(1)),
+            expect([5, 7], 0.5, Some(0)),
+            expect([8, 9], 0.5, None),
+        ];
+        assert_eq!(summed(found), all);
+    }
+}

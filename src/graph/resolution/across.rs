@@ -1,0 +1,179 @@
+//! Names of a whole corpus that may be names of one thing, by blocks of names with equal parts.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::within::Link;
+use super::{Reason, company};
+use crate::graph::ordinal::{EntityOrdinal, SentenceOrdinal};
+use crate::graph::packed::PassageGraph;
+use crate::text::{is_linking_word, is_misspelling, names_no_person, normal_form, without_honorific};
+
+/// Names of a block at most: a larger one is of parts that say nothing, and is left out.
+pub const BLOCK_MAX: usize = 64;
+/// Words of a name that is compared letter by letter at most.
+const WORDS_MAX: usize = 6;
+/// Characters of a word that may be misspelt at least.
+const MISSPELT_CHARS_MIN: usize = 5;
+/// Mentions of a name that are looked at for a sentence that names another too.
+const MENTIONS_MAX: usize = 256;
+
+/// Returns which names are spellings of one, or stand behind titles, by their words alone.
+///
+/// Complexity: linear in the names.
+pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let entities = || graph.entity_documents.ordinals();
+    let mut blocks = Blocks::default();
+    for entity in entities() {
+        blocks.add(normal_form(graph.entity_name(entity)), entity);
+    }
+    let mut links = Vec::new();
+    for block in blocks.several() {
+        links.extend(block[1..].iter().map(|other| (*other, block[0], Reason::Spelling)));
+    }
+    // A last name alone says too little of a whole corpus.
+    links.extend(entities().filter_map(|titled| {
+        let name = without_honorific(graph.entity_name(titled)).filter(|it| it.contains(' '))?;
+        Some((titled, graph.entity(name)?, Reason::Honorific))
+    }));
+    links
+}
+
+/// Returns which names are alike and keep the same company, where no sentence names both.
+///
+/// Complexity: linear in the names, beside the company of those that are alike.
+pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let mut links = shortened(graph);
+    links.extend(misspelt(graph));
+    links.retain(|(one, other, _)| are_never_together(graph, *one, *other) && company::is_same(graph, *one, *other));
+    links
+}
+
+/// Returns names of persons that leave out what another has between first and last name, or all but its first letter,
+/// where there is one such other.
+fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let mut blocks: FxHashMap<(char, &str), Vec<EntityOrdinal>> = FxHashMap::default();
+    for entity in graph.entity_documents.ordinals() {
+        let name = graph.entity_name(entity);
+        if is_person_like(name)
+            && let Some(ends) = name.chars().next().zip(name.rsplit(' ').next())
+        {
+            blocks.entry(ends).or_default().push(entity);
+        }
+    }
+    let mut blocks: Vec<Vec<EntityOrdinal>> =
+        blocks.into_values().filter(|it| (2..=BLOCK_MAX).contains(&it.len())).collect();
+    blocks.sort_unstable();
+    let mut links = Vec::new();
+    for block in blocks {
+        for name in &block {
+            let mut whole = block.iter().filter(|it| is_short_for(graph.entity_name(*name), graph.entity_name(**it)));
+            if let (Some(only), None) = (whole.next(), whole.next()) {
+                links.push((*name, *only, Reason::Initials));
+            }
+        }
+    }
+    links
+}
+
+fn is_person_like(name: &str) -> bool {
+    let words = name.split(' ').count();
+    (2..=4).contains(&words)
+        && !name.split(' ').any(|it| names_no_person(it) || is_linking_word(it) || it.contains(char::is_numeric))
+}
+
+/// Returns whether a name is another with letters for first names, or without its middle names. That they have the same
+/// first letter and last word is known.
+pub(super) fn is_short_for(name: &str, whole: &str) -> bool {
+    let (short, long): (Vec<&str>, Vec<&str>) = (name.split(' ').collect(), whole.split(' ').collect());
+    if is_letter(short[0]) {
+        let given = &short[..short.len() - 1];
+        let same = |(a, b): (&&str, &&str)| a.chars().next() == b.chars().next();
+        let are_letters = given.iter().all(|it| is_letter(it)) && !is_letter(long[0]);
+        return short.len() <= long.len() && are_letters && given.iter().zip(&long).all(same);
+    }
+    short.len() == 2 && long.len() > 2 && short[0] == long[0]
+}
+
+/// Returns whether a word is a single letter.
+pub(super) fn is_letter(word: &str) -> bool {
+    word.chars().nth(1).is_none()
+}
+
+fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let mut blocks = Blocks::default();
+    for entity in graph.entity_documents.ordinals() {
+        let words: Vec<&str> = graph.entity_name(entity).split(' ').collect();
+        let is_numbered = || words.iter().any(|it| it.contains(char::is_numeric));
+        if !(2..=WORDS_MAX).contains(&words.len()) || is_numbered() {
+            continue;
+        }
+        for (at, word) in words.iter().enumerate() {
+            let mut ends = word.char_indices().rev();
+            if word.chars().count() + 1 < MISSPELT_CHARS_MIN {
+                continue;
+            }
+            // What is left of a word without what may be misspelt.
+            let ending = ends.nth(1).map_or(*word, |(start, _)| &word[start..]);
+            let first: String = word.chars().take(1).collect();
+            blocks
+                .add(format!("{at} {first}*{ending} {} {}", words[..at].join(" "), words[at + 1..].join(" ")), entity);
+        }
+    }
+    let mut links = Vec::new();
+    for block in blocks.several() {
+        for (at, one) in block.iter().enumerate() {
+            let differ = |other: &EntityOrdinal| {
+                let words = graph.entity_name(*one).split(' ').zip(graph.entity_name(*other).split(' '));
+                words.filter(|(a, b)| a != b).all(|(a, b)| {
+                    a.chars().count().max(b.chars().count()) >= MISSPELT_CHARS_MIN && is_misspelling(a, b)
+                })
+            };
+            let others = block[at + 1..].iter().filter(|other| differ(other));
+            links.extend(others.map(|other| (*other, *one, Reason::Misspelling)));
+        }
+    }
+    links.sort_unstable();
+    links.dedup();
+    links
+}
+
+/// Returns whether no sentence names both: what one sentence tells apart is not one.
+fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: EntityOrdinal) -> bool {
+    let sentences = |entity| {
+        let postings = graph.entity_mentions.of(entity).take(MENTIONS_MAX);
+        postings.map(|posting| graph.mention_sentence[graph.posting_mention[posting]])
+    };
+    let of_one: FxHashSet<SentenceOrdinal> = sentences(one).collect();
+    !sentences(other).any(|it| of_one.contains(&it))
+}
+
+/// Names by a part of theirs.
+#[derive(Default)]
+struct Blocks(FxHashMap<String, Vec<EntityOrdinal>>);
+
+impl Blocks {
+    fn add(&mut self, key: String, entity: EntityOrdinal) {
+        self.0.entry(key).or_default().push(entity);
+    }
+
+    /// Returns the blocks of several names that are not too large, in the order of their names.
+    fn several(self) -> Vec<Vec<EntityOrdinal>> {
+        let several = self.0.into_values().filter(|block| (2..=BLOCK_MAX).contains(&block.len()));
+        let mut blocks: Vec<Vec<EntityOrdinal>> = several.collect();
+        blocks.sort_unstable();
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_be_short_for_another() {
+        assert!(is_short_for("j k marr", "joan kay marr") && is_short_for("j marr", "joan kay marr"));
+        assert!(is_short_for("joan marr", "joan kay marr"));
+        assert!(!is_short_for("joan kay marr", "joan marr") && !is_short_for("j marr", "j k marr"));
+        assert!(!is_short_for("jane marr", "joan kay marr"));
+    }
+}

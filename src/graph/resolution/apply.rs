@@ -1,0 +1,99 @@
+//! The names of a graph by the things that they stand for.
+
+use super::Resolution;
+use crate::graph::elements::{pack_own, postings};
+use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _};
+use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
+
+/// A graph by its names, and by the entities that these stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct EntityGraph<'a> {
+    /// By names.
+    pub names: PassageGraph<'a>,
+    /// By entities: see [`resolved`].
+    pub entities: PassageGraph<'a>,
+    /// What the names stand for; each for itself where there is none.
+    pub resolution: Option<Resolution<'a>>,
+}
+
+impl EntityGraph<'_> {
+    /// Returns the entity that stands for what a name is in a document.
+    #[must_use]
+    pub fn canonical(&self, name: EntityOrdinal, document: DocumentOrdinal) -> EntityOrdinal {
+        self.resolution.map_or(name, |resolution| resolution.canonical(name, document))
+    }
+}
+
+/// A graph of which every name is an entity of its own.
+impl<'a> From<PassageGraph<'a>> for EntityGraph<'a> {
+    fn from(graph: PassageGraph<'a>) -> Self {
+        Self { names: graph, entities: graph, resolution: None }
+    }
+}
+
+/// Returns a graph with the same documents, passages, sentences and numbers of entities, in which every mention is one
+/// of the thing that its name stands for there, once a sentence, and documents bear the things that their names stand
+/// for. It has no cues, questions or edges. Names that stand for nothing have no mentions left.
+#[must_use]
+pub fn resolved(graph: &PackedGraph, resolution: &Resolution<'_>) -> PackedGraph {
+    let mut found = PackedGraph {
+        document_passages: graph.document_passages.clone(),
+        passage_document: graph.passage_document.clone(),
+        passage_sentences: graph.passage_sentences.clone(),
+        sentence_passage: graph.sentence_passage.clone(),
+        entity_name_ends: graph.entity_name_ends.clone(),
+        entity_names: graph.entity_names.clone(),
+        entity_flags: graph.entity_flags.clone(),
+        ..PackedGraph::default()
+    };
+    mentions(graph, resolution, &mut found);
+    bearers(graph, resolution, &mut found);
+    found
+}
+
+fn mentions(graph: &PackedGraph, resolution: &Resolution<'_>, found: &mut PackedGraph) {
+    let view = graph.view();
+    found.passage_mentions.push(0);
+    for passage in view.passages() {
+        let document = view.passage_document[passage];
+        let thing = |mention| resolution.canonical(view.mention_entity[mention], document);
+        let mentions = view.passage_mentions.of(passage);
+        let mut mentions: Vec<_> = mentions.map(|it| (thing(it), view.mention_sentence[it])).collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        for (entity, sentence) in mentions {
+            found.mention_entity.push(entity);
+            found.mention_sentence.push(sentence);
+        }
+        found.passage_mentions.push(found.mention_entity.len() as u32);
+    }
+    found.mention_cues = vec![NO_CUE; found.mention_entity.len() * CUES];
+    postings(found.entity_name_ends.len(), found);
+}
+
+fn bearers(graph: &PackedGraph, resolution: &Resolution<'_>, found: &mut PackedGraph) {
+    let view = graph.view();
+    let names = view.entity_documents.ordinals();
+    let bearers = names.flat_map(|name| view.entity_bearers.of(name).map(move |bearer| (name, bearer)));
+    let mut borne: Vec<_> = bearers
+        .map(|(name, bearer)| {
+            let document = view.bearer_document[bearer];
+            (resolution.canonical(name, document), document, view.bearer_kind[bearer], view.bearer_passage[bearer])
+        })
+        .collect();
+    // Each once, by the strongest of its names.
+    borne.sort_unstable();
+    borne.dedup_by_key(|it| (it.0, it.1));
+    let mut rows = vec![0; graph.entity_name_ends.len() + 1];
+    for (thing, document, kind, passage) in borne {
+        rows[EntityOrdinal::index(thing) + 1] += 1;
+        found.bearer_document.push(document);
+        found.bearer_kind.push(kind);
+        found.bearer_passage.push(passage);
+    }
+    for at in 1..rows.len() {
+        rows[at] += rows[at - 1];
+    }
+    found.entity_bearers = rows;
+    pack_own(found);
+}

@@ -1,0 +1,230 @@
+//! Which names stand for one thing: entities by rule have one name each, and things have several.
+//!
+//! A name is merged with another over the whole corpus, or in some documents alone: "Lund" is Ada Lund where a document
+//! speaks of her, and a name that several documents bear is, in each, what that document is about. Of the names of a
+//! thing one stands for all of them, chosen by the names alone, so that it stays the same as documents come and go.
+//! Every merge has a reason. Entities keep their numbers and their mentions: [`resolved`] gives a view of the mentions
+//! by thing.
+//!
+//! Candidates are found within documents and by blocks of names with equal parts, never by comparing all with all. What
+//! decides are the names, their types, and the company that they keep.
+
+mod across;
+mod apply;
+mod company;
+mod decide;
+mod groups;
+mod shared;
+mod standing;
+mod types;
+mod within;
+
+use super::arrays::Elsewhere;
+use super::ordinal::{Column, DocumentOrdinal, EntityOrdinal, Ordinal as _, Position, Rows, SentenceOrdinal};
+pub use crate::text::NameType;
+pub use across::BLOCK_MAX;
+pub use apply::{EntityGraph, resolved};
+pub use company::PASSAGES_MAX;
+pub use decide::pack_resolution;
+pub use groups::NAMES_MAX;
+pub use shared::{BEARERS_MAX, READERS_MAX};
+pub use types::CUES_MAX;
+
+/// No sentence.
+pub const NONE: u32 = u32::MAX;
+
+arrays! {
+    PackedResolution, Resolution;
+
+    /// The entity that stands for the thing that each stands for wherever nothing else is said: mostly itself.
+    entity_thing: Column<EntityOrdinal, EntityOrdinal> = "entity.thing" [each entities, below entities],
+    /// Why, by the code of a [`Reason`]; 0 where it is itself.
+    entity_reason: Column<EntityOrdinal, u32> = "entity.reason" [each entity_thing],
+    /// The entity of that thing with which it was merged for this reason, or itself.
+    entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside" [each entity_thing, below entity_thing],
+    /// Documents in which each entity stands for another thing: rows of `scoped_document`.
+    entity_scoped: Rows<EntityOrdinal, Position> = "entity.scoped" [rows entity_thing scoped_document],
+    /// Such a document, ascending in each row.
+    scoped_document: Column<Position, DocumentOrdinal> = "scoped.document" [below documents],
+    /// The entity that stands for the thing there.
+    scoped_thing: Column<Position, EntityOrdinal> = "scoped.thing" [each scoped_document, below entity_thing],
+    /// Why, by the code of a [`Reason`].
+    scoped_reason: Column<Position, u32> = "scoped.reason" [each scoped_document],
+    /// What kind of thing each entity stands for, by the code of a [`NameType`]; 0 where nothing says so.
+    entity_type: Column<EntityOrdinal, u32> = "entity.type" [each entity_thing],
+    /// The sentence that says so, or [`NONE`] where the name does.
+    entity_type_sentence: Column<EntityOrdinal, SentenceOrdinal> = "entity.type-sentence"
+        [each entity_thing, below_or_none sentences],
+}
+
+/// Why two names are names of one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum Reason {
+    /// Somebody said so.
+    Asked = 1,
+    /// They are spellings of one name: "St. Louis" and "Saint Louis".
+    Spelling = 2,
+    /// One is the other behind a title: "Dr. Ada Lund".
+    Honorific = 3,
+    /// A document gives one in a parenthesis behind the other: "Harbor Trust Union (HTU)".
+    Parenthesis = 4,
+    /// One is the first letters of the other.
+    Acronym = 5,
+    /// A document bears both.
+    Document = 6,
+    /// One is the last name of the other.
+    LastName = 7,
+    /// One has a letter, or nothing, for a first or middle name of the other.
+    Initials = 8,
+    /// One word differs by one letter, and they keep the same company.
+    Misspelling = 9,
+    /// Several documents bear the name, and this is the one that is meant.
+    Bearer = 10,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Asked,
+        Self::Spelling,
+        Self::Honorific,
+        Self::Parenthesis,
+        Self::Acronym,
+        Self::Document,
+        Self::LastName,
+        Self::Initials,
+        Self::Misspelling,
+        Self::Bearer,
+    ];
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Spelling => "spelling",
+            Self::Honorific => "honorific",
+            Self::Parenthesis => "parenthesis",
+            Self::Acronym => "acronym",
+            Self::Document => "document",
+            Self::LastName => "last name",
+            Self::Initials => "initials",
+            Self::Misspelling => "misspelling",
+            Self::Bearer => "bearer",
+        }
+    }
+
+    /// Returns the reason of a code that a version holds; none for 0 and for what is no code.
+    #[must_use]
+    pub fn of_code(code: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| *it as u32 == code)
+    }
+}
+
+/// A name that stands for a thing that another name stands for too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merge {
+    /// The entity of the name.
+    pub name: EntityOrdinal,
+    /// The entity that stands for the thing.
+    pub entity: EntityOrdinal,
+    /// The entity of the name that it was merged with.
+    pub beside: EntityOrdinal,
+    /// The document in which it does; none where it does so everywhere.
+    pub document: Option<DocumentOrdinal>,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Resolution<'_> {
+    /// Checks that every array keeps its rules, beside a graph of so many of each.
+    ///
+    /// # Errors
+    ///
+    /// The name of an array that breaks a rule, and the rule.
+    pub fn check(
+        &self,
+        entities: usize,
+        documents: usize,
+        sentences: usize,
+    ) -> Result<(), (&'static str, &'static str)> {
+        self.check_arrays(Elsewhere { documents, entities, sentences, ..Elsewhere::default() })?;
+        let stands = |thing: &EntityOrdinal| self.entity_thing[*thing] == *thing;
+        if !self.entity_thing.iter().all(stands) {
+            return Err(("entity.thing", "names what stands for nothing"));
+        }
+        if !self.scoped_thing.iter().all(stands) {
+            return Err(("scoped.thing", "names what stands for nothing"));
+        }
+        let is_sorted = |entity| self.scoped_document.of(self.entity_scoped.of(entity)).is_sorted_by(|a, b| a < b);
+        if !self.entity_thing.ordinals().all(is_sorted) {
+            return Err(("scoped.document", "is out of order"));
+        }
+        Ok(())
+    }
+
+    /// Returns the entity that stands for what `entity` is in a document.
+    #[must_use]
+    pub fn canonical(&self, entity: EntityOrdinal, document: DocumentOrdinal) -> EntityOrdinal {
+        let scoped = self.entity_scoped.of(entity);
+        match self.scoped_document.of(scoped.clone()).binary_search(&document) {
+            Ok(at) => self.scoped_thing.of(scoped)[at],
+            Err(_) => self.entity_thing[entity],
+        }
+    }
+
+    /// Returns every entity that stands for something that a name stands for, in order: the one that it is everywhere,
+    /// and those that it is in some documents.
+    #[must_use]
+    pub fn referents(&self, entity: EntityOrdinal) -> Vec<EntityOrdinal> {
+        let mut things = self.scoped_thing.of(self.entity_scoped.of(entity)).to_vec();
+        things.push(self.entity_thing[entity]);
+        things.sort_unstable();
+        things.dedup();
+        things
+    }
+
+    /// Returns what kind of thing an entity stands for, and the sentence that says so, if none of its name does.
+    #[must_use]
+    pub fn type_of(&self, entity: EntityOrdinal) -> Option<(NameType, Option<SentenceOrdinal>)> {
+        let sentence = Some(self.entity_type_sentence[entity]).filter(|it| it.0 != NONE);
+        Some((NameType::of_code(self.entity_type[entity])?, sentence))
+    }
+
+    /// Returns every merge: those that hold everywhere and then those that hold in a document, each by name.
+    pub fn merges(&self) -> impl Iterator<Item = Merge> + '_ {
+        let everywhere = self.entity_thing.ordinals().filter_map(|name| {
+            let (thing, beside) = (self.entity_thing[name], self.entity_beside[name]);
+            let reason = Reason::of_code(self.entity_reason[name]).filter(|_| thing != name)?;
+            Some(Merge { name, entity: thing, beside, document: None, reason })
+        });
+        let scoped = self.entity_thing.ordinals().flat_map(move |name| {
+            self.entity_scoped.of(name).filter_map(move |at| {
+                let (thing, document) = (self.scoped_thing[at], Some(self.scoped_document[at]));
+                let reason = Reason::of_code(self.scoped_reason[at])?;
+                Some(Merge { name, entity: thing, beside: thing, document, reason })
+            })
+        });
+        everywhere.chain(scoped)
+    }
+}
+
+impl PackedResolution {
+    /// Returns the resolution of so many entities each of which is a thing of its own.
+    #[must_use]
+    pub fn of_names(entities: usize) -> Self {
+        Self {
+            entity_thing: EntityOrdinal::first(entities).collect(),
+            entity_reason: vec![0; entities],
+            entity_beside: EntityOrdinal::first(entities).collect(),
+            entity_scoped: vec![0; entities + 1],
+            entity_type: vec![0; entities],
+            entity_type_sentence: vec![SentenceOrdinal(NONE); entities],
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

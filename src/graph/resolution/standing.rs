@@ -1,0 +1,237 @@
+//! The names of a document as it writes them.
+
+use rustc_hash::FxHashMap;
+
+use crate::domain::Span;
+use crate::graph::mentions::{NamedDocument, NamedPassage};
+use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::packed::{PassageGraph, name_kind};
+use crate::text::{
+    NameType, aliases, folded, is_linking_word, is_stop_word, lead_name, standing_names, type_of_noun, words,
+};
+
+/// Characters in a parenthesis that may be another name.
+const PARENTHESIS_CHARS_MAX: usize = 60;
+/// Words after the verb of a sentence that may say what something is.
+const PREDICATE_WORDS_MAX: usize = 9;
+/// Words before a name that say that it stands for somewhere.
+const PLACING: &[&str] =
+    &["in", "at", "near", "into", "around", "across", "throughout", "the", "between", "from", "to"];
+/// Words that speak of a person.
+const PRONOUNS: &[&str] = &["he", "she", "his", "her", "him", "hers"];
+const VERBS: &[&str] = &["is", "was", "are", "were"];
+
+/// A place in a document: its sentence and the byte there.
+pub(super) type Place = (SentenceOrdinal, u32);
+
+/// A name of a document.
+pub(super) struct Standing<'a> {
+    pub(super) entity: EntityOrdinal,
+    /// Its folded words.
+    pub(super) name: &'a str,
+    /// The name as it is written first, if it stands anywhere in full.
+    pub(super) written: Option<String>,
+    /// Where it stands first, and last.
+    pub(super) places: Option<(Place, Place)>,
+    /// Whether a word before it says that it stands for somewhere.
+    pub(super) is_placed: bool,
+    /// What a parenthesis behind it says, folded.
+    pub(super) parentheses: Vec<String>,
+    /// How the document bears it, if it does.
+    pub(super) borne: Option<u32>,
+}
+
+/// What a sentence says that an entity is.
+pub(super) type Cue = (EntityOrdinal, NameType, SentenceOrdinal);
+
+/// What resolution looks at in a document.
+pub(super) struct DocumentNames<'a> {
+    /// Its names, in order of their entities.
+    pub(super) names: Vec<Standing<'a>>,
+    /// Whether it speaks of a person.
+    pub(super) has_pronouns: bool,
+    /// The folded name of what its first sentence is about, and other names that the sentence gives to that.
+    pub(super) subject: Option<(String, Vec<String>)>,
+    /// What sentences say that its names are.
+    pub(super) cues: Vec<Cue>,
+}
+
+impl<'a> DocumentNames<'a> {
+    /// Reads a document. Complexity: linear in its text and mentions.
+    pub(super) fn of(graph: &PassageGraph<'a>, number: DocumentOrdinal, document: &NamedDocument<'_>) -> Self {
+        let mut found = Self { names: Vec::new(), has_pronouns: false, subject: subject(document), cues: Vec::new() };
+        let mut known: FxHashMap<EntityOrdinal, usize> = FxHashMap::default();
+        for own in graph.document_own.of(number) {
+            let entity = graph.own_entity[own];
+            let bearers = graph.entity_bearers.of(entity).filter(|it| graph.bearer_document[*it] == number);
+            let borne = bearers.map(|bearer| graph.bearer_kind[bearer]).min();
+            let at = found.number(graph, &mut known, entity);
+            found.names[at].borne = borne;
+        }
+        for (passage, text) in graph.document_passages.of(number).zip(&document.passages) {
+            let mentions = graph.passage_mentions.of(passage);
+            let mut mentions: Vec<(SentenceOrdinal, EntityOrdinal)> =
+                mentions.map(|it| (graph.mention_sentence[it], graph.mention_entity[it])).collect();
+            mentions.sort_unstable();
+            mentions.dedup();
+            let prose = &*text.prose();
+            let first = graph.passage_sentences.of(passage).range().start;
+            for same in mentions.chunk_by(|a, b| a.0 == b.0) {
+                let numbers: Vec<usize> = same.iter().map(|it| found.number(graph, &mut known, it.1)).collect();
+                let Some(sentence) = text.sentences.get(same[0].0.index() - first) else { continue };
+                found.add_sentence(same[0].0, text_of(prose, *sentence, text), &numbers);
+            }
+        }
+        found.names.sort_unstable_by_key(|it| it.entity);
+        found
+    }
+
+    fn number(
+        &mut self,
+        graph: &PassageGraph<'a>,
+        known: &mut FxHashMap<EntityOrdinal, usize>,
+        entity: EntityOrdinal,
+    ) -> usize {
+        *known.entry(entity).or_insert_with(|| {
+            self.names.push(Standing {
+                entity,
+                name: graph.entity_name(entity),
+                written: None,
+                places: None,
+                is_placed: false,
+                parentheses: Vec::new(),
+                borne: None,
+            });
+            self.names.len() - 1
+        })
+    }
+
+    fn add_sentence(&mut self, number: SentenceOrdinal, text: &str, numbers: &[usize]) {
+        let names: Vec<&str> = numbers.iter().map(|at| self.names[*at].name).collect();
+        let stands = standing_names(text, &names);
+        self.has_pronouns =
+            self.has_pronouns || words(text).iter().any(|it| PRONOUNS.contains(&it.text.to_lowercase().as_str()));
+        for (at, span) in stands {
+            let (before, after) = (&text[..span.start], &text[span.end..]);
+            let name = &mut self.names[numbers[at]];
+            let place = (number, span.start as u32);
+            name.places = Some(name.places.map_or((place, place), |(first, _)| (first, place)));
+            name.written.get_or_insert_with(|| text[span.clone()].to_owned());
+            name.is_placed |= is_placed(before);
+            name.parentheses.extend(in_parenthesis(after).map(folded));
+            let kind = noun_before(before).or_else(|| noun_after(after));
+            self.cues.extend(kind.map(|kind| (name.entity, kind, number)));
+        }
+    }
+}
+
+fn text_of<'t>(prose: &'t str, sentence: Span, text: &NamedPassage<'_>) -> &'t str {
+    // Blanks for what is no prose take as many bytes.
+    if prose.len() == text.text.len() { sentence.of(prose) } else { "" }
+}
+
+/// Returns the folded name of what the first sentence of a document is about, or its title, with the other names that
+/// the sentence gives to it.
+fn subject(document: &NamedDocument<'_>) -> Option<(String, Vec<String>)> {
+    let passage = document.passages.first().filter(|passage| !passage.is_code())?;
+    let sentences = passage.sentences.iter().map(|sentence| sentence.of(passage.text));
+    let sentence = sentences.into_iter().find(|it| !it.starts_with('#')).unwrap_or_default();
+    let name = lead_name(sentence).or(document.title)?;
+    Some((folded(name), aliases(name, sentence)))
+}
+
+/// Returns whether the word before a name says that it stands for somewhere.
+fn is_placed(before: &str) -> bool {
+    let joined = before.ends_with(char::is_whitespace);
+    words(before).last().is_some_and(|it| joined && PLACING.contains(&it.text.to_lowercase().as_str()))
+}
+
+/// Returns what stands in a parenthesis behind a name, up to the first comma or semicolon.
+fn in_parenthesis(after: &str) -> Option<&str> {
+    let after = after.strip_prefix(['"', '”']).unwrap_or(after);
+    let inside = after.trim_start().strip_prefix('(')?;
+    let inside =
+        ["or ", "the ", "abbreviated ", "also "].iter().fold(inside, |it, word| it.strip_prefix(word).unwrap_or(it));
+    let end = inside.char_indices().take(PARENTHESIS_CHARS_MAX).find(|(_, c)| matches!(c, ')' | ',' | ';' | '('))?.0;
+    Some(&inside[..end])
+}
+
+/// Returns what the noun right before a name says that it is: `the film Jaws`, `the city of Ravenna`.
+fn noun_before(before: &str) -> Option<NameType> {
+    let gap = before.trim_end().len() < before.len();
+    let found = words(before.trim_end());
+    let (last, rest) = found.split_last()?;
+    if !gap || last.end < before.trim_end().len() {
+        return None;
+    }
+    if last.text == "of" {
+        let noun = rest.last().filter(|noun| last.start - noun.end == 1)?;
+        return type_of_noun(noun.text).filter(|kind| *kind == NameType::Place);
+    }
+    // In lower case: a capitalized noun would be a part of another name.
+    type_of_noun(last.text)
+}
+
+/// Returns what a sentence says that a name is which stands before `after`: `Ravenna is a city`.
+fn noun_after(after: &str) -> Option<NameType> {
+    let rest = after.trim_start();
+    let rest = match rest.strip_prefix('(') {
+        Some(inside) => inside.split_once(')')?.1,
+        None => rest,
+    };
+    let found = words(rest);
+    let mut found = found.iter();
+    let verb = found.next().filter(|it| VERBS.contains(&it.text) && rest[..it.start].trim().is_empty())?;
+    let article = found.next().filter(|it| matches!(it.text, "a" | "an" | "the") && it.start == verb.end + 1)?;
+    let (mut kind, mut end) = (None, article.end);
+    for word in found.take(PREDICATE_WORDS_MAX) {
+        let gap = &rest[end..word.start];
+        let goes_on = gap.chars().all(|c| c.is_whitespace() || c == '-');
+        if !goes_on || is_stop_word(word.text) || is_linking_word(word.text) {
+            break;
+        }
+        // The last noun before the phrase ends is what the others describe, a participle ends it.
+        match type_of_noun(word.text) {
+            Some(found) => kind = Some(found),
+            None if kind.is_some() => break,
+            None => {}
+        }
+        end = word.end;
+    }
+    kind
+}
+
+/// Returns whether a document bears a name by its title, whole or without what stands behind a parenthesis or comma.
+pub(super) const fn is_titled(kind: u32) -> bool {
+    matches!(kind, name_kind::TITLE | name_kind::BARE_TITLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_says_what_a_name_is() {
+        for (before, after, expect) in [
+            ("", " is a city in the north.", Some(NameType::Place)),
+            ("", " (born 1900) was an American film actor and pilot.", Some(NameType::Person)),
+            ("", " is a 1975 thriller film directed by her", Some(NameType::Work)),
+            ("She saw the film ", ".", Some(NameType::Work)),
+            ("in the town of ", ".", Some(NameType::Place)),
+            ("the band of ", ".", None),
+            ("", " is a good friend", None),
+            ("", " and the city", None),
+            ("the Film ", "", None),
+        ] {
+            assert_eq!(noun_before(before).or_else(|| noun_after(after)), expect, "{before}X{after}");
+        }
+    }
+
+    #[test]
+    fn a_parenthesis_and_the_word_before_are_read() {
+        assert_eq!(in_parenthesis(" (HTU) is"), Some("HTU"));
+        assert_eq!(in_parenthesis(" (abbreviated HTU; 1900)"), Some("HTU"));
+        assert_eq!(in_parenthesis(" is (HTU)"), None);
+        assert!(is_placed("born in ") && !is_placed("in the year 1990, ") && !is_placed("begin-"));
+    }
+}

@@ -1,0 +1,257 @@
+//! What names stand for, on small collections, and what a file of it must keep.
+
+use super::*;
+use crate::domain::{Cancellation, NamePair, NameVerdict, Span};
+use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
+use crate::graph::packed::PackedGraph;
+use crate::text::sentences;
+
+/// Names and what they stand for, of documents given by title and text.
+struct Found {
+    packed: PackedGraph,
+    resolution: PackedResolution,
+}
+
+fn found(documents: &[(&str, &str)], asked: &[NamePair]) -> Found {
+    let spans: Vec<Vec<Span>> = documents.iter().map(|(_, text)| sentences(text).map(Span::from).collect()).collect();
+    let named: Vec<NamedDocument<'_>> = documents
+        .iter()
+        .zip(&spans)
+        .map(|((title, text), sentences)| NamedDocument {
+            title: Some(*title).filter(|it| !it.is_empty()),
+            passages: vec![NamedPassage { text, sentences, media_type: "text/plain", extraction: None }],
+        })
+        .collect();
+    let mut packed = PackedGraph::default();
+    pack_mentions(&named, &mut packed, &Cancellation::default()).unwrap();
+    let resolution = pack_resolution(packed.view(), &named, asked, &Cancellation::default()).unwrap();
+    let graph = packed.view();
+    let counts = (graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count());
+    assert_eq!(resolution.view().check(counts.0, counts.1, counts.2), Ok(()));
+    Found { packed, resolution }
+}
+
+impl Found {
+    /// Returns the name that stands for what a name stands for in a document.
+    fn thing(&self, name: &str, document: u32) -> &str {
+        let graph = self.packed.view();
+        let entity = graph.entity(name).unwrap_or_else(|| panic!("no name `{name}`"));
+        graph.entity_name(self.resolution.view().canonical(entity, DocumentOrdinal(document)))
+    }
+
+    fn type_of(&self, name: &str) -> Option<NameType> {
+        let entity = self.packed.view().entity(name).unwrap_or_else(|| panic!("no name `{name}`"));
+        self.resolution.view().type_of(entity).map(|it| it.0)
+    }
+
+    fn reason(&self, name: &str) -> Option<Reason> {
+        let graph = self.packed.view();
+        self.resolution.view().merges().find(|it| graph.entity_name(it.name) == name).map(|it| it.reason)
+    }
+}
+
+#[test]
+fn a_last_name_stands_for_the_person_of_its_document() {
+    let found = found(
+        &[
+            ("Ada Marlow", "Ada Marlow was a painter. Marlow showed her work in Ostby."),
+            ("Marlow", "Marlow is a city. Oskar Finn lives in Marlow."),
+            ("Notes", "Oskar Finn saw Marlow and Ada Marlow. Marlow greeted him."),
+        ],
+        &[],
+    );
+    assert_eq!([0, 1].map(|it| found.thing("marlow", it)), ["ada marlow", "marlow"]);
+    assert_eq!([found.type_of("ada marlow"), found.type_of("ostby")], [Some(NameType::Person), None]);
+}
+
+#[test]
+fn of_documents_with_one_name_each_means_its_own_and_others_that_with_which_they_share_most() {
+    let found = found(
+        &[
+            ("Jordan Vale (architect)", "Jordan Vale drew the Heron Bridge with Mira Stenholm in Ostby."),
+            ("Jordan Vale (swimmer)", "Jordan Vale won the Lunn Regatta with Petra Quist in Port Lunn."),
+            ("The bridge", "The Heron Bridge was drawn by Jordan Vale and built by Mira Stenholm."),
+            ("Elsewhere", "Somebody called Jordan Vale wrote a letter to Hanno Brecht."),
+        ],
+        &[],
+    );
+    let things = [0, 1, 2, 3].map(|it| found.thing("jordan vale", it));
+    assert_eq!(things, ["jordan vale architect", "jordan vale swimmer", "jordan vale architect", "jordan vale"]);
+    assert_eq!(found.reason("jordan vale"), Some(Reason::Bearer));
+    assert_eq!(found.type_of("jordan vale swimmer"), Some(NameType::Person));
+}
+
+#[test]
+fn letters_spellings_and_titles_stand_for_the_same_in_all_documents() {
+    let found = found(
+        &[
+            ("Harbor Trust Union", "The Harbor Trust Union (HTU) was founded by Dr. Ines Corvin in St. Brannoc."),
+            ("A strike", "The HTU called a strike in Saint Brannoc, and Ines Corvin led it."),
+        ],
+        &[],
+    );
+    assert_eq!(found.thing("htu", 1), "harbor trust union");
+    assert_eq!(found.thing("st brannoc", 0), found.thing("saint brannoc", 1));
+    assert_eq!(found.thing("dr ines corvin", 0), "ines corvin");
+    assert_eq!(
+        [found.reason("htu"), found.reason("dr ines corvin")],
+        [Some(Reason::Parenthesis), Some(Reason::Honorific)]
+    );
+}
+
+#[test]
+fn letters_that_stand_for_different_names_are_no_name_of_either_elsewhere() {
+    let found = found(
+        &[
+            ("Harbor Trust Union", "The Harbor Trust Union (HTU) is a union."),
+            ("Halven Technical University", "The Halven Technical University (HTU) is a school."),
+            ("Elsewhere", "Nobody knows what HTU means here."),
+        ],
+        &[],
+    );
+    let things = [0, 1, 2].map(|it| found.thing("htu", it));
+    assert_eq!(things, ["harbor trust union", "halven technical university", "htu"]);
+}
+
+#[test]
+fn letters_that_stand_for_one_name_elsewhere_do_not_make_another_of_it_here() {
+    let found = found(
+        &[
+            ("Harbor Trust Union", "The Harbor Trust Union (HTU) was founded by Ines Corvin."),
+            ("A hill", "The Hill Town Union met on the hill. HTU members came from Ostby."),
+        ],
+        &[],
+    );
+    assert_eq!([0, 1].map(|it| found.thing("htu", it)), ["harbor trust union", "hill town union"]);
+    assert_eq!(found.thing("hill town union", 1), "hill town union");
+}
+
+#[test]
+fn a_letter_stands_for_a_first_name_and_a_word_for_itself() {
+    let short = |name: &str, whole: &str| super::across::is_short_for(name, whole);
+    assert!(short("j marr", "joan marr") && short("j k marr", "joan kim marr") && short("joan marr", "joan kim marr"));
+    assert!(
+        !short("j kay marr", "joan kim marr") && !short("j marr", "j kim marr") && !short("ann marr", "ada lu marr")
+    );
+}
+
+#[test]
+fn a_misspelling_needs_the_same_company_and_no_sentence_with_both() {
+    let company = "worked with Emil Gast at Ostby Polytechnic near Heron Bridge.";
+    let (right, wrong) = (format!("Theodora Varnholt {company}"), format!("Theodora Varnhollt {company}"));
+    let both = "Emil Gast met Theodora Varnholt and Theodora Varnhollt at Ostby Polytechnic near Heron Bridge.";
+    let others: Vec<(String, String)> =
+        (0..8).map(|it| (format!("Note {it}"), format!("Nothing {it} is said of it."))).collect();
+    let with_others = |documents: &[(&str, &str)]| {
+        let mut all = documents.to_vec();
+        all.extend(others.iter().map(|(title, text)| (title.as_str(), text.as_str())));
+        found(&all, &[])
+    };
+    let merged = with_others(&[("", &right), ("", &wrong)]);
+    assert_eq!(merged.thing("theodora varnholt", 0), merged.thing("theodora varnhollt", 1));
+    let apart = with_others(&[("", &right), ("", &wrong), ("", both)]);
+    assert_ne!(apart.thing("theodora varnholt", 0), apart.thing("theodora varnhollt", 1));
+    let stranger = "Theodora Varnhollt sells fish in Port Lunn to Petra Quist.";
+    let apart = with_others(&[("", &right), ("", stranger)]);
+    assert_ne!(apart.thing("theodora varnholt", 0), apart.thing("theodora varnhollt", 1));
+}
+
+#[test]
+fn what_is_asked_for_comes_before_what_rules_say() {
+    let documents = [
+        ("Harbor Trust Union", "The Harbor Trust Union (HTU) was founded by Ines Corvin."),
+        ("Notes", "Ines Corvin, whom some call Nessa Corvo, spoke for HTU."),
+    ];
+    let pair = |one: &str, other: &str, verdict| NamePair { one: one.to_owned(), other: other.to_owned(), verdict };
+    let asked = [
+        pair("harbor trust union", "htu", NameVerdict::Apart),
+        pair("ines corvin", "nessa corvo", NameVerdict::Same),
+        pair("nobody", "htu", NameVerdict::Same),
+    ];
+    let found = found(&documents, &asked);
+    assert_eq!([0, 1].map(|it| found.thing("htu", it)), ["htu", "htu"]);
+    assert_eq!(found.thing("nessa corvo", 1), found.thing("ines corvin", 1));
+    assert!(found.resolution.view().merges().any(|it| it.reason == Reason::Asked));
+}
+
+#[test]
+fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
+    let found = found(
+        &[
+            ("Ada Marlow", "Ada Marlow was a painter. Marlow showed her work. Dr. Ada Marlow and Marlow left Ostby."),
+            ("Marlow", "Marlow is a city. Oskar Finn lives in Marlow. In Marlow he met Ada Marlow."),
+        ],
+        &[],
+    );
+    let resolution = found.resolution.view();
+    let by_thing = resolved(&found.packed, &resolution);
+    let (names, things) = (found.packed.view(), by_thing.view());
+    for passage in names.passages() {
+        let document = names.passage_document[passage];
+        let mut due: Vec<_> = names
+            .passage_mentions
+            .of(passage)
+            .map(|it| (resolution.canonical(names.mention_entity[it], document), names.mention_sentence[it]))
+            .collect();
+        due.sort_unstable();
+        due.dedup();
+        let mentions = things.passage_mentions.of(passage);
+        let is: Vec<_> = mentions.map(|it| (things.mention_entity[it], things.mention_sentence[it])).collect();
+        assert_eq!(is, due);
+    }
+    for entity in things.entity_documents.ordinals() {
+        let documents = things.entity_mentions.of(entity).map(|it| things.passage_document[things.posting_passage[it]]);
+        let mut documents: Vec<_> = documents.collect();
+        documents.dedup();
+        assert_eq!(things.entity_documents[entity] as usize, documents.len());
+    }
+    let alone = resolved(&found.packed, &PackedResolution::of_names(found.packed.entity_name_ends.len()).view());
+    assert_eq!((&alone.mention_entity, &alone.own_entity), (&found.packed.mention_entity, &found.packed.own_entity));
+    assert_eq!(
+        (&alone.bearer_document, &alone.posting_mention),
+        (&found.packed.bearer_document, &found.packed.posting_mention)
+    );
+}
+
+/// A name in very many documents, one that is longer than any name, other scripts, and nothing at all.
+#[test]
+fn hubs_long_names_other_scripts_and_nothing_are_borne() {
+    let long = "Aa".repeat(5_000);
+    let hubs: Vec<(String, String)> =
+        (0..40).map(|it| (format!("Hub (number {it})"), format!("Hub met Person Num{it} and {long} Hub."))).collect();
+    let mut documents: Vec<(&str, &str)> = hubs.iter().map(|(title, text)| (title.as_str(), text.as_str())).collect();
+    documents.push(("水磨", "水磨由艾达建造。艾达住在东城。"));
+    documents.push(("الطاحونة", "بنت آدا الطاحونة عند النهر."));
+    documents.push(("(HTU", "( (HTU) () (, HTU"));
+    let many = found(&documents, &[]);
+    assert_eq!(many.thing("hub", 7), "hub number 7");
+    found(&[], &[]);
+    found(&[("", "")], &[]);
+}
+
+#[test]
+fn what_stands_for_nothing_or_is_out_of_order_is_found() {
+    type Damage = fn(&mut PackedResolution);
+    let packed = || PackedResolution {
+        entity_scoped: vec![0, 0, 2, 2],
+        scoped_document: [0, 1].map(DocumentOrdinal).into(),
+        scoped_thing: [0, 2].map(EntityOrdinal).into(),
+        scoped_reason: vec![Reason::LastName as u32, 99],
+        ..PackedResolution::of_names(3)
+    };
+    assert_eq!(packed().view().check(3, 2, 1), Ok(()));
+    assert_eq!(packed().view().merges().count(), 1, "a code that is no reason is no merge");
+    let broken: [(&str, Damage); 6] = [
+        ("entity.thing", |it| it.entity_thing = [1, 0, 2].map(EntityOrdinal).into()),
+        ("entity.thing", |it| it.entity_thing[0] = EntityOrdinal(3)),
+        ("scoped.thing", |it| it.entity_thing[2] = EntityOrdinal(1)),
+        ("scoped.document", |it| it.scoped_document = [1, 0].map(DocumentOrdinal).into()),
+        ("scoped.document", |it| it.scoped_document[1] = DocumentOrdinal(2)),
+        ("entity.type-sentence", |it| it.entity_type_sentence[0] = SentenceOrdinal(1)),
+    ];
+    for (name, damage) in broken {
+        let mut packed = packed();
+        damage(&mut packed);
+        assert_eq!(packed.view().check(3, 2, 1).map_err(|it| it.0), Err(name));
+    }
+}

@@ -1,0 +1,77 @@
+//! Documents on their way to units: what is made of one, and what its passages and questions depend on.
+
+use rayon::prelude::*;
+
+use super::warnings;
+use crate::chunk::{self, ChunkOptions, PassageUnit as PassageUnitKind};
+use crate::domain::{Cancellation, Passage};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::ingest::SourceDocument;
+use crate::skill::RuleQuestions;
+use crate::workspace::{DocumentUnit, PassageUnit};
+
+/// Version of the rules that make passages and questions: raised when they make others of the same text.
+const RULES: u32 = 4;
+/// Documents that are worked on together.
+const BATCH_DOCUMENTS: usize = 256;
+/// Bytes of text that are worked on together, as far as documents allow.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Says what the passages and questions of a document depend on beside its content.
+pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
+    let unit = unit_name(chunk.unit);
+    format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
+}
+
+pub(super) const fn unit_name(unit: PassageUnitKind) -> &'static str {
+    match unit {
+        PassageUnitKind::Structure => "structure",
+        PassageUnitKind::Sentence => "sentence",
+    }
+}
+
+/// A unit, and what limits left out of it.
+pub(super) struct MadeUnit {
+    pub(super) unit: DocumentUnit,
+    pub(super) cut: Option<String>,
+}
+
+/// Makes the unit of a document: its passages, and the questions that they answer and raise.
+pub(super) fn unit(
+    found: SourceDocument,
+    fingerprint: String,
+    embedder: &dyn Embedder,
+    options: &ChunkOptions,
+    cancellation: &Cancellation,
+) -> Result<MadeUnit> {
+    let SourceDocument { root, document, content } = found;
+    let division = chunk::divide(&document, options, &|text| embedder.piece_count(text), cancellation)?;
+    let rules = RuleQuestions::of(&document, division.passages.len());
+    let with_questions = |passage: Passage| {
+        cancellation.check()?;
+        Ok(PassageUnit { questions: rules.of_passage(&passage), passage, writer: None, extracted: None })
+    };
+    // One document may be all that there is to do.
+    let passages: Vec<PassageUnit> = division.passages.into_par_iter().map(with_questions).collect::<Result<_>>()?;
+    let cut = warnings::of_cuts(&division.cuts, rules.are_cut());
+    Ok(MadeUnit { unit: DocumentUnit { root, content, fingerprint, document, passages }, cut })
+}
+
+/// Documents that wait to be made into units together.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) documents: Vec<SourceDocument>,
+    pub(super) bytes: usize,
+}
+
+impl Batch {
+    pub(super) fn push(&mut self, found: SourceDocument) {
+        self.bytes += found.document.text.len();
+        self.documents.push(found);
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
+    }
+}

@@ -1,0 +1,319 @@
+//! `layers`: what the hierarchy knows of a question (`HiRAG`, section on `HiRetrieval`), beside the passages behind it.
+//!
+//! - Local: the `n` entities and summary entities nearest to the question, by words and vectors, over all layers.
+//! - Global: the communities that they are in, those with the most of them first, then by rating.
+//! - Bridge: the key entities of each of these communities in a stable order, the shortest paths between each and the
+//!   next, and the relations among all that is on them.
+//!
+//! One budget of tokens is divided over these and the passages, in whole rows. Every row is a sentence of a passage,
+//! so that each can be cited.
+
+mod communities;
+mod context;
+mod nearness;
+mod passages;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::rank::needs_whole;
+use super::trail::Trail;
+use crate::domain::{LayersEntry, LayersFound, LayersMode, Ledger, QuestionScope};
+use crate::error::{Error, Result};
+use crate::graph::bridges::{Bridge, RelationNetwork};
+use crate::graph::hierarchy::{Hierarchy, NONE};
+use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal, RelationOrdinal};
+use crate::graph::paths::PathLimits;
+use crate::query::evidence::scope::scope_of;
+use crate::query::options::{SearchOptions, StrategyKind};
+use crate::query::retrievers::{Needs, Retriever, Retrieving};
+use crate::query::session::Session;
+use crate::query::session::query::{Query, Ranking, on_cpu};
+use crate::store::Follow;
+use communities::{Chosen, communities_of};
+use context::Context;
+use nearness::Nearness;
+use passages::behind;
+
+/// Options of `layers`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayersOptions {
+    /// Which levels are gathered.
+    pub mode: LayersMode,
+    /// By what the hierarchy is entered.
+    pub entry: LayersEntry,
+    /// Entities and summary entities that it is entered by: the paper's `n`.
+    pub entities: usize,
+    /// Communities.
+    pub communities: usize,
+    /// Key entities of each: the paper's `m`.
+    pub keys: usize,
+    /// Paths between two key entities.
+    pub paths: usize,
+    /// Relations on a path at most.
+    pub length_max: usize,
+    /// Documents that may mention an entity for a path to lead through it; no bound without a number. Key entities
+    /// have none.
+    pub documents_max: Option<u32>,
+    /// Tokens of the context, passages among them.
+    pub tokens: usize,
+    /// The shares of the tokens that entities, communities and relations may take. What they leave is for passages.
+    pub shares: [f32; 3],
+}
+
+impl Default for LayersOptions {
+    fn default() -> Self {
+        Self {
+            mode: LayersMode::Full,
+            entry: LayersEntry::Both,
+            entities: 20,
+            communities: 8,
+            keys: 3,
+            paths: 1,
+            length_max: 6,
+            documents_max: Some(25),
+            tokens: 6_000,
+            shares: [0.1, 0.2, 0.1],
+        }
+    }
+}
+
+/// The largest number of entities, communities or key entities that may be asked for, and of paths between two.
+pub const LAYERS_ROWS_MAX: usize = 100;
+/// The largest number of tokens of a context.
+pub const LAYERS_TOKENS_MAX: usize = 1_000_000;
+/// Key entities of all communities together: each pair that follows each other is a search.
+const KEYS_MAX: usize = 64;
+/// Relations on a path that may be asked for.
+const LENGTH_MAX: usize = crate::domain::PATH_LENGTH_MAX;
+/// Passages of `trail` that the hierarchy is entered by at least.
+const PASSAGES_MIN: usize = 20;
+
+impl LayersOptions {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for the first value that is out of them.
+    pub fn check(&self) -> Result<()> {
+        let Self { entities, communities, keys, paths, length_max, tokens, .. } = *self;
+        for (option, value, max) in [
+            ("number of entities", entities, LAYERS_ROWS_MAX),
+            ("number of communities", communities, LAYERS_ROWS_MAX),
+            ("number of key entities", keys, LAYERS_ROWS_MAX),
+            ("number of paths", paths, LAYERS_ROWS_MAX),
+            ("length of a path", length_max, LENGTH_MAX),
+            ("number of tokens", tokens, LAYERS_TOKENS_MAX),
+        ] {
+            if !(1..=max).contains(&value) {
+                let reason = format!("give one from 1 to {max}");
+                return Err(Error::Option { option, value: value.to_string(), reason });
+            }
+        }
+        let is_share = |share: &f32| (0.0..=1.0).contains(share);
+        if !self.shares.iter().all(is_share) || self.shares.iter().sum::<f32>() > 1.0 {
+            let value = self.shares.map(|it| it.to_string()).join(", ");
+            let reason = "each lies between 0 and 1, and so does their sum".to_owned();
+            return Err(Error::Option { option: "division of the context", value, reason });
+        }
+        Ok(())
+    }
+}
+
+/// See the top of this file.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    /// Its options.
+    pub options: LayersOptions,
+    /// What finds the passages that the hierarchy is entered by.
+    pub trail: Trail,
+}
+
+impl Layers {
+    /// Returns what `options` ask for.
+    #[must_use]
+    pub fn of(options: &SearchOptions) -> Self {
+        Self { options: options.layers, trail: Trail::of(options) }
+    }
+
+    async fn found(&self, session: &Session, query: &Arc<Query>, count: usize) -> Result<Ranking> {
+        needs_whole(query, StrategyKind::Layers)?;
+        let scope = scope_of(&query.question.text);
+        // Where nothing is asked about, no passage is nearer to it than another.
+        let is_entered_by_passages = self.options.entry != LayersEntry::Entities && scope != QuestionScope::Collection;
+        let walked = if is_entered_by_passages {
+            Some(self.trail.retrieve(session, query, count.max(PASSAGES_MIN)).await?)
+        } else {
+            None
+        };
+        session.enter("reading the levels of the hierarchy");
+        let (options, own) = (self.options, Arc::clone(query));
+        on_cpu(query, move |query| Levels::read(query, options, scope, walked)?.ranking(&own, count)).await
+    }
+}
+
+impl Retriever for Layers {
+    fn name(&self) -> &'static str {
+        StrategyKind::Layers.name()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { follow: Follow::Names, ..Needs::default() }
+    }
+
+    fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
+        Box::pin(self.found(session, query, count))
+    }
+}
+
+/// What the levels say of a question, by number.
+struct Levels<'a> {
+    query: &'a Query,
+    hierarchy: Hierarchy<'a>,
+    options: LayersOptions,
+    scope: QuestionScope,
+    nearness: Nearness<'a>,
+    walked: Option<Ranking>,
+    /// What the hierarchy was entered by, the nearest first, each with its score.
+    entered: Vec<(Chosen, f32)>,
+    communities: Vec<communities::Counted>,
+    bridges: Vec<Bridge>,
+    relations: Vec<([EntityOrdinal; 2], RelationOrdinal)>,
+}
+
+impl<'a> Levels<'a> {
+    fn read(query: &'a Query, options: LayersOptions, scope: QuestionScope, walked: Option<Ranking>) -> Result<Self> {
+        let hierarchy = query.reader.hierarchy().ok_or(Error::NoTopics)?;
+        let nearness = Nearness::of(query, hierarchy)?;
+        let entered = match scope {
+            QuestionScope::Collection => Vec::new(),
+            QuestionScope::Fact | QuestionScope::Subject => {
+                let found = walked.as_ref().map(|walked| walked.ranked.as_slice());
+                nearness.entered(options.entry, found, options.entities)
+            }
+        };
+        let mut levels = Self {
+            communities: Vec::new(),
+            bridges: Vec::new(),
+            relations: Vec::new(),
+            query,
+            hierarchy,
+            options,
+            scope,
+            nearness,
+            walked,
+            entered,
+        };
+        if options.mode != LayersMode::Local {
+            levels.communities = communities_of(&levels.nearness, hierarchy, &levels.entered, &options);
+        }
+        if options.mode.has(LayersMode::Bridge) {
+            levels.join_keys();
+        }
+        Ok(levels)
+    }
+
+    /// Looks for what joins each key entity with the next, and for the relations among all that is on the way.
+    fn join_keys(&mut self) {
+        let keys = self.keys();
+        let (graph, hierarchy, query) = (self.query.reader.graph(), self.hierarchy, self.query);
+        let documents_max = self.options.documents_max.unwrap_or(u32::MAX);
+        let passes = |entity: EntityOrdinal| graph.entity_documents[entity] <= documents_max || keys.contains(&entity);
+        let admits = |ends: [EntityOrdinal; 2], relation: RelationOrdinal| {
+            let sentence = hierarchy.relation_sentence[relation];
+            // Which document says so without a sentence is not known.
+            let is_shown = match sentence.0 {
+                NONE => query.allowed.is_none(),
+                _ => query.is_allowed(graph.sentence_passage[sentence]),
+            };
+            is_shown && ends.into_iter().all(passes)
+        };
+        let network = RelationNetwork::of(&hierarchy, admits);
+        let limits = PathLimits { paths: self.options.paths, length_max: self.options.length_max };
+        let bridges = network.bridges(&keys, limits);
+        let on_them: BTreeSet<EntityOrdinal> =
+            bridges.iter().flat_map(|bridge| &bridge.paths).flatten().copied().collect();
+        let mut relations = network.among(&on_them);
+        let score = |relation: RelationOrdinal| {
+            let sentence = hierarchy.relation_sentence[relation];
+            let said = if sentence.0 == NONE { 0.0 } else { self.nearness.sentence(sentence) };
+            (said, hierarchy.relation_weight[relation])
+        };
+        relations.sort_by(|a, b| {
+            let (one, other) = (score(a.1), score(b.1));
+            other.0.total_cmp(&one.0).then(other.1.total_cmp(&one.1)).then(a.1.cmp(&b.1))
+        });
+        (self.bridges, self.relations) = (bridges, relations);
+    }
+
+    /// Returns the key entities in the order of their communities, none twice.
+    fn keys(&self) -> Vec<EntityOrdinal> {
+        let mut keys: Vec<EntityOrdinal> = Vec::new();
+        for key in self.communities.iter().flat_map(|community| &community.keys) {
+            if keys.len() < KEYS_MAX && !keys.contains(key) {
+                keys.push(*key);
+            }
+        }
+        keys
+    }
+
+    /// Returns the passages, with what the levels say as far as the context has room for it.
+    fn ranking(mut self, own: &Arc<Query>, count: usize) -> Result<Ranking> {
+        let ranked = behind(&self, count)?;
+        let layers = Context::of(&self, &ranked)?;
+        let (paths, mut ledger) = if let Some(walked) = self.walked.take() {
+            (walked.paths, walked.ledger)
+        } else {
+            let entry = self.query.entry(&ranked, "entity");
+            (FxHashMap::default(), Ledger { entry, ..self.query.new_ledger() })
+        };
+        let kept: BTreeSet<PassageOrdinal> = ranked.iter().map(|it| it.0).collect();
+        ledger.notes.extend(said(&layers));
+        ledger.layers = Some(Box::new(layers));
+        let paths = paths.into_iter().filter(|(passage, _)| kept.contains(passage)).collect();
+        Ok(Ranking { query: Arc::clone(own), ranked, paths, ledger })
+    }
+}
+
+/// Says what there was no room for, and which key entities nothing joins.
+fn said(found: &LayersFound) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cut: Vec<String> = found
+        .context
+        .iter()
+        .filter(|share| share.cut > 0)
+        .map(|share| format!("{} of {} {}", share.cut, share.cut + share.rows, share.level))
+        .collect();
+    if !cut.is_empty() {
+        notes.push(format!("the context has no room for {}", cut.join(", ")));
+    }
+    let apart = found.bridges.iter().filter(|bridge| bridge.paths.is_empty()).count();
+    if apart > 0 {
+        notes.push(format!("{apart} of {} pairs of key entities are not joined", found.bridges.len()));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_out_of_their_bounds_are_refused() {
+        let options = LayersOptions::default();
+        options.check().unwrap();
+        for refused in [
+            LayersOptions { entities: 0, ..options },
+            LayersOptions { communities: LAYERS_ROWS_MAX + 1, ..options },
+            LayersOptions { length_max: LENGTH_MAX + 1, ..options },
+            LayersOptions { tokens: 0, ..options },
+            LayersOptions { shares: [0.5, 0.4, 0.2], ..options },
+            LayersOptions { shares: [-0.1, 0.0, 0.0], ..options },
+            LayersOptions { shares: [f32::NAN, 0.0, 0.0], ..options },
+        ] {
+            assert!(matches!(refused.check(), Err(Error::Option { .. })), "{refused:?}");
+        }
+    }
+}

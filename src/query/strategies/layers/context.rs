@@ -1,0 +1,175 @@
+//! What the levels say, as much as the budget of the context has room for: whole rows, the most telling first.
+
+use std::collections::BTreeSet;
+
+use super::Levels;
+use super::communities::{Chosen, Counted};
+use crate::domain::{
+    Citation, ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersFound,
+    LayersMode, QuestionScope,
+};
+use crate::error::Result;
+use crate::graph::bridges::Bridge;
+use crate::graph::hierarchy::NONE;
+use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal, RelationOrdinal, SentenceOrdinal};
+use crate::query::session::query::Query;
+use crate::query::strategies::trail::shown_name;
+use crate::query::topics::quoted;
+use crate::text::english;
+
+/// A context on its way.
+pub(super) struct Context<'a> {
+    levels: &'a Levels<'a>,
+    /// Sentences that stand in it already.
+    told: BTreeSet<SentenceOrdinal>,
+    /// Tokens that the levels so far have left of what they may take.
+    left: usize,
+    shares: Vec<ContextShare>,
+}
+
+impl<'a> Context<'a> {
+    /// Returns what the levels say. `ranked` are the passages behind it, which take what is left.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub(super) fn of(levels: &'a Levels<'a>, ranked: &[(PassageOrdinal, f32)]) -> Result<LayersFound> {
+        let mut context = Self { levels, told: BTreeSet::new(), left: 0, shares: Vec::new() };
+        let mode = levels.options.mode;
+        #[expect(clippy::cast_sign_loss, reason = "no share is negative")]
+        let [local, global, bridge] =
+            levels.options.shares.map(|share| (share * levels.options.tokens as f32) as usize);
+        let mut found =
+            LayersFound { mode, entry: levels.options.entry, scope: levels.scope, ..LayersFound::default() };
+        if mode.has(LayersMode::Local) {
+            let entered: Vec<(Chosen, f32)> = levels.entered.clone();
+            found.entities = context.rows(ContextLevel::Local, local, &entered, Self::entity)?;
+        }
+        if mode.has(LayersMode::Global) {
+            found.communities = context.rows(ContextLevel::Global, global, &levels.communities, Self::community)?;
+        }
+        if mode.has(LayersMode::Bridge) {
+            let query = levels.query;
+            found.bridges = levels.bridges.iter().map(|it| joined(query, it)).collect();
+            found.relations = context.rows(ContextLevel::Bridge, bridge, &levels.relations, Self::relation)?;
+        }
+        let taken: usize = context.shares.iter().map(|share| share.tokens as usize).sum();
+        let rest = levels.options.tokens.saturating_sub(taken);
+        context.left = 0;
+        context.rows(ContextLevel::Passages, rest, ranked, Self::passage)?;
+        found.context = context.shares;
+        Ok(found)
+    }
+
+    /// Returns the rows of a level, as many whole ones, from the first on, as fit in `tokens` and in what the levels
+    /// before have left.
+    fn rows<I, T>(
+        &mut self,
+        level: ContextLevel,
+        tokens: usize,
+        items: &[I],
+        row: impl Fn(&mut Self, &I) -> Result<Option<(T, usize)>>,
+    ) -> Result<Vec<T>> {
+        let tokens_max = tokens + self.left;
+        let (mut rows, mut taken, mut cut) = (Vec::new(), 0, 0);
+        for (place, item) in items.iter().enumerate() {
+            let told = self.told.clone();
+            let Some((made, size)) = row(self, item)? else { continue };
+            if taken + size > tokens_max {
+                self.told = told;
+                cut = items.len() - place;
+                break;
+            }
+            taken += size;
+            rows.push(made);
+        }
+        self.left = tokens_max - taken;
+        let [tokens_max, tokens, rows_count, cut] = [tokens_max, taken, rows.len(), cut].map(|it| it as u32);
+        self.shares.push(ContextShare { level, tokens_max, tokens, rows: rows_count, cut });
+        Ok(rows)
+    }
+
+    /// Quotes a sentence with how near it is to the question, unless it stands in the context already or may not be
+    /// shown.
+    fn quote(&mut self, sentence: SentenceOrdinal) -> Result<Option<Citation>> {
+        if !self.levels.nearness.is_shown(sentence) || !self.told.insert(sentence) {
+            return Ok(None);
+        }
+        let nearness = self.levels.nearness.sentence(sentence);
+        // Where nothing is asked about, no sentence is nearer to it than another.
+        let score = if self.levels.scope == QuestionScope::Collection { 1.0 } else { nearness };
+        let quoted = quoted(self.levels.query.reader.as_ref(), sentence)?;
+        Ok(quoted.map(|citation| Citation { score, ..citation }))
+    }
+
+    fn entity(&mut self, (chosen, score): &(Chosen, f32)) -> Result<Option<(FoundEntity, usize)>> {
+        let (query, hierarchy) = (self.levels.query, &self.levels.hierarchy);
+        let (name, layer) = match chosen {
+            Chosen::Entity(entity) => (shown_name(query, *entity), 0),
+            Chosen::Summary(summary) => {
+                (hierarchy.summary_name(*summary).to_owned(), hierarchy.summary_layer[*summary])
+            }
+        };
+        let nearest = self.levels.nearness.nearest(*chosen);
+        let sentence = nearest.map(|it| self.quote(it)).transpose()?.flatten();
+        let size = count([name.as_str()], sentence.iter());
+        Ok(Some((FoundEntity { name, layer, score: *score, sentence }, size)))
+    }
+
+    fn community(&mut self, counted: &Counted) -> Result<Option<(FoundCommunity, usize)>> {
+        let (query, hierarchy) = (self.levels.query, self.levels.hierarchy);
+        let community = counted.community;
+        let nearest = counted.keys.iter().filter_map(|key| self.levels.nearness.nearest(Chosen::Entity(*key)));
+        let is_entered = self.levels.scope != QuestionScope::Collection;
+        let sentences = hierarchy.findings(community).iter().copied().chain(nearest.filter(|_| is_entered));
+        let sentences: Vec<SentenceOrdinal> = sentences.collect();
+        let findings = sentences.into_iter().map(|it| self.quote(it));
+        let findings: Vec<Citation> = findings.filter_map(Result::transpose).collect::<Result<_>>()?;
+        let title = hierarchy.title(community).to_owned();
+        let size = count([title.as_str()], findings.iter());
+        let found = FoundCommunity {
+            level: hierarchy.community_level[community],
+            hits: counted.hits,
+            rating: hierarchy.rating(community),
+            keys: counted.keys.iter().map(|it| shown_name(query, *it)).collect(),
+            title,
+            findings,
+        };
+        Ok(Some((found, size)))
+    }
+
+    /// Returns a relation with its sentence; none where that is in the context already, or nothing says it.
+    fn relation(
+        &mut self,
+        (ends, relation): &([EntityOrdinal; 2], RelationOrdinal),
+    ) -> Result<Option<(FoundRelation, usize)>> {
+        let (query, hierarchy) = (self.levels.query, self.levels.hierarchy);
+        let sentence = hierarchy.relation_sentence[*relation];
+        if sentence.0 == NONE {
+            return Ok(None);
+        }
+        let Some(sentence) = self.quote(sentence)? else { return Ok(None) };
+        let [from, to] = ends.map(|end| shown_name(query, end));
+        let size = count([from.as_str(), to.as_str()], [&sentence].into_iter());
+        let weight = hierarchy.relation_weight[*relation];
+        Ok(Some((FoundRelation { from, to, weight, sentence: Some(sentence) }, size)))
+    }
+
+    fn passage(&mut self, (passage, _): &(PassageOrdinal, f32)) -> Result<Option<((), usize)>> {
+        let query = self.levels.query;
+        let text = query.reader.passage(*passage)?.text;
+        Ok(Some(((), english().count(&query.shown_name(*passage)?) + english().count(&text))))
+    }
+}
+
+fn joined(query: &Query, bridge: &Bridge) -> FoundBridge {
+    let [from, to] = bridge.ends.map(|end| shown_name(query, end));
+    let path = |path: &Vec<EntityOrdinal>| path.iter().map(|it| shown_name(query, *it)).collect();
+    FoundBridge { from, to, paths: bridge.paths.iter().map(path).collect() }
+}
+
+/// Returns the tokens of a row, as the embedder in the program counts them.
+fn count<'t>(names: impl IntoIterator<Item = &'t str>, quoted: impl Iterator<Item = &'t Citation>) -> usize {
+    let texts = names.into_iter().chain(quoted.map(|it| it.quote.as_str()));
+    texts.map(|text| english().count(text)).sum()
+}

@@ -1,0 +1,79 @@
+//! The passages behind what the levels say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Levels;
+use super::communities::Chosen;
+use crate::domain::{LayersMode, QuestionScope};
+use crate::error::Result;
+use crate::graph::hierarchy::NONE;
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
+use crate::graph::top;
+use crate::query::retrievers::flat::hybrid_scores;
+
+/// What it counts for a passage that it has a sentence of a level, beside its own score by `hybrid`.
+const LEVEL_WORTH: f32 = 0.5;
+
+/// Returns the passages that stand behind the levels, best first: those that `trail` found in its order, or else those
+/// with the sentences of the levels, each by its own score and by how near these sentences are. Where nothing is asked
+/// about, they are those of the findings of communities.
+pub(super) fn behind(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOrdinal, f32)>> {
+    if let Some(walked) = &levels.walked {
+        let mut ranked = walked.ranked.clone();
+        ranked.truncate(count);
+        return Ok(ranked);
+    }
+    let found = if levels.scope == QuestionScope::Collection { by_findings(levels, count) } else { Vec::new() };
+    if found.is_empty() { by_levels(levels, count) } else { Ok(found) }
+}
+
+/// Returns the passages of the first findings of all communities, then those of the second ones, and so on.
+fn by_findings(levels: &Levels<'_>, count: usize) -> Vec<(PassageOrdinal, f32)> {
+    let graph = levels.query.reader.graph();
+    let findings: Vec<&[SentenceOrdinal]> =
+        levels.communities.iter().map(|it| levels.hierarchy.findings(it.community)).collect();
+    let most = findings.iter().map(|it| it.len()).max().unwrap_or(0);
+    let in_turn = (0..most).flat_map(|place| findings.iter().filter_map(move |findings| findings.get(place)));
+    let mut seen = BTreeSet::new();
+    let shown = in_turn.filter(|sentence| levels.nearness.is_shown(**sentence));
+    let passages = shown.map(|sentence| graph.sentence_passage[*sentence]).filter(|passage| seen.insert(*passage));
+    passages.zip(1_u16..).take(count).map(|(passage, rank)| (passage, 1.0 / f32::from(rank))).collect()
+}
+
+/// Returns the passages by their own scores and by the sentences of the levels in them.
+fn by_levels(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOrdinal, f32)>> {
+    let query = levels.query;
+    let mut said: BTreeMap<PassageOrdinal, f32> = BTreeMap::new();
+    let graph = query.reader.graph();
+    for sentence in sentences(levels) {
+        let best = said.entry(graph.sentence_passage[sentence]).or_default();
+        *best = best.max(levels.nearness.sentence(sentence));
+    }
+    let own = hybrid_scores(query)?;
+    let score = |passage: PassageOrdinal| {
+        own[passage.index()] + said.get(&passage).map_or(0.0, |said| LEVEL_WORTH * (1.0 + said))
+    };
+    let scored = graph.passages().filter(|it| query.is_allowed(*it)).map(|passage| (passage, score(passage)));
+    Ok(top::best(scored, count))
+}
+
+/// Returns the sentences that the levels have that may be shown.
+fn sentences(levels: &Levels<'_>) -> Vec<SentenceOrdinal> {
+    let (hierarchy, nearness) = (&levels.hierarchy, &levels.nearness);
+    let mut all: Vec<SentenceOrdinal> = Vec::new();
+    if levels.options.mode.has(LayersMode::Local) {
+        for (chosen, _) in &levels.entered {
+            match chosen {
+                Chosen::Entity(entity) => all.extend(nearness.told(*entity).map(|it| it.1)),
+                Chosen::Summary(summary) => all.extend(nearness.summary_sentences(*summary)),
+            }
+        }
+    }
+    if levels.options.mode.has(LayersMode::Global) {
+        all.extend(levels.communities.iter().flat_map(|it| hierarchy.findings(it.community)));
+    }
+    let related = levels.relations.iter().map(|it| hierarchy.relation_sentence[it.1]);
+    all.extend(related.filter(|sentence| sentence.0 != NONE));
+    all.retain(|sentence| nearness.is_shown(*sentence));
+    all
+}

@@ -1,0 +1,204 @@
+//! `level`: `LevelRAG`. On the high level, a decomposer names the smaller questions that can be asked now, each is
+//! looked up and noted in a sentence or two, and a supplement asks for what is still missing, until what was noted is
+//! enough. On the low level, searchers look a question up side by side, each by queries of its own: a sparse one by a
+//! tree of keywords, a dense one by the question's vector. Where what they found does not answer, they refine: the
+//! sparse one lets the model rewrite its keywords, and then extend, emphasize and filter its tree; the dense one lets
+//! it imagine a passage and compares that.
+//!
+//! Where ours differs from the paper or its code:
+//!
+//! - A note verifies a look-up: where the passages say nothing of the question, there is none, and the searchers
+//!   refine. (The paper verifies each search by a call of its own.) A note that its passages do not bear out is
+//!   refused.
+//! - Keywords are made by rule at first, and by the model after that failed.
+//! - The tree is changed as a tree. (The code changes a string, and its operators are never read as such.) One call
+//!   gives a keyword for each of the three changes; `beam` trees are followed, `depth` times.
+//! - Everything that was found stays. (The code returns what the last query found.)
+//! - Verification and supplement are one call. (So they are in the code.)
+//! - Four rounds, and an end where no question is new. (The code: 100.)
+//! - The whole question's passages are always found too, and put together with those of its parts.
+//! - There is no searcher of the web: an answer comes from the collection.
+//!
+//! Without a model it is `trail`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::gathering::Gathering;
+use super::pipeline::Pipeline;
+use super::{Finding, Found, Strategy};
+use crate::domain::{AnsweredBy, Hit, PassageId, PlanEnd, PlanNote, SubQuestionTrace, Verdict};
+use crate::error::Result;
+use crate::query::options::{Preset, SearchOptions, StrategyKind};
+use crate::query::pieces::fuse::RankedList;
+use crate::query::pieces::low_level::{Looked, LowLevel};
+use crate::query::pieces::relevance::by_verdicts;
+use crate::query::session::Session;
+use crate::skill::{AnsweredStep, DecomposeSkill, DecomposeTask, Digest, SubQuestion, SupplementSkill, SupplementTask};
+use crate::text::tokens;
+
+/// Rounds, unless options say otherwise.
+const ROUNDS: u32 = 4;
+/// Smaller questions that are looked up in all.
+const QUESTIONS_MAX: usize = 8;
+/// Smaller questions that are looked up at one time.
+const AT_ONCE: usize = 4;
+/// Passages of a smaller question that a ledger names.
+const PASSAGES_SHOWN: usize = 5;
+/// Rounds in a row without a new note that end a search.
+const STALE_MAX: u32 = 2;
+
+/// See the top of this file.
+#[derive(Clone)]
+pub struct Level {
+    /// Rounds at most.
+    pub rounds: u32,
+    /// How often the searchers refine for one question, at most.
+    pub depth: u32,
+    /// Trees of keywords that the sparse searcher follows at one time.
+    pub beam: usize,
+    /// How the lists of smaller questions are put together with that of the whole question.
+    pub preset: Preset,
+    /// What finds passages for the whole question.
+    pub whole: Arc<dyn Strategy>,
+}
+
+impl Level {
+    /// Returns what `options` ask for: the whole question by `trail`, two refinements, three trees at one time; with
+    /// the settings of the paper, the whole question by `hybrid`, three refinements and all trees.
+    #[must_use]
+    pub fn of(options: &SearchOptions) -> Self {
+        let (kind, depth, beam) = match options.preset {
+            Preset::Paper => (StrategyKind::Hybrid, 3, usize::MAX),
+            Preset::Measured => (StrategyKind::Trail, 2, 3),
+        };
+        let own = SearchOptions { strategy: kind, n_hop: None, ..options.clone() };
+        Self {
+            rounds: options.n_hop.unwrap_or(ROUNDS),
+            depth,
+            beam,
+            preset: options.preset,
+            whole: Arc::new(Pipeline::of(&own)),
+        }
+    }
+
+    async fn found(&self, session: &Session) -> Result<Found> {
+        let (gathered, is_promising) = Gathering::begin(self.whole.as_ref(), session).await?;
+        let mut work = Work { level: self, session, gathered, steps: Vec::new() };
+        if is_promising && session.has_model() {
+            work.gathered.plan.end = work.levelled().await?;
+        }
+        Ok(work.gathered.ended(session, self.preset))
+    }
+}
+
+impl Strategy for Level {
+    fn name(&self) -> &str {
+        StrategyKind::Level.name()
+    }
+
+    fn find<'a>(&'a self, session: &'a Session) -> Finding<'a> {
+        Box::pin(self.found(session))
+    }
+}
+
+/// A question on its way.
+struct Work<'a> {
+    level: &'a Level,
+    session: &'a Session,
+    gathered: Gathering,
+    steps: Vec<AnsweredStep>,
+}
+
+impl Work<'_> {
+    async fn levelled(&mut self) -> Result<PlanEnd> {
+        let mut asked: BTreeSet<Vec<String>> = BTreeSet::new();
+        let mut stale = 0;
+        let mut next = if self.level.rounds == 0 { Vec::new() } else { self.roots().await? };
+        for round in 0..self.level.rounds {
+            next.retain(|question| asked.insert(tokens(question)));
+            next.truncate(QUESTIONS_MAX.saturating_sub(self.steps.len()));
+            if next.is_empty() {
+                return Ok(PlanEnd::NoNewQuestion);
+            }
+            self.gathered.plan.rounds = round + 1;
+            let noted = self.looked_up(std::mem::take(&mut next), round).await?;
+            stale = if noted == 0 { stale + 1 } else { 0 };
+            if stale == STALE_MAX {
+                return Ok(PlanEnd::NothingFound);
+            }
+            if round + 1 == self.level.rounds {
+                break;
+            }
+            next = match self.supplement(round).await? {
+                Some(questions) if questions.is_empty() => return Ok(PlanEnd::Sufficient),
+                Some(questions) => questions,
+                None => return Ok(PlanEnd::NoModel),
+            };
+            self.gathered.plan.missing.extend(next.iter().cloned());
+        }
+        Ok(PlanEnd::Rounds)
+    }
+
+    /// Returns the smaller questions that depend on no other; the question where there are none.
+    async fn roots(&self) -> Result<Vec<String>> {
+        let session = self.session;
+        session.enter("taking the question apart");
+        let task = DecomposeTask { question: session.question().to_owned() };
+        let parts = session.perform::<DecomposeSkill>(&task).await?.unwrap_or_default();
+        let roots: Vec<String> =
+            parts.into_iter().filter(|part| part.needs.is_empty()).map(|SubQuestion { text, .. }| text).collect();
+        Ok(if roots.is_empty() { vec![task.question] } else { roots })
+    }
+
+    async fn supplement(&self, round: u32) -> Result<Option<Vec<String>>> {
+        self.session.enter("waiting for the language model to say what is missing");
+        let question = self.session.question().to_owned();
+        let task = SupplementTask { question, round: round + 1, steps: self.steps.clone() };
+        self.session.perform::<SupplementSkill>(&task).await
+    }
+
+    /// Looks up smaller questions side by side, and returns how many of them could be noted.
+    async fn looked_up(&mut self, questions: Vec<String>, round: u32) -> Result<usize> {
+        let session = self.session;
+        session.enter("looking up smaller questions");
+        let Level { depth, beam, .. } = *self.level;
+        let first = self.steps.len() as u32;
+        let tasks = (first..).zip(questions).map(|(number, text)| LowLevel { number, text, depth, beam }).collect();
+        let looked = |session: Session, low: LowLevel| async move { low.looked_up(&session).await };
+        let found = session.each(tasks, session.at_once(AT_ONCE), looked).await?;
+        Ok(found.into_iter().map(|looked| self.take(looked, round + 1)).filter(|is_noted| *is_noted).count())
+    }
+
+    /// Takes what came of a smaller question, and returns whether it was noted.
+    fn take(&mut self, looked: Looked, round: u32) -> bool {
+        let Looked { question, asked, hits, digest, problems } = looked;
+        let ledger = &mut self.gathered.whole.ledger;
+        ledger.asked.extend(asked.iter().cloned());
+        ledger.notes.extend(problems);
+        self.gathered.parts.push(SubQuestionTrace {
+            text: question.clone(),
+            asked,
+            answers: Vec::new(),
+            found: hits.iter().map(|hit| hit.passage).take(PASSAGES_SHOWN).collect(),
+        });
+        let by_model = digest.as_ref().is_some_and(|(by, _)| *by == AnsweredBy::Model);
+        let is_noted = digest.is_some();
+        let mut cited: Vec<PassageId> = Vec::new();
+        let mut answer = None;
+        if let Some((by, Digest { text, passages })) = digest {
+            answer = Some(text.clone());
+            cited.clone_from(&passages);
+            self.gathered.plan.notes.push(PlanNote { about: question.clone(), text, by, passages, round });
+        }
+        self.steps.push(AnsweredStep { question: question.clone(), answer });
+        let verdict = |hit: &Hit| if cited.contains(&hit.passage) { Verdict::Necessary } else { Verdict::Irrelevant };
+        let verdicts: Vec<Verdict> = hits.iter().map(verdict).collect();
+        let hits = if by_model { by_verdicts(hits, &verdicts).hits } else { hits };
+        if by_model {
+            self.gathered.plan.relevant.extend(cited);
+        }
+        self.gathered.lists.push(RankedList { form: 0, is_guessed: !by_model, question, hits });
+        is_noted
+    }
+}

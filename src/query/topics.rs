@@ -1,0 +1,150 @@
+//! What a collection is about: its communities, with titles and sentences of their own.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::answer::hits::unasked;
+use crate::domain::{Citation, FoundByModel, SummaryLayer, Topic, TopicOptions, Topics, WrittenFinding, WrittenTopic};
+use crate::error::{Error, Result};
+use crate::graph::descriptions::Descriptions;
+use crate::graph::hierarchy::Hierarchy;
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::store::{GraphReader, sentence};
+use crate::text::folded_names;
+
+/// Entities of a topic at least: fewer are no topic.
+pub(super) const ENTITIES_MIN: usize = 3;
+/// Words of a name that is looked for in what topics are to be about.
+const NAME_WORDS_MAX: usize = 12;
+
+/// Returns the topics of an index, the largest first, those that are part of another behind it: its communities of at
+/// least three entities, with what was found of each when the index was made.
+///
+/// # Errors
+///
+/// [`Error::NoTopics`] if an earlier release made the index; whatever the store fails with.
+///
+/// # Complexity
+///
+/// A read of a passage for each sentence.
+pub fn topics(reader: &dyn GraphReader, options: &TopicOptions) -> Result<Topics> {
+    let hierarchy = reader.hierarchy().ok_or(Error::NoTopics)?;
+    let mut parts: Vec<Vec<CommunityOrdinal>> = vec![Vec::new(); hierarchy.communities().len()];
+    let mut on_top = Vec::new();
+    for community in hierarchy.communities().filter(|it| hierarchy.members(*it).len() >= ENTITIES_MIN) {
+        hierarchy.parent(community).map_or(&mut on_top, |parent| &mut parts[parent.index()]).push(community);
+    }
+    let wanted = options.about.as_deref().map(|about| of_names_in(about, reader, hierarchy));
+    let mut listing = Listing { reader, hierarchy, parts, wanted, topics: Vec::new() };
+    listing.add(&on_top, None)?;
+    let entities: BTreeSet<EntityOrdinal> = hierarchy.relations().flat_map(|it| it.0).collect();
+    Ok(Topics {
+        version: reader.version(),
+        entities: entities.len() as u64,
+        relations: hierarchy.relation_entity.len() as u64,
+        by_model: reader.descriptions().map(|it| by_model(&it)).filter(|it| *it != FoundByModel::default()),
+        layers: layers(&hierarchy),
+        topics: listing.topics,
+    })
+}
+
+fn by_model(descriptions: &Descriptions<'_>) -> FoundByModel {
+    let entities = descriptions.entity_origin.ordinals().filter(|it| descriptions.entity_origin(*it).has_model());
+    let relations = descriptions.relation_origin.ordinals().filter(|it| descriptions.relation_origin(*it).has_model());
+    FoundByModel { entities: entities.count() as u64, relations: relations.count() as u64 }
+}
+
+fn layers(hierarchy: &Hierarchy<'_>) -> Vec<SummaryLayer> {
+    let mut layers: Vec<SummaryLayer> = Vec::new();
+    let first = hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == 1);
+    let rows = first.flat_map(|it| hierarchy.summary_members.of(it));
+    let mut below = rows.map(|row| hierarchy.summary_member[row]).collect::<BTreeSet<u32>>().len();
+    for same in hierarchy.summary_layer.chunk_by(PartialEq::eq) {
+        let layer = same[0];
+        layers.push(SummaryLayer { layer, summaries: same.len() as u64, sparsity: hierarchy.sparsity(layer, below) });
+        below = same.len();
+    }
+    layers
+}
+
+/// Returns the communities that an entity named in a text belongs to.
+fn of_names_in(text: &str, reader: &dyn GraphReader, hierarchy: Hierarchy<'_>) -> BTreeSet<CommunityOrdinal> {
+    let (graph, names) = (reader.graph(), folded_names(text, NAME_WORDS_MAX));
+    let entities = names.iter().flat_map(|name| graph.entities(name));
+    let things = |entity| reader.resolution().map_or_else(|| vec![entity], |resolution| resolution.referents(entity));
+    let entities: BTreeSet<EntityOrdinal> = entities.flat_map(things).collect();
+    let has_one = |it: &CommunityOrdinal| hierarchy.members(*it).iter().any(|member| entities.contains(member));
+    hierarchy.communities().filter(has_one).collect()
+}
+
+/// Topics on their way into a list.
+struct Listing<'a> {
+    reader: &'a dyn GraphReader,
+    hierarchy: Hierarchy<'a>,
+    /// The communities within each, without those that are too small.
+    parts: Vec<Vec<CommunityOrdinal>>,
+    /// Those that are wanted; none where all are.
+    wanted: Option<BTreeSet<CommunityOrdinal>>,
+    topics: Vec<Topic>,
+}
+
+impl Listing<'_> {
+    /// Adds communities, and behind each those within it: the largest first.
+    fn add(&mut self, communities: &[CommunityOrdinal], parent: Option<u32>) -> Result<()> {
+        let is_wanted = |it: &&CommunityOrdinal| self.wanted.as_ref().is_none_or(|wanted| wanted.contains(it));
+        let mut sized: Vec<CommunityOrdinal> = communities.iter().filter(is_wanted).copied().collect();
+        sized.sort_by_key(|it| (Reverse(self.hierarchy.community_passages[*it]), *it));
+        for community in sized {
+            let place = self.topics.len() as u32;
+            let topic = self.topic(community, parent)?;
+            self.topics.push(topic);
+            let parts = std::mem::take(&mut self.parts[community.index()]);
+            self.add(&parts, Some(place))?;
+        }
+        Ok(())
+    }
+
+    fn topic(&self, community: CommunityOrdinal, parent: Option<u32>) -> Result<Topic> {
+        let hierarchy = &self.hierarchy;
+        let findings = hierarchy.findings(community).iter().filter_map(|it| quoted(self.reader, *it).transpose());
+        Ok(Topic {
+            level: hierarchy.community_level[community],
+            parent,
+            title: hierarchy.title(community).to_owned(),
+            rating: hierarchy.rating(community),
+            entities: hierarchy.members(community).len() as u64,
+            passages: u64::from(hierarchy.community_passages[community]),
+            findings: findings.collect::<Result<_>>()?,
+            report: self.report(community)?,
+        })
+    }
+
+    /// Returns what a model says of a community, if it wrote a report.
+    fn report(&self, community: CommunityOrdinal) -> Result<Option<WrittenTopic>> {
+        let Some(descriptions) = self.reader.descriptions() else { return Ok(None) };
+        let Some(report) = descriptions.report(community) else { return Ok(None) };
+        let finding = |(text, sentences): (&str, &[SentenceOrdinal])| {
+            let citations = sentences.iter().filter_map(|it| quoted(self.reader, *it).transpose());
+            Ok(WrittenFinding { text: text.to_owned(), citations: citations.collect::<Result<_>>()? })
+        };
+        Ok(Some(WrittenTopic {
+            title: report.title.to_owned(),
+            summary: report.summary.to_owned(),
+            rating: descriptions.rating(report),
+            findings: descriptions.findings(report).map(finding).collect::<Result<_>>()?,
+        }))
+    }
+}
+
+/// Returns a sentence as it is quoted.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn quoted(reader: &dyn GraphReader, of: SentenceOrdinal) -> Result<Option<Citation>> {
+    let (text, span) = sentence(reader, of)?;
+    let Some(span) = span else { return Ok(None) };
+    let graph = reader.graph();
+    let document = reader.document(graph.passage_document[graph.sentence_passage[of]])?;
+    Ok(Some(unasked(text, document).citation(span, 1.0)))
+}

@@ -1,0 +1,175 @@
+//! `digest`: what passages say about one thing, as a short note with the passages that say it: `DualRAG`'s knowledge
+//! summarizer, and what `LevelRAG` notes of a smaller question. A note that they do not bear out is refused, so that
+//! nothing comes from a model's memory. Its rule twin quotes the sentence that is nearest to what the note is about.
+
+use serde::Deserialize;
+
+use super::answer::{best_sentence, is_supported, place};
+use super::lenient;
+use super::model::Skill;
+use super::pick::FoundPassage;
+use crate::domain::PassageId;
+use crate::llm::prompt::{self, DIGEST};
+use crate::llm::{Message, Purpose};
+use crate::text::{one_line, tokens};
+
+/// Passages that a note is made of at most.
+pub const DIGESTED_MAX: usize = 10;
+/// Characters of a note at most.
+const NOTE_CHARS_MAX: usize = 1_000;
+
+/// Passages, and what a note on them is to be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestTask {
+    /// The question that has to be answered in the end.
+    pub question: String,
+    /// Which note it is, from 0.
+    pub number: u32,
+    /// What it is about: a smaller question, or an entity with what is asked of it.
+    pub about: String,
+    /// The passages, best first.
+    pub passages: Vec<FoundPassage>,
+}
+
+/// A reply as the schema has it.
+#[derive(Debug, Deserialize)]
+pub struct DigestReply {
+    #[serde(deserialize_with = "lenient::text")]
+    note: String,
+    #[serde(default, deserialize_with = "lenient::numbers")]
+    passages: Vec<i64>,
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// What the passages say.
+    pub text: String,
+    /// Those that say it: at least one.
+    pub passages: Vec<PassageId>,
+}
+
+/// The skill. It gives a note, or none where the passages say nothing of use.
+#[derive(Debug, Clone, Copy)]
+pub struct DigestSkill;
+
+impl Skill for DigestSkill {
+    type Input = DigestTask;
+    type Reply = DigestReply;
+    type Output = Option<Digest>;
+
+    const NAME: &'static str = "digest";
+    const SCHEMA: &'static str = include_str!("../../schemas/llm/digest.schema.json");
+    const PURPOSE: Purpose = Purpose::Reason;
+    const OUTPUT_TOKENS_MAX: u32 = 512;
+
+    fn messages(task: &DigestTask) -> Vec<Message> {
+        let passages = task.passages.iter().zip(1..).map(|(passage, number)| passage.block(number));
+        let passages = passages.collect::<Vec<_>>().join("\n\n");
+        let [question, about] = [&task.question, &task.about].map(|it| one_line(it));
+        let mark = prompt::mark(&[&question, &about, &passages]);
+        let places = [
+            ("mark", mark.as_str()),
+            ("question", question.as_str()),
+            ("about", about.as_str()),
+            ("passages", passages.as_str()),
+        ];
+        prompt::messages(DIGEST, &places)
+    }
+
+    fn shown(task: &DigestTask) -> Vec<PassageId> {
+        task.passages.iter().map(|passage| passage.passage).collect()
+    }
+
+    fn step(task: &DigestTask) -> u32 {
+        task.number
+    }
+
+    fn check(task: &DigestTask, reply: DigestReply) -> Result<Option<Digest>, String> {
+        let text = one_line(&reply.note);
+        let is_none = text.trim_end_matches('.').eq_ignore_ascii_case("none");
+        if tokens(&text).is_empty() || is_none && reply.passages.is_empty() {
+            return Ok(None);
+        }
+        if text.chars().count() > NOTE_CHARS_MAX {
+            return Err(format!("the note has more than {NOTE_CHARS_MAX} characters"));
+        }
+        let count = task.passages.len();
+        let mut places: Vec<usize> = reply.passages.iter().filter_map(|number| place(*number, count)).collect();
+        places.sort_unstable();
+        places.dedup();
+        if places.is_empty() {
+            return Err(format!("the note names no passage that says it; there are 1 to {count}"));
+        }
+        let cited: Vec<&FoundPassage> = places.iter().filter_map(|place| task.passages.get(*place)).collect();
+        let texts: Vec<&str> = cited.iter().flat_map(|it| [it.name.as_str(), it.text.as_str()]).collect();
+        if !is_supported(&text, &format!("{} {}", task.question, task.about), &texts) {
+            return Err("the passages that the note names do not say what it says".to_owned());
+        }
+        Ok(Some(Digest { text, passages: cited.iter().map(|passage| passage.passage).collect() }))
+    }
+}
+
+/// Returns the sentence of the best passage that is nearest to what a note is to be about; none where there is no
+/// passage.
+#[must_use]
+pub fn digest_by_rule(task: &DigestTask) -> Option<Digest> {
+    let best = task.passages.first()?;
+    let text = best.text.get(best_sentence(&best.text, &task.about)?)?;
+    Some(Digest { text: one_line(text).chars().take(NOTE_CHARS_MAX).collect(), passages: vec![best.passage] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> DigestTask {
+        let passage = |name: &str, text: &str| FoundPassage {
+            passage: PassageId::of(&[name.as_bytes()]),
+            name: name.to_owned(),
+            text: text.to_owned(),
+            reached_by: None,
+        };
+        let passages =
+            vec![passage("Harl Mill", "It stands in Vell. It was built by Ada Lorne."), passage("Vell", "A town.")];
+        let about = "Who built\nHarl Mill?".to_owned();
+        DigestTask { question: "When was its builder born?".to_owned(), number: 3, about, passages }
+    }
+
+    fn checked(note: &str, passages: &[i64]) -> Result<Option<Digest>, String> {
+        DigestSkill::check(&task(), DigestReply { note: note.to_owned(), passages: passages.into() })
+    }
+
+    #[test]
+    fn a_note_is_of_passages_that_bear_it_out() {
+        let note = checked("Harl Mill was built\nby Ada Lorne.", &[1, 1, 7]).unwrap().unwrap();
+        assert_eq!((note.text.as_str(), note.passages.len()), ("Harl Mill was built by Ada Lorne.", 1));
+        for nothing in [("", &[][..]), ("None.", &[]), ("…", &[1])] {
+            assert_eq!(checked(nothing.0, nothing.1), Ok(None), "{nothing:?}");
+        }
+        for (note, passages) in [
+            ("Harl Mill was built by Tom Reed.", &[1][..]),
+            ("Harl Mill was built by Ada Lorne in 1802.", &[1]),
+            ("Harl Mill was built by Ada Lorne.", &[]),
+            ("Harl Mill was built by Ada Lorne.", &[9]),
+            ("It was built by Ada Lorne.", &[2]),
+        ] {
+            assert!(checked(note, passages).is_err(), "{note}");
+        }
+        assert!(checked(&"built by Ada Lorne ".repeat(60), &[1]).unwrap_err().contains("characters"));
+    }
+
+    #[test]
+    fn the_rule_quotes_what_is_nearest() {
+        assert_eq!(digest_by_rule(&task()).unwrap().text, "It was built by Ada Lorne.");
+        assert_eq!(digest_by_rule(&DigestTask { passages: Vec::new(), ..task() }), None);
+    }
+
+    #[test]
+    fn passages_are_fenced_and_numbered() {
+        let messages = DigestSkill::messages(&task());
+        let said = &messages[1].text;
+        assert!(said.contains("\nAbout: Who built Harl Mill?\n===") && said.contains("[2] Vell\nA town.\n==="));
+        assert_eq!((DigestSkill::step(&task()), DigestSkill::shown(&task()).len()), (3, 2));
+    }
+}

@@ -1,0 +1,125 @@
+//! `extract`: the entities of a passage and the relations between them, in one call (`HiRAG`, section on `HiIndex`),
+//! and `propose`: which types of entities there are (`types`).
+//!
+//! What does not stand in the passage is left out and counted: a model that makes things up adds nothing to an index.
+
+mod found;
+mod types;
+
+use serde::Deserialize;
+
+use super::generate::GenerateTask;
+use super::lenient;
+use super::model::Skill;
+use crate::domain::{ENTITIES_MAX, Extraction, PassageId, RELATIONS_MAX, STRENGTH_MAX};
+use crate::llm::prompt::{self, EXTRACT};
+use crate::llm::{Message, Purpose};
+use crate::text::one_line;
+use found::Finder;
+pub use types::{
+    ENTITY_TYPES_DEFAULT, EntityTypes, ProposeReply, ProposeSkill, ProposeTask, SAMPLES_MAX, TYPES_MAX, sample,
+};
+
+/// A passage whose entities are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtractTask {
+    /// The passage, and what it stands in.
+    pub passage: GenerateTask,
+    /// The types that an entity may have.
+    pub types: EntityTypes,
+}
+
+/// A reply as the schema has it.
+#[derive(Debug, Deserialize)]
+pub struct ExtractReply {
+    entities: Vec<EntityReply>,
+    #[serde(default)]
+    relations: Vec<RelationReply>,
+}
+
+/// An entity as a model names it.
+#[derive(Debug, Deserialize)]
+struct EntityReply {
+    #[serde(default, deserialize_with = "lenient::text")]
+    name: String,
+    #[serde(default, rename = "type", deserialize_with = "lenient::text")]
+    kind: String,
+    #[serde(default, deserialize_with = "lenient::text")]
+    description: String,
+}
+
+/// A relation as a model names it.
+#[derive(Debug, Deserialize)]
+struct RelationReply {
+    #[serde(default, deserialize_with = "lenient::text")]
+    source: String,
+    #[serde(default, deserialize_with = "lenient::text")]
+    target: String,
+    #[serde(default, deserialize_with = "lenient::text")]
+    description: String,
+    /// None counts as the least.
+    #[serde(default, deserialize_with = "lenient::amount")]
+    strength: Option<f64>,
+    #[serde(default, deserialize_with = "lenient::text")]
+    evidence: String,
+}
+
+/// The skill. It gives what stands in the passage, as the model ordered it.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtractSkill;
+
+impl Skill for ExtractSkill {
+    type Input = ExtractTask;
+    type Reply = ExtractReply;
+    type Output = Extraction;
+
+    const NAME: &'static str = "extract";
+    const SCHEMA: &'static str = include_str!("../../../schemas/llm/extract.schema.json");
+    const PURPOSE: Purpose = Purpose::Index;
+    const OUTPUT_TOKENS_MAX: u32 = 2_048;
+
+    fn messages(task: &ExtractTask) -> Vec<Message> {
+        let GenerateTask { name, passage } = &task.passage;
+        let name = one_line(name);
+        let section = passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
+        let (text, types) = (passage.text.trim(), task.types.listed());
+        let mark = prompt::mark(&[&name, &section, &types, text]);
+        let places = [
+            ("mark", mark.as_str()),
+            ("name", name.as_str()),
+            ("section", section.as_str()),
+            ("types", types.as_str()),
+            ("passage", text),
+            ("entities_max", &ENTITIES_MAX.to_string()),
+            ("relations_max", &RELATIONS_MAX.to_string()),
+            ("strength_max", &STRENGTH_MAX.to_string()),
+        ];
+        prompt::messages(EXTRACT, &places)
+    }
+
+    fn shown(task: &ExtractTask) -> Vec<PassageId> {
+        vec![task.passage.passage.id]
+    }
+
+    fn check(task: &ExtractTask, reply: ExtractReply) -> Result<Extraction, String> {
+        let ExtractReply { entities, relations } = reply;
+        let named = entities.len();
+        let mut finder = Finder::of(&task.passage.passage, &task.types);
+        for entity in &entities {
+            finder.add_entity(entity);
+        }
+        for relation in &relations {
+            finder.add_relation(relation);
+        }
+        let found = finder.found();
+        if named > 0 && found.entities.is_empty() {
+            return Err(format!(
+                "none of the {named} names in `entities` stands in the passage; write each as the passage writes it"
+            ));
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! What was looked up on the way to an answer, as prompts show it.
+
+use crate::text::one_line;
+
+/// A smaller question that was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredStep {
+    /// What was asked.
+    pub question: String,
+    /// What was found; none where nothing was.
+    pub answer: Option<String>,
+}
+
+/// Returns steps as a prompt shows them.
+pub(super) fn block(steps: &[AnsweredStep]) -> String {
+    if steps.is_empty() {
+        return "Nothing was looked up yet.".to_owned();
+    }
+    let line = |(step, number): (&AnsweredStep, usize)| {
+        let answer = step.answer.as_deref().map_or_else(|| "nothing was found".to_owned(), one_line);
+        format!("{number}. {}\nAnswer: {answer}", one_line(&step.question))
+    };
+    steps.iter().zip(1..).map(line).collect::<Vec<_>>().join("\n")
+}

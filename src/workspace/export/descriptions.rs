@@ -1,0 +1,107 @@
+//! What an export says of what a language model found and wrote: entities, relations and reports, by id.
+
+use serde::Serialize;
+
+use super::CanonicalLines;
+use super::hierarchy::SentencePlace;
+use crate::domain::{CommunityId, EntityId, Origin};
+use crate::error::Result;
+use crate::graph::descriptions::Descriptions;
+use crate::graph::hierarchy::Hierarchy;
+use crate::graph::ordinal::{Ordinal as _, SentenceOrdinal};
+use crate::store::{GraphReader as _, community_ids};
+use crate::workspace::Snapshot;
+
+/// An entity that a model found.
+#[derive(Debug, Serialize)]
+struct DescribedEntity<'a> {
+    id: EntityId,
+    name: &'a str,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    origin: Origin,
+}
+
+/// What a model says of a relation.
+#[derive(Debug, Serialize)]
+struct RelationDescription<'a> {
+    from: EntityId,
+    to: EntityId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    origin: Origin,
+}
+
+/// What a model says of a community.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    community: CommunityId,
+    title: &'a str,
+    summary: &'a str,
+    rating: f32,
+    findings: Vec<Finding<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding<'a> {
+    text: &'a str,
+    sentences: Vec<SentencePlace>,
+}
+
+impl Snapshot {
+    /// Adds the entities and relations that a model found, with what it says of them.
+    pub(super) fn export_descriptions(&self, lines: &mut CanonicalLines) -> Result<()> {
+        let (graph, known) = (self.graph(), self.hierarchy().zip(self.descriptions()));
+        let Some((hierarchy, descriptions)) = known else { return Ok(()) };
+        let by_model = |origin: Origin| Some(origin).filter(|it| it.has_model());
+        for entity in graph.entity_documents.ordinals() {
+            let Some(origin) = by_model(descriptions.entity_origin(entity)) else { continue };
+            let described = DescribedEntity {
+                id: self.entity_id(entity),
+                name: graph.entity_name(entity),
+                kind: descriptions.entity_type(entity),
+                description: descriptions.entity_description(entity),
+                origin,
+            };
+            lines.push("entity", &described)?;
+        }
+        for first in graph.entity_documents.ordinals() {
+            for relation in hierarchy.entity_relations.of(first) {
+                let Some(origin) = by_model(descriptions.relation_origin(relation)) else { continue };
+                let described = RelationDescription {
+                    from: self.entity_id(first),
+                    to: self.entity_id(hierarchy.relation_entity[relation]),
+                    description: descriptions.relation_description(relation),
+                    origin,
+                };
+                lines.push("relation_description", &described)?;
+            }
+        }
+        self.export_reports(&hierarchy, &descriptions, lines)
+    }
+
+    fn export_reports(
+        &self,
+        hierarchy: &Hierarchy<'_>,
+        descriptions: &Descriptions<'_>,
+        lines: &mut CanonicalLines,
+    ) -> Result<()> {
+        let ids = community_ids(&self.graph(), hierarchy);
+        let finding =
+            |(text, sentences): (_, &[SentenceOrdinal])| Finding { text, sentences: self.sentence_places(sentences) };
+        for community in hierarchy.communities() {
+            let Some(report) = descriptions.report(community) else { continue };
+            let line = Report {
+                community: ids[community.index()],
+                title: report.title,
+                summary: report.summary,
+                rating: descriptions.rating(report),
+                findings: descriptions.findings(report).map(finding).collect(),
+            };
+            lines.push("report", &line)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+const turn = async (a) => {
+  return /[/{]/ + `x${`{`}}`
+}
+(function () { function b() {} })();

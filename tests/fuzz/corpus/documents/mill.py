@@ -1,0 +1,9 @@
+"""Mills."""
+
+class Mill:
+    @cached
+    def turn(self):
+        '''
+left'''
+        return (
+1)

@@ -1,0 +1,3 @@
+CREATE TRIGGER t AFTER INSERT ON mill BEGIN
+  UPDATE a SET b = $x$ ; $x$;
+END;

@@ -1,0 +1,37 @@
+//! What `layers` finds, with every field that a schema has.
+
+use cairn::domain::{
+    ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry, LayersFound,
+    LayersMode, QuestionScope,
+};
+
+use super::citation;
+
+pub(super) fn layers_found() -> LayersFound {
+    LayersFound {
+        mode: LayersMode::Full,
+        entry: LayersEntry::Both,
+        scope: QuestionScope::Subject,
+        entities: vec![FoundEntity { name: "A".to_owned(), layer: 1, score: 0.5, sentence: Some(citation()) }],
+        communities: vec![FoundCommunity {
+            title: "A, B".to_owned(),
+            level: 1,
+            hits: 2,
+            rating: 1.5,
+            keys: vec!["A".to_owned()],
+            findings: vec![citation()],
+        }],
+        bridges: vec![FoundBridge {
+            from: "A".to_owned(),
+            to: "B".to_owned(),
+            paths: vec![vec!["A".to_owned(), "B".to_owned()]],
+        }],
+        relations: vec![FoundRelation {
+            from: "A".to_owned(),
+            to: "B".to_owned(),
+            weight: 1.0,
+            sentence: Some(citation()),
+        }],
+        context: vec![ContextShare { level: ContextLevel::Local, tokens_max: 9, tokens: 5, rows: 1, cut: 1 }],
+    }
+}

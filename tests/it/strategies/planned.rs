@@ -1,0 +1,484 @@
+//! Strategies that a model leads round by round: what they do with a model that leads well, and with one that does not.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cairn::domain::{AnsweredBy, ChatError, Plan, PlanEnd, Route, StopReason, Usage};
+use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
+use cairn::query::{KeywordQuery, Keywords, Pipeline};
+use cairn::{AskOptions, QueryEngine, SearchOptions, SearchResult, StrategyKind};
+use serde_json::{Value, json};
+
+use crate::support::{Cli, block_on, engine};
+
+/// A question whose second step it does not name.
+const QUESTION: &str = "When did the mill close whose builder was born in Eaststead?";
+const COMPOUND: &str = "Who built Harl Mill and who built Pale Weir?";
+/// Strategies that a model leads.
+const LED: [StrategyKind; 3] = [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise];
+
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. Harl Mill closed in 1860.");
+    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, a builder and engineer, was born in Eaststead in 1801.");
+    cli.write("notes/weir.txt", "Pale Weir\n\nPale Weir was built by Tom Reed. It burned down in 1850.");
+    cli.run(["index", "notes"]).succeeded();
+    cli
+}
+
+/// What a model says to a skill, the `n`th time that it is asked anything.
+type Says = dyn Fn(&str, &ChatRequest, usize) -> Result<String, ChatError> + Send + Sync;
+
+/// A model that replies by a rule.
+struct Led {
+    says: Box<Says>,
+    /// The call that is never answered.
+    hangs_at: Option<usize>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Led {
+    fn by(says: impl Fn(&str, &ChatRequest, usize) -> Result<String, ChatError> + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { says: Box::new(says), hangs_at: None, asked: Mutex::default() })
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl ChatModel for Led {
+    fn name(&self) -> &'static str {
+        "led"
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        let ReplyForm::Json { name, .. } = &request.form else { panic!("no skill") };
+        let number = {
+            let mut asked = self.asked.lock().unwrap();
+            asked.push((*name).to_owned());
+            asked.len() - 1
+        };
+        Box::pin(async move {
+            if self.hangs_at == Some(number) {
+                std::future::pending::<()>().await;
+            }
+            tokio::task::yield_now().await;
+            let text = (self.says)(name, request, number)?;
+            let (usage, model) = (Usage::default(), self.name().to_owned());
+            Ok(ChatReply {
+                text,
+                finish: Finish::Stop,
+                usage,
+                model,
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
+        })
+    }
+}
+
+/// Returns the number under which a passage of a document is shown, where it is.
+fn number(request: &ChatRequest, name: &str) -> Option<usize> {
+    let said = &request.messages[1].text;
+    (1..=request.shown.len()).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
+}
+
+/// Leads as the papers' models should.
+fn well(skill: &str, request: &ChatRequest) -> Value {
+    let said = &request.messages[1].text;
+    let of = |name: &str| number(request, name);
+    let is_known = |what: &str| said.contains(what);
+    match skill {
+        "decompose" if is_known("whose builder") => {
+            json!({ "parts": ["Who was born in Eaststead?", "When did the mill of #1 close?"] })
+        }
+        "supplement" if request.step == 1 => {
+            json!({ "questions": ["When did the mill of Ada Lorne close?"], "enough": false })
+        }
+        "supplement" => json!({ "questions": [], "enough": true }),
+        "keywords" => json!({ "keywords": ["Harl Mill", "closed"] }),
+        "refine" => json!({ "extend": "mill", "emphasize": "closed", "filter": "weir" }),
+        "imagine" => json!({ "passage": "The mill closed in the year of the fire." }),
+        "route" if is_known(" and who ") => json!({ "route": "compound" }),
+        "route" => json!({ "route": "complex" }),
+        "decompose" => json!({ "parts": ["Who built Harl Mill?", "Who built Pale Weir?"] }),
+        "seed" if request.step == 0 => json!({ "next": "Who was born in Eaststead?" }),
+        "seed" => json!({ "next": "When did the mill of Ada Lorne close?" }),
+        "judge" if is_known("Question: Who was born") => json!({ "necessary": [of("Ada Lorne")], "related": [] }),
+        "judge" if is_known("Pale Weir?") => json!({ "necessary": [of("Pale Weir")], "related": [] }),
+        "judge" => json!({ "necessary": [of("Harl Mill")], "related": [] }),
+        "read" if is_known("Question: When") => json!({ "answers": [{ "text": "1860", "passage": of("Harl Mill") }] }),
+        "read" if is_known("Question: Who built Pale") => json!({ "answers": [{ "text": "Tom Reed", "passage": 1 }] }),
+        "read" => json!({ "answers": [{ "text": "Ada Lorne", "passage": 1 }] }),
+        "enough" => json!({ "missing": [], "enough": request.step > 1 }),
+        "reason" if request.step == 0 => {
+            json!({ "known": "", "missing": ["who was born in Eaststead"], "enough": false })
+        }
+        "reason" if request.step == 1 => {
+            json!({ "known": "Ada Lorne was.", "missing": ["when her mill closed"], "enough": false })
+        }
+        "reason" => json!({ "known": "It closed in 1860.", "missing": [], "enough": true }),
+        "seek" if request.step == 0 => {
+            json!({ "needs": [{ "entity": "the builder", "heading": null, "queries": ["born in Eaststead"] }] })
+        }
+        "seek" => {
+            json!({ "needs": [{ "entity": "Harl Mill", "heading": null, "queries": ["mill built by Ada Lorne"] }] })
+        }
+        "digest" if request.step == 0 => {
+            json!({ "note": "Ada Lorne was born in Eaststead.", "passages": [of("Ada Lorne")] })
+        }
+        "digest" => json!({ "note": "Harl Mill closed in 1860.", "passages": [of("Harl Mill")] }),
+        "conclude" => {
+            let sentence = json!({ "text": "Harl Mill closed in 1860.", "passages": [of_shown(said, "Harl Mill")] });
+            json!({ "can_answer": true, "short": "1860", "sentences": [sentence] })
+        }
+        // It writes nothing: sentences are quoted.
+        "answer" => json!({}),
+        other => panic!("nobody asks for {other}"),
+    }
+}
+
+/// Returns the number of a passage in a prompt that does not say which passages it shows.
+fn of_shown(said: &str, name: &str) -> Option<usize> {
+    (1..=8).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
+}
+
+fn options(strategy: StrategyKind) -> SearchOptions {
+    SearchOptions { strategy, ..SearchOptions::default() }
+}
+
+fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> SearchResult {
+    block_on(engine.search(question, options)).unwrap()
+}
+
+fn plan(found: &SearchResult) -> Plan {
+    found.ledger.plan.clone().unwrap()
+}
+
+fn names(found: &SearchResult) -> Vec<&str> {
+    found.hits.iter().map(|hit| hit.name.as_str()).collect()
+}
+
+#[test]
+fn noise_answers_seed_questions_one_after_the_other_until_that_is_enough() {
+    let cli = indexed();
+    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
+    let found = found(&engine, QUESTION, &options(StrategyKind::Noise));
+    assert_eq!(model.asked(), ["route", "seed", "judge", "read", "enough", "seed", "judge", "read", "enough"]);
+    let plan = plan(&found);
+    assert_eq!((plan.route, plan.rounds, plan.end), (Some(Route::Complex), 2, PlanEnd::Sufficient));
+    let notes: Vec<(&str, &str)> = plan.notes.iter().map(|it| (it.about.as_str(), it.text.as_str())).collect();
+    assert_eq!(notes, [("Who was born in Eaststead?", "Ada Lorne"), ("When did the mill of Ada Lorne close?", "1860")]);
+    assert_eq!(plan.relevant.len(), 2, "what is beside the point is left out");
+    let mut best = names(&found)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
+    assert!(found.hits.len() == 3 && found.hits.iter().zip(1..).all(|(hit, rank)| hit.rank == rank));
+    // The answer is written from what was noted, and cites passages.
+    let asking = AskOptions { search: options(StrategyKind::Noise), ..AskOptions::default() };
+    let answer = block_on(engine.ask(QUESTION, &asking)).unwrap();
+    assert_eq!(answer.writing.as_ref().unwrap().short.as_deref(), Some("1860"), "{:?}", answer.writing);
+    assert_eq!(answer.citations[0].document, "Harl Mill");
+}
+
+#[test]
+fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
+    let cli = indexed();
+    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let plain = engine(&cli.folder().join(".cairn"));
+    let engine = plain.with_model(model.clone());
+    let of_model = found(&engine, COMPOUND, &options(StrategyKind::Noise));
+    assert_eq!(plan(&of_model).route, Some(Route::Compound));
+    assert_eq!((model.asked().len(), plan(&of_model).rounds), (6, 1), "{:?}", model.asked());
+    let answers: Vec<&str> = of_model.ledger.parts.iter().map(|part| part.answers[0].text.as_str()).collect();
+    assert_eq!(answers, ["Ada Lorne", "Tom Reed"]);
+    let mut best = names(&of_model)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Harl Mill", "Pale Weir"]);
+    // By rule, where there is no model.
+    let by_rule = found(&plain, COMPOUND, &options(StrategyKind::Noise));
+    assert_eq!((plan(&by_rule).route, by_rule.ledger.parts.len()), (Some(Route::Compound), 2));
+    assert!(by_rule.ledger.work.is_none() && plan(&by_rule).relevant.is_empty());
+    let mut best = names(&by_rule)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Harl Mill", "Pale Weir"]);
+}
+
+#[test]
+fn dual_notes_what_it_finds_under_the_entity_that_it_is_about() {
+    let cli = indexed();
+    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
+    let found = found(&engine, QUESTION, &options(StrategyKind::Dual));
+    assert_eq!(model.asked(), ["reason", "seek", "digest", "reason", "seek", "digest", "reason"]);
+    let plan = plan(&found);
+    assert_eq!((plan.rounds, plan.end, plan.relevant.len()), (2, PlanEnd::Sufficient, 2));
+    assert_eq!(plan.missing, ["who was born in Eaststead", "when her mill closed"]);
+    assert_eq!(plan.notes.iter().map(|note| note.about.as_str()).collect::<Vec<_>>(), ["the builder", "Harl Mill"]);
+    let mut best = names(&found)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
+    let asking = AskOptions { search: options(StrategyKind::Dual), ..AskOptions::default() };
+    let answer = block_on(engine.ask(QUESTION, &asking)).unwrap();
+    assert_eq!(answer.writing.as_ref().unwrap().short.as_deref(), Some("1860"), "{:?}", answer.writing);
+}
+
+#[test]
+fn level_notes_smaller_questions_and_refines_what_finds_nothing() {
+    let cli = indexed();
+    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let plain = engine(&cli.folder().join(".cairn"));
+    let led = found(&plain.with_model(model.clone()), QUESTION, &options(StrategyKind::Level));
+    assert_eq!(model.asked(), ["decompose", "digest", "supplement", "digest", "supplement"]);
+    assert_eq!((plan(&led).rounds, plan(&led).end, plan(&led).relevant.len()), (2, PlanEnd::Sufficient, 2));
+    let mut best = names(&led)[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
+    let asking = AskOptions { search: options(StrategyKind::Level), ..AskOptions::default() };
+    let answer = block_on(plain.with_model(model).ask(QUESTION, &asking)).unwrap();
+    assert_eq!(answer.writing.as_ref().unwrap().short.as_deref(), Some("1860"), "{:?}", answer.writing);
+    // A first look-up of which nothing can be noted: both searchers refine, and read what they had not read.
+    for number in 0..30 {
+        let text = format!("Mill {number}\n\nMill {number} of Eaststead was born of an idea, and closed soon.");
+        cli.write(&format!("notes/more-{number}.txt"), text);
+    }
+    cli.run(["index", "notes"]).succeeded();
+    let model = Led::by(|skill, request, number| {
+        let is_first = skill == "digest" && number < 4;
+        let nothing = || json!({ "note": "", "passages": [] });
+        Ok(if is_first { nothing() } else { well(skill, request) }.to_string())
+    });
+    let plain = engine(&cli.folder().join(".cairn"));
+    let led = found(&plain.with_model(model.clone()), QUESTION, &options(StrategyKind::Level));
+    assert_eq!(model.asked()[..5], ["decompose", "digest", "keywords", "imagine", "digest"]);
+    let asked = &led.ledger.parts[0].asked;
+    assert!(asked.contains(&"\"harl mill\" \"closed\"".to_owned()), "{asked:?}");
+    assert!(asked.iter().any(|it| it.ends_with("in the year of the fire.")), "{asked:?}");
+}
+
+#[test]
+fn without_a_model_they_find_what_trail_finds() {
+    let cli = indexed();
+    let engine = engine(&cli.folder().join(".cairn"));
+    let trail = found(&engine, QUESTION, &options(StrategyKind::Trail));
+    for strategy in LED {
+        let own = found(&engine, QUESTION, &options(strategy));
+        assert_eq!((own.strategy.as_str(), &own.hits), (strategy.name(), &trail.hits));
+        assert!(plan(&own).rounds <= 1 && own.ledger.work.is_none(), "{strategy}");
+    }
+}
+
+#[test]
+fn a_tree_of_keywords_finds_what_it_looks_for_and_leaves_out_what_it_excludes() {
+    let cli = indexed();
+    let engine = engine(&cli.folder().join(".cairn"));
+    let found = |query: Option<KeywordQuery>| {
+        let query = query.unwrap();
+        let text = query.text();
+        let strategy = Pipeline::plain(Arc::new(Keywords { query }));
+        let found = block_on(engine.search_with(&text, &strategy, &SearchOptions::default())).unwrap();
+        found.hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>().join(", ")
+    };
+    let built = KeywordQuery::of_keywords(&["built"]);
+    assert_eq!(found(built.extended("Tom Reed")), "Pale Weir, Harl Mill");
+    assert_eq!(found(built.extended("mill").and_then(|it| it.emphasized("mill"))), "Harl Mill, Pale Weir");
+    assert_eq!(found(built.filtered("weir")), "Harl Mill");
+    // Words that do not stand beside each other exclude nothing.
+    assert_eq!(found(built.filtered("Ada Lorne")), "Pale Weir");
+    assert_eq!(found(built.filtered("Lorne Ada")).split(", ").count(), 2);
+}
+
+/// Replies of no use to any skill, whatever they are of.
+fn useless() -> Vec<(&'static str, Arc<Led>)> {
+    let says = |name: &'static str, text: String| (name, Led::by(move |_, _, _| Ok(text.clone())));
+    let fails = |name, error: ChatError| (name, Led::by(move |_, _, _| Err(error.clone())));
+    vec![
+        says("prose", "I think that it closed in 1860.".to_owned()),
+        says("nothing", String::new()),
+        says("an empty object", "{}".to_owned()),
+        says("a list", "[1, 2, 3]".to_owned()),
+        says("half an object", "{\"next\": \"Who".to_owned()),
+        says("a schema of its own", json!({ "thought": "hm", "answer": 42, "missing": 7 }).to_string()),
+        says(
+            "numbers that are not there",
+            json!({
+                "necessary": [99], "related": [-1], "passages": [99], "note": "N", "route": 9, "parts": ["#9?"],
+                "needs": [{ "entity": "", "heading": 99, "queries": [] }], "answers": [{ "text": "A", "passage": 99 }],
+            })
+            .to_string(),
+        ),
+        says("an endless text", "{\"next\": \"".to_owned() + &"who ".repeat(100_000) + "\"}"),
+        fails("a timeout", ChatError::Timeout { limit_ms: 1 }),
+        fails("a refusal", ChatError::Refused { said: "no".to_owned() }),
+        fails("a malformed reply", ChatError::Malformed { reason: "no JSON".to_owned() }),
+    ]
+}
+
+#[test]
+fn a_model_of_no_use_ends_soon_and_leaves_what_was_found() {
+    let cli = indexed();
+    let plain = engine(&cli.folder().join(".cairn"));
+    for strategy in LED {
+        for (name, model) in useless() {
+            let found = found(&plain.with_model(model.clone()), QUESTION, &options(strategy));
+            let calls = model.asked().len();
+            assert!((1..=14).contains(&calls), "{strategy}, {name}: {calls} calls: {:?}", model.asked());
+            assert_eq!(found.hits.len(), 3, "{strategy}, {name}");
+            assert!(plan(&found).notes.iter().all(|note| note.by == AnsweredBy::Rule), "{name}");
+            let is_typed = matches!(plan(&found).end, PlanEnd::NoModel | PlanEnd::NothingFound | PlanEnd::Finished);
+            assert!(is_typed, "{strategy}, {name}: {:?}", plan(&found).end);
+            let work = found.ledger.work.unwrap();
+            assert!(work.skills.values().all(|skill| skill.asked == skill.unusable), "{strategy}, {name}: {work:?}");
+        }
+    }
+}
+
+/// What a model says to a skill, by the skill, the request and its number.
+type Leads = dyn Fn(&str, &ChatRequest, usize) -> Value + Send + Sync;
+
+/// Models whose every reply has the form and that lead nowhere.
+fn astray() -> Vec<(&'static str, Arc<Led>)> {
+    let more = |skill: &str, request: &ChatRequest, number: usize| {
+        let other = format!("Who built bridge {number}?");
+        match skill {
+            "seed" => json!({ "next": other }),
+            "enough" => json!({ "missing": [other], "enough": false }),
+            "supplement" => json!({ "questions": [other], "enough": false }),
+            "reason" => json!({ "known": "", "missing": [other], "enough": false }),
+            "seek" => json!({ "needs": [{ "entity": other, "heading": 1, "queries": [other] }] }),
+            "read" => json!({ "answers": [{ "text": "built", "passage": 1 }] }),
+            "digest" => json!({ "note": "Harl Mill was built by Ada Lorne.", "passages": [number_of_mill(request)] }),
+            other => well(other, request),
+        }
+    };
+    let same = |skill: &str, request: &ChatRequest, _: usize| match skill {
+        "seed" => json!({ "next": "Who was born in Eaststead?" }),
+        "enough" => json!({ "missing": ["who"], "enough": false }),
+        "supplement" => json!({ "questions": ["Who was born in Eaststead?"], "enough": false }),
+        "reason" => json!({ "known": "", "missing": ["who"], "enough": false }),
+        "seek" => json!({ "needs": [{ "entity": "E", "heading": null, "queries": ["Who was born in Eaststead?"] }] }),
+        other => well(other, request),
+    };
+    let nothing = move |skill: &str, request: &ChatRequest, number: usize| match skill {
+        "judge" => json!({ "necessary": [], "related": [] }),
+        "read" => json!({ "answers": [] }),
+        "digest" => json!({ "note": "", "passages": [] }),
+        other => more(other, request, number),
+    };
+    let enough = |skill: &str, request: &ChatRequest, _: usize| match skill {
+        "enough" | "reason" => json!({ "known": "All.", "missing": [], "enough": true }),
+        "supplement" => json!({ "questions": [], "enough": true }),
+        "seed" if request.step > 0 => json!({ "next": null }),
+        other => well(other, request),
+    };
+    let led = |says: Box<Leads>| Led::by(move |skill, request, number| Ok(says(skill, request, number).to_string()));
+    vec![
+        ("always more", led(Box::new(more))),
+        ("always the same", led(Box::new(same))),
+        ("never anything", led(Box::new(nothing))),
+        ("always enough", led(Box::new(enough))),
+    ]
+}
+
+fn number_of_mill(request: &ChatRequest) -> usize {
+    number(request, "Harl Mill").unwrap_or(1)
+}
+
+#[test]
+fn a_model_that_leads_nowhere_is_followed_for_a_few_rounds_and_the_trace_says_why_no_further() {
+    let cli = indexed();
+    let ruled = engine(&cli.folder().join(".cairn"));
+    for strategy in LED {
+        for (name, model) in astray() {
+            let found = found(&ruled.with_model(model.clone()), QUESTION, &options(strategy));
+            let (calls, plan) = (model.asked().len(), plan(&found));
+            assert!((2..=30).contains(&calls), "{strategy}, {name}: {calls} calls");
+            assert_eq!(found.hits.len(), 3, "{strategy}, {name}");
+            let ends: &[PlanEnd] = match name {
+                "always more" => &[PlanEnd::Rounds, PlanEnd::NothingFound],
+                "always the same" => &[PlanEnd::NoNewQuestion],
+                "never anything" => &[PlanEnd::NothingFound],
+                // Nothing is enough where nothing was noted: the reply is repaired once, and then the rule goes on.
+                _ => &[PlanEnd::Sufficient],
+            };
+            assert!(ends.contains(&plan.end), "{strategy}, {name}: {:?} after {:?}", plan.end, model.asked());
+        }
+    }
+}
+
+#[test]
+fn calls_and_time_end_them_and_what_was_found_by_then_stands() {
+    let cli = indexed();
+    let plain = engine(&cli.folder().join(".cairn"));
+    for strategy in LED {
+        let whole = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+        found(&plain.with_model(whole.clone()), QUESTION, &options(strategy));
+        for calls_max in 0..whole.asked().len() as u32 {
+            let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+            let search = SearchOptions { calls_max: Some(calls_max), ..options(strategy) };
+            let found = found(&plain.with_model(model.clone()), QUESTION, &search);
+            assert!(model.asked().len() <= calls_max as usize, "{strategy}: {:?}", model.asked());
+            assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Calls), "{strategy}");
+        }
+        // A call that is never answered takes the model's share of the time, whichever it is.
+        for hangs_at in [0, 2] {
+            let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
+            let model = Arc::new(Led { says, hangs_at: Some(hangs_at), asked: Mutex::default() });
+            let search = SearchOptions { deadline: Some(Duration::from_secs(6)), ..options(strategy) };
+            let found = found(&plain.with_model(model), QUESTION, &search);
+            assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Deadline), "{strategy}");
+        }
+    }
+}
+
+#[test]
+fn one_that_is_given_up_at_any_call_leaves_the_engine_as_it_was() {
+    let cli = indexed();
+    let plain = engine(&cli.folder().join(".cairn"));
+    for strategy in LED {
+        let whole = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+        let expected = found(&plain.with_model(whole.clone()), QUESTION, &options(strategy));
+        for hangs_at in 0..whole.asked().len() {
+            let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
+            let model = Arc::new(Led { says, hangs_at: Some(hangs_at), asked: Mutex::default() });
+            let engine = plain.with_model(model.clone());
+            let search = options(strategy);
+            let given_up = async {
+                let searching = engine.search(QUESTION, &search);
+                tokio::select! {
+                    _ = searching => panic!("it hangs"),
+                    () = async {
+                        while model.asked.lock().unwrap().len() <= hangs_at {
+                            tokio::time::sleep(Duration::from_millis(1)).await;
+                        }
+                    } => {}
+                }
+            };
+            block_on(given_up);
+            let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+            let found = found(&engine.with_model(model), QUESTION, &options(strategy));
+            assert_eq!((found.hits, found.ledger.plan), (expected.hits.clone(), expected.ledger.plan.clone()));
+        }
+    }
+}
+
+#[test]
+fn what_a_strategy_decides_by_itself_cannot_be_asked_for_beside_it() {
+    let cli = indexed();
+    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
+    for strategy in LED {
+        let picks = SearchOptions { pick: Some(5), ..options(strategy) };
+        let names = SearchOptions { entities: true, ..options(strategy) };
+        for search in [picks, names] {
+            let error = block_on(engine.search(QUESTION, &search)).expect_err("it decides by itself");
+            assert!(error.to_string().contains("decides by itself"), "{error}");
+        }
+        let none = SearchOptions { n_hop: Some(0), ..options(strategy) };
+        assert_eq!(found(&engine, QUESTION, &none).hits.len(), 3, "no round at all");
+    }
+    assert!(model.asked().iter().all(|skill| skill == "route"));
+}
