@@ -7,7 +7,7 @@ CREATE FULLTEXT INDEX cairn_passage_text IF NOT EXISTS FOR (n:Passage) ON EACH [
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
 CREATE FULLTEXT INDEX cairn_incoming_text IF NOT EXISTS FOR (n:Incoming) ON EACH [n.name]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
-CREATE FULLTEXT INDEX cairn_entity_text IF NOT EXISTS FOR (n:Entity) ON EACH [n.name]
+CREATE FULLTEXT INDEX cairn_entity_text IF NOT EXISTS FOR (n:Entity) ON EACH [n.name, n.aliases, n.type, n.description]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
 CREATE FULLTEXT INDEX cairn_community_text IF NOT EXISTS FOR (n:Community) ON EACH [n.name, n.findings]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};

@@ -10,6 +10,7 @@ use super::entities::EntitiesCommand;
 use super::eval_args::EvalCommand;
 use super::index_args::IndexArgs;
 use super::layers_args::LayersArgs;
+use super::remove::RemoveArgs;
 use super::topics::TopicsArgs;
 
 /// The group of flags that select a language model; flags that need one require this group.
@@ -51,6 +52,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Index documents, or update an existing index.
     Index(IndexArgs),
+    /// Remove documents from an index, and leave them out of later runs; `--undo` takes them back.
+    Remove(RemoveArgs),
     /// Find passages.
     Search(SearchArgs),
     /// Answer a question with cited sentences.

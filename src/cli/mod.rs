@@ -25,6 +25,7 @@ mod path;
 mod probe;
 mod progress;
 mod publish;
+mod remove;
 mod report;
 mod screen;
 mod show;
@@ -186,6 +187,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
+        Command::Remove(args) => remove::run(&args, surroundings).await,
         Command::Topics(args) => topics::run(&args, surroundings),
         Command::Entities(command) => entities::run(&command, surroundings),
         Command::Status(args) => status::run(&args, surroundings).await,
@@ -210,6 +212,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Path(args) => args.place.json,
+        Command::Remove(args) => args.place.json,
         Command::Topics(args) => args.place.json,
         Command::Entities(command) => command.place().json,
         Command::Status(args) => args.place.json,

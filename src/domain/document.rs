@@ -31,6 +31,17 @@ pub struct Document {
     pub metadata: Metadata,
 }
 
+/// A document that somebody removed from an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedDocument {
+    /// Its identity.
+    pub id: DocumentId,
+    /// The id that the source gives it.
+    pub source_id: String,
+    /// Where it came from, for people.
+    pub uri: String,
+}
+
 impl Document {
     /// Returns a document of plain text under the id that its source gives it.
     #[must_use]

@@ -41,6 +41,12 @@ impl Origin {
         matches!(self, Self::Model | Self::Both)
     }
 
+    /// Returns the origin of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Rule, Self::Model, Self::Both].into_iter().find(|it| it.name() == name)
+    }
+
     /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {

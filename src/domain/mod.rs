@@ -28,7 +28,7 @@ pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEq
 pub use backoff::Backoff;
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
-pub use document::{Document, Metadata};
+pub use document::{Document, Metadata, RemovedDocument};
 pub use edge::QuestionEdge;
 pub use embedding::{Embedding, EmbeddingError};
 pub use entity::{

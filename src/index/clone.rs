@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::{EDGES_MAX, EdgeQuota, MatchOptions};
 use crate::graph::vectors::QuantizedVectors;
-use crate::neo4j::{Download, Session, download};
+use crate::neo4j::{Download, Kept, Session, download};
 use crate::skill::Performers;
-use crate::workspace::{DocumentUnit, Workspace};
+use crate::workspace::{DocumentUnit, Records, StoredReport, Workspace, WrittenReport};
 
 /// Units that are committed together.
 const BATCH_UNITS: usize = 256;
@@ -63,6 +63,7 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     for units in found.units.chunks(BATCH_UNITS) {
         writer.records().commit_units(units)?;
     }
+    keep(writer.records(), &found.kept)?;
     let (embedder, earlier): (Arc<dyn Embedder>, Earlier) = match found.pin.embedder.as_str() {
         // They cost less than reading what was kept of them.
         StaticTable::NAME => (Performers::built_in().embedder, Earlier::None),
@@ -79,6 +80,20 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None)).await?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
+}
+
+/// Keeps what belongs to no unit.
+fn keep(records: &mut Records, kept: &Kept) -> Result<()> {
+    for of_writer in kept.reports.chunk_by(|a, b| a.writer == b.writer) {
+        let written = |it: &StoredReport| {
+            let StoredReport { community, content, report, .. } = it.clone();
+            WrittenReport { community, content, report: Ok(report) }
+        };
+        records.write_reports(&of_writer.iter().map(written).collect::<Vec<_>>(), &of_writer[0].writer)?;
+    }
+    kept.types.iter().try_for_each(|types| records.set_proposed_types(types))?;
+    records.add_name_pairs(&kept.pairs)?;
+    records.add_removed(&kept.removed)
 }
 
 fn vectors_missing() -> Error {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::corpus::Corpus;
 use super::expected::{Expected, REPORT_TOKENS, StandIns, TYPES_TOKENS, What};
 use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, QuestionsBy, ReportsBy, Sources};
-use super::plan::{Plan, Verdict};
+use super::plan::{Plan, Verdict, removed_by_hand};
 use super::stages::known::Earlier;
 use super::stages::vectors;
 use super::unit::{MadeUnit, fingerprint, unit};
@@ -114,7 +114,8 @@ pub fn estimate(
     let stored = records.as_ref().map(Records::documents).transpose()?.unwrap_or_default();
     let records = records.as_ref();
     let fingerprint = fingerprint(&options.chunk, embedder);
-    let mut plan = Plan::new(stored, fingerprint.clone());
+    let removed = records.map(Records::removed).transpose()?.unwrap_or_default();
+    let mut plan = Plan::new(stored, fingerprint.clone()).without(&removed, sources);
     let reports = reports(workspace, asked, records, options)?;
     let asked = asked.map_or(Ok([None, None]), |asked| expected(asked, records, options))?;
     let account = embedder.account();
@@ -130,9 +131,13 @@ pub fn estimate(
             }
             SourceItem::Document(found) => {
                 let verdict = plan.judge(found.document.id, &found.root, &found.content);
-                if matches!(verdict, Verdict::Added | Verdict::Changed) {
-                    changed.insert(found.document.id);
-                    coming.add_changed(found)?;
+                match verdict {
+                    Verdict::Added | Verdict::Changed => {
+                        changed.insert(found.document.id);
+                        coming.add_changed(found)?;
+                    }
+                    Verdict::Removed => skips.push(removed_by_hand(&found.document.uri)),
+                    Verdict::Unchanged | Verdict::Moved => {}
                 }
             }
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::{DocumentCounts, MostGone};
-use crate::domain::DocumentId;
+use super::options::{DocumentCounts, MostGone, Sources};
+use crate::domain::{DocumentId, RemovedDocument, Skip};
 use crate::workspace::StoredDocument;
 
 /// What becomes of a document.
@@ -20,12 +20,20 @@ pub(super) enum Verdict {
     Unchanged,
     /// It is as it was, found under another root.
     Moved,
+    /// Somebody removed it.
+    Removed,
 }
 
 /// What is known of the index while sources are read.
 pub(super) struct Plan {
     stored: FxHashMap<DocumentId, StoredDocument>,
     seen: FxHashSet<DocumentId>,
+    /// Documents that somebody removed.
+    removed: FxHashSet<DocumentId>,
+    /// Whether the sources are what somebody hands over, which takes back what was removed.
+    is_by_hand: bool,
+    /// Documents that were taken back.
+    pub(super) taken_back: Vec<DocumentId>,
     /// Roots that documents were found under.
     found: FxHashSet<String>,
     /// Files and folders that could not be read whole, by name.
@@ -36,11 +44,22 @@ pub(super) struct Plan {
     pub(super) counts: DocumentCounts,
 }
 
+/// Why a document that somebody removed is left out.
+pub(super) const REMOVED: &str = "it was removed by hand; `cairn remove --undo` takes it back";
+
+/// Says that a document is left out since somebody removed it.
+pub(super) fn removed_by_hand(source: &str) -> Skip {
+    Skip { source: source.to_owned(), reason: REMOVED.to_owned() }
+}
+
 impl Plan {
     pub(super) fn new(stored: Vec<StoredDocument>, fingerprint: String) -> Self {
         Self {
             stored: stored.into_iter().map(|document| (document.id, document)).collect(),
             seen: FxHashSet::default(),
+            removed: FxHashSet::default(),
+            is_by_hand: false,
+            taken_back: Vec::new(),
             found: FxHashSet::default(),
             unread: BTreeSet::new(),
             moved: BTreeMap::new(),
@@ -49,11 +68,24 @@ impl Plan {
         }
     }
 
+    /// Leaves out what somebody removed, unless somebody hands it over.
+    pub(super) fn without(mut self, removed: &[RemovedDocument], sources: &Sources) -> Self {
+        self.removed = removed.iter().map(|it| it.id).collect();
+        self.is_by_hand = !matches!(sources, Sources::Paths(_));
+        self
+    }
+
     /// Says what becomes of a document, and counts it.
     pub(super) fn judge(&mut self, id: DocumentId, root: &str, content: &[u8; 32]) -> Verdict {
         self.seen.insert(id);
         if !self.found.contains(root) {
             self.found.insert(root.to_owned());
+        }
+        if self.removed.contains(&id) {
+            if !self.is_by_hand {
+                return Verdict::Removed;
+            }
+            self.taken_back.push(id);
         }
         if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root) {
             *self.moved.entry(stored.root.clone()).or_default() += 1;
@@ -70,6 +102,7 @@ impl Plan {
             Verdict::Added => self.counts.added += 1,
             Verdict::Changed => self.counts.changed += 1,
             Verdict::Unchanged | Verdict::Moved => self.counts.unchanged += 1,
+            Verdict::Removed => {}
         }
         verdict
     }
@@ -173,6 +206,24 @@ mod tests {
         assert_eq!(plan.moved, [("r".to_owned(), 1)].into());
         let mut other = Plan::new(vec![stored("a", "r")], "g".to_owned());
         assert_eq!(other.judge(a, "r", &[1; 32]), Verdict::Changed);
+    }
+
+    #[test]
+    fn what_somebody_removed_is_left_out_of_files_and_taken_back_by_whoever_hands_it_over() {
+        let removed = |name: &str| RemovedDocument {
+            id: DocumentId::of(&[name.as_bytes()]),
+            source_id: name.to_owned(),
+            uri: name.to_owned(),
+        };
+        let [a, b] = ["a", "b"].map(|name| removed(name).id);
+        let plan = |sources: &Sources| {
+            let mut plan = Plan::new(vec![], "f".to_owned()).without(&[removed("a")], sources);
+            let verdicts = [a, b].map(|id| plan.judge(id, "r", &[1; 32]));
+            (verdicts, plan.taken_back, plan.counts.added)
+        };
+        let (left_out, added) = (Verdict::Removed, Verdict::Added);
+        assert_eq!(plan(&Sources::folder("r")), ([left_out, added], vec![], 1));
+        assert_eq!(plan(&Sources::documents([])), ([added, added], vec![a], 2));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::options::{
     DocumentCounts, ExtractReport, IndexOptions, IndexReport, ModelReport, OtherEmbedder, QuestionsBy, ReportsBy,
     Sources, StageReport, VectorReport,
 };
-use super::plan::{Plan, Verdict};
+use super::plan::{Plan, Verdict, removed_by_hand};
 use super::report::{self, Reported};
 use super::shortened::Shortened;
 use super::stages;
@@ -78,7 +78,10 @@ pub async fn index(
     start(workspace, work, performers, options).await
 }
 
-/// Removes documents by the ids that their sources give them, with everything made from them, and makes a version.
+/// Removes documents by the ids that their sources give them, with everything made from them, and makes a version. A
+/// run over files and folders leaves them out from then on, whatever becomes of their files, until they are taken back:
+/// by [`Workspace::take_back`], or by handing them over with [`Sources::documents`]. The options by which the index was
+/// made stay as they are.
 ///
 /// # Errors
 ///
@@ -246,6 +249,9 @@ impl Run {
 
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
+        if is_removal {
+            self.keep_settings()?;
+        }
         let documents = match work {
             Work::Read(sources) => self.read(sources)?,
             Work::Remove(ids) => self.remove(ids)?,
@@ -414,7 +420,8 @@ impl Run {
     fn read(&mut self, sources: &Sources) -> Result<DocumentCounts> {
         let stored = self.writer.records().documents()?;
         let known = stored.len();
-        let mut plan = Plan::new(stored, self.fingerprint());
+        let removed = self.writer.records().removed()?;
+        let mut plan = Plan::new(stored, self.fingerprint()).without(&removed, sources);
         let mut batch = Batch::default();
         let mut seen = 0u64;
         let ingest = self.options.ingest.clone();
@@ -434,11 +441,13 @@ impl Run {
                 SourceItem::Document(found) => {
                     seen += 1;
                     run.tell("reading", seen);
-                    if plan.judge(found.document.id, &found.root, &found.content) != Verdict::Unchanged {
-                        batch.push(found);
-                        if batch.is_full() {
-                            run.commit(&mut batch)?;
-                        }
+                    match plan.judge(found.document.id, &found.root, &found.content) {
+                        Verdict::Unchanged => {}
+                        Verdict::Removed => run.skips.push(removed_by_hand(&found.document.uri)),
+                        Verdict::Added | Verdict::Changed | Verdict::Moved => batch.push(found),
+                    }
+                    if batch.is_full() {
+                        run.commit(&mut batch)?;
                     }
                 }
             }
@@ -453,6 +462,7 @@ impl Run {
         self.warnings.extend(warnings::of_missing(&unseen));
         self.warnings.extend(warnings::of_moved(&plan.moved, &roots));
         self.writer.records().remove_documents(&unseen.gone)?;
+        self.writer.records().take_back(&plan.taken_back)?;
         self.writer.records().set_skips(&self.skips)?;
         self.warnings.extend(warnings::of_left_out(&self.skips, seen));
         let unchanged = plan.counts.unchanged + unseen.kept;
@@ -482,6 +492,7 @@ impl Run {
         let mut gone: Vec<DocumentId> = ids.iter().filter(|id| stored.contains(id)).copied().collect();
         gone.sort_unstable();
         gone.dedup();
+        self.writer.records().remember_removed(&gone)?;
         self.writer.records().remove_documents(&gone)?;
         let unchanged = (stored.len() - gone.len()) as u64;
         Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })

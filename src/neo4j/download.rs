@@ -6,13 +6,14 @@ use neo4rs::{BoltMap, BoltType, Row};
 
 use super::element::{VECTORS, unhex};
 use super::export::{read_document, read_passage, read_question};
+use super::kinds::Kept;
 use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{CollectionId, Counts, Document, DocumentId, PassageId, Positions, PseudoQuery, QuestionKind};
 use crate::error::Result;
-use crate::workspace::{DocumentUnit, PassageUnit, WorkspaceOptions};
+use crate::workspace::{DocumentUnit, Extracted, PassageUnit, WorkspaceOptions};
 
 /// What a workspace is made of.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Download {
     pub counts: Counts,
     /// The units, in the order of a workspace.
     pub units: Vec<DocumentUnit>,
+    /// What belongs to no unit.
+    pub(crate) kept: Kept,
     /// The vectors of each unit, as the workspace keeps them: of passages, sentences, in-coming and out-coming
     /// questions, each a scale and its codes.
     pub vectors: Vec<Vec<u8>>,
@@ -46,9 +49,18 @@ pub async fn download(session: &Session) -> Result<Download> {
         let state = IndexState::read_current(session).await?;
         let mut parts = Parts::default();
         parts.read(session, reading).await?;
+        let kept = std::mem::take(&mut parts.kept);
         let (units, vectors) = parts.assemble(state.dimension).map_err(|reason| session.damaged(reason))?;
         let IndexState { collection, embedder, dimension, settings, counts, .. } = state;
-        Ok(Download { collection, pin: WorkspaceOptions { embedder, dimension }, settings, counts, units, vectors })
+        Ok(Download {
+            collection,
+            pin: WorkspaceOptions { embedder, dimension },
+            settings,
+            counts,
+            units,
+            kept,
+            vectors,
+        })
     })
     .await?;
     Ok(download)
@@ -64,6 +76,8 @@ struct Marker {
     vectors: Vec<u8>,
     /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
     writers: Vec<String>,
+    /// Of each passage, what a model found in it. None where no model was asked.
+    extractions: Vec<Option<Extracted>>,
 }
 
 /// Adds what a row is; none where it has not all that it should.
@@ -78,12 +92,23 @@ pub(super) fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns a list of texts, empty where there is none; none where the property holds something else.
+fn texts(properties: &BoltMap, name: &str) -> Option<Vec<String>> {
+    if properties.value.contains_key(name) { properties.get(name).ok() } else { Some(Vec::new()) }
+}
+
+/// Returns what a model found in a passage, nothing of an empty text; none where it cannot be read.
+fn extracted(json: &str) -> Option<Option<Extracted>> {
+    if json.is_empty() { Some(None) } else { serde_json::from_str(json).ok().map(Some) }
+}
+
 /// All that was read, by what it belongs to.
 #[derive(Default)]
 struct Parts {
     /// By the ids that the sources give, then by id: the order of a workspace.
     documents: BTreeMap<(String, DocumentId), Document>,
     markers: BTreeMap<DocumentId, Marker>,
+    kept: Kept,
     passages: BTreeMap<DocumentId, Vec<PassageUnit>>,
     /// Those of each passage and of its sentences.
     passage_vectors: BTreeMap<PassageId, Vec<u8>>,
@@ -93,9 +118,10 @@ struct Parts {
 
 impl Parts {
     async fn read(&mut self, session: &Session, reading: &Reading<'_>) -> Result<()> {
-        let parts: [(&'static str, Add); 6] = [
+        let parts: [(&'static str, Add); 7] = [
             (cypher!("read/documents"), Self::add_document),
             (cypher!("read/units"), Self::add_marker),
+            (cypher!("read/kept"), Self::add_kept),
             (cypher!("read/passages"), Self::add_passage),
             (cypher!("read/vectors"), Self::add_passage_vectors),
             (cypher!("read/incoming"), |parts, row| parts.add_question(row, QuestionKind::Incoming)),
@@ -139,14 +165,16 @@ impl Parts {
             },
             text: text("text")?,
             vectors,
-            writers: match properties.value.get("writers") {
-                Some(_) => properties.get("writers").ok()?,
-                None => Vec::new(),
-            },
+            writers: texts(&properties, "writers")?,
+            extractions: texts(&properties, "extractions")?.iter().map(|it| extracted(it)).collect::<Option<_>>()?,
         };
         let id: String = row.get("id").ok()?;
         self.markers.insert(DocumentId::from_bytes(unhex(&id)?), marker);
         Some(())
+    }
+
+    fn add_kept(&mut self, row: &Row) -> Option<()> {
+        self.kept.add(row.get("name").ok()?, row.get("json").ok()?)
     }
 
     fn add_passage(&mut self, row: &Row) -> Option<()> {
@@ -178,13 +206,17 @@ impl Parts {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {
             let marker = self.markers.remove(&id).ok_or_else(|| format!("document `{id}` has no unit"))?;
-            let Marker { root, content, fingerprint, positions, text, vectors, writers } = marker;
+            let Marker { root, content, fingerprint, positions, text, vectors, writers, extractions } = marker;
             let (mut own, mut of_sentences) = (Vec::new(), Vec::new());
             let mut passages = self.passages.remove(&id).unwrap_or_default();
             passages.sort_by_key(|it| it.passage.ordinal);
-            let mut writers = writers.into_iter();
+            let (mut writers, mut extractions) = (writers.into_iter(), extractions.into_iter());
             for unit in &mut passages {
                 unit.writer = writers.next().filter(|writer| !writer.is_empty());
+                unit.extracted = extractions.next().flatten();
+                if unit.extracted.as_ref().is_some_and(|it| !it.found.is_of(&unit.passage.text)) {
+                    return Err(format!("passage `{}` has not what a model found in it", unit.passage.id));
+                }
                 let vectors = self.passage_vectors.remove(&unit.passage.id).unwrap_or_default();
                 let (passage, sentences) = vectors.split_at(vectors.len().min(dimension + size_of::<f32>()));
                 own.extend_from_slice(passage);

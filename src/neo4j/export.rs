@@ -4,7 +4,7 @@ mod hierarchy;
 
 use neo4rs::{BoltMap, BoltType, Row};
 
-use self::hierarchy::{push_community, push_member, push_membership, push_relation, push_summary};
+use self::hierarchy::{push_community, push_member, push_membership, push_relation, push_report, push_summary};
 use super::cache::{mentioned, ordinal};
 use super::download::bytes;
 use super::element::unhex;
@@ -14,13 +14,13 @@ use super::spans::Spans;
 use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{
-    Counts, DocumentId, EdgeId, EntityId, HierarchyCounts, Keywords, Metadata, Passage, PassageId, PseudoQuery,
+    Counts, DocumentId, EdgeId, EntityId, HierarchyCounts, Keywords, Metadata, Origin, Passage, PassageId, PseudoQuery,
     QuestionEdge, QuestionId, QuestionKind, QuestionOrigin,
 };
 use crate::error::Result;
 use crate::store::DocumentText;
 use crate::text::plural;
-use crate::workspace::{CanonicalLines, Mention};
+use crate::workspace::{CanonicalLines, DescribedEntity, Mention, RelationDescription};
 
 /// Returns the documents, passages, questions, mentions, edges and hierarchy of the version in the database, as
 /// [`Snapshot::canonical_lines`](crate::workspace::Snapshot::canonical_lines) does of a workspace.
@@ -41,7 +41,7 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
 /// A part of the export: what it is called, its statement, and the line that is made of a row.
 type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 14] = [
     ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row, "id")?))),
     ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
     ("question", cypher!("read/incoming"), |row, lines| {
@@ -57,6 +57,11 @@ const PARTS: [Part; 11] = [
     ("member", cypher!("read/members"), push_member),
     ("summary", cypher!("read/summaries"), push_summary),
     ("membership", cypher!("read/memberships"), push_membership),
+    ("described entity", cypher!("read/described"), |row, lines| Some(lines.push("entity", &described(row)?))),
+    ("described relation", cypher!("read/described-relations"), |row, lines| {
+        Some(lines.push("relation_description", &described_relation(row)?))
+    }),
+    ("report", cypher!("read/reports"), push_report),
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
@@ -64,7 +69,7 @@ async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<Canonica
     let Counts { documents, passages, incoming, outgoing, mentions, edges, hierarchy, .. } = state.counts;
     let HierarchyCounts { relations, communities, members, summaries, memberships, .. } = hierarchy;
     let due = [documents, passages, incoming, outgoing, mentions, edges];
-    let due = due.into_iter().chain([relations, communities, members, summaries, memberships]);
+    let due = due.into_iter().chain([relations, communities, members, summaries, memberships]).chain(state.by_model);
     let mut lines = CanonicalLines::default();
     for ((name, text, push), due) in PARTS.into_iter().zip(due) {
         let before = lines.len();
@@ -156,8 +161,35 @@ fn push_mentions(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let name: &str = row.get("name").ok()?;
     let mentions: Vec<&str> = row.get("mentions").ok()?;
     let sentences = mentions.into_iter().map(|it| Some(mentioned(it)?.0)).collect::<Option<Vec<u32>>>()?;
-    let mut push = |sentence| lines.push("mention", &Mention { entity, name, passage, sentence, origin: None });
-    Some(sentences.into_iter().try_for_each(&mut push))
+    let origins: Option<Vec<&str>> = row.get("origins").ok()?;
+    let origins: Vec<Option<Origin>> = match origins {
+        Some(origins) => origins.into_iter().map(|it| Origin::of_name(it).map(Some)).collect::<Option<_>>()?,
+        None => vec![None; sentences.len()],
+    };
+    if origins.len() != sentences.len() {
+        return None;
+    }
+    let mut push = |(sentence, origin)| lines.push("mention", &Mention { entity, name, passage, sentence, origin });
+    Some(sentences.into_iter().zip(origins).try_for_each(&mut push))
+}
+
+fn described(row: &Row) -> Option<DescribedEntity<'_>> {
+    Some(DescribedEntity {
+        id: column(row, "id", EntityId::from_bytes)?,
+        name: row.get("name").ok()?,
+        kind: row.get("type").ok()?,
+        description: row.get("description").ok()?,
+        origin: Origin::of_name(row.get("origin").ok()?)?,
+    })
+}
+
+fn described_relation(row: &Row) -> Option<RelationDescription<'_>> {
+    Some(RelationDescription {
+        from: column(row, "from", EntityId::from_bytes)?,
+        to: column(row, "to", EntityId::from_bytes)?,
+        description: row.get("description").ok()?,
+        origin: Origin::of_name(row.get("origin").ok()?)?,
+    })
 }
 
 fn read_edge(row: &Row) -> Option<QuestionEdge> {

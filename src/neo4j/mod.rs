@@ -42,6 +42,7 @@ pub use check::{CheckReport, Finding, check};
 pub use download::{Download, download};
 pub use export::canonical_lines;
 pub use import_files::write_import_files;
+pub(crate) use kinds::Kept;
 pub use paths::paths;
 pub use publish::{OtherVectors, PublishOptions, PublishReport, publish, repair};
 pub use replacing::OtherIndex;

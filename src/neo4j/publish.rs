@@ -15,7 +15,7 @@ use super::batch::{Rows, Work};
 use super::check::CheckReport;
 use super::element::{Place, put};
 use super::held::held;
-use super::kinds::{Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
+use super::kinds::{KeptRecord, Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS, kept_records};
 use super::lease::{Lease, Owner};
 use super::plan::{self, Change, Due, Held, Leftovers, Plan, Side};
 use super::replacing::{self, OtherIndex};
@@ -269,6 +269,9 @@ pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<Stri
             hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }
     }
+    for KeptRecord { key, json, .. } in kept_records(records)? {
+        hasher.update(&key).update(&(json.len() as u64).to_le_bytes()).update(json.as_bytes());
+    }
     for kind in Kind::ALL {
         let properties = kind.properties().iter().map(|(name, _)| *name);
         for name in std::iter::once(&*kind.own_name()).chain(properties) {
@@ -290,7 +293,8 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
     let terms = [sum(&graph.passage_length), sum(&graph.sentence_length)];
     let format = GRAPH_FORMAT;
-    IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms }
+    let by_model = snapshot.descriptions().map(|it| it.counts_by_model()).unwrap_or_default();
+    IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms, by_model }
 }
 
 type Sides = FxHashMap<Kind, Side>;

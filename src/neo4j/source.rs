@@ -2,17 +2,21 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::element::{Element, Key, Properties, Value};
 use super::hierarchy::HierarchyParts;
-use super::kinds::{Kind, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
+use super::kinds::{KeptRecord, Kind, LexiconPart, SIMILARITY_LEAST, kept_records, lexicon_parts};
 use super::spelling::spellings;
 use crate::domain::{DocumentId, EdgeId, EntityId};
 use crate::error::Result;
+use crate::graph::descriptions::Descriptions;
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, EdgeOrdinal, EntityOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal, Ordinals,
     PassageOrdinal, Position, Rows,
 };
 use crate::graph::packed::{PassageGraph, text_at};
+use crate::graph::resolution::{Merge, Resolution};
 use crate::store::{GraphReader as _, VectorField, Vectors};
 use crate::workspace::{Records, Snapshot};
 
@@ -35,6 +39,15 @@ pub(super) struct Source<'a> {
     /// Names that a passage bears, and how, in the order of passages.
     pub(super) names: Vec<(PassageOrdinal, EntityOrdinal, u32)>,
     pub(super) hierarchy: HierarchyParts<'a>,
+    /// What a model says of entities, relations and communities.
+    pub(super) descriptions: Option<Descriptions<'a>>,
+    pub(super) resolution: Option<Resolution<'a>>,
+    /// Names that stand for an entity of another name, everywhere or in a document.
+    pub(super) merges: Vec<Merge>,
+    /// The other names of an entity, everywhere.
+    pub(super) aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>>,
+    /// What a model wrote and somebody said that belongs to no document.
+    pub(super) kept: Vec<KeptRecord>,
     pub(super) lexicon: Vec<LexiconPart>,
     /// How each entity is written.
     pub(super) spellings: Vec<String>,
@@ -94,6 +107,11 @@ impl<'a> Source<'a> {
             let shown = snapshot.document(document)?;
             duplicates.extend(shown.duplicate_of.map(|original| (shown.document, original)));
         }
+        let merges: Vec<Merge> = snapshot.resolution().iter().flat_map(|it| it.merges().collect::<Vec<_>>()).collect();
+        let mut aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = FxHashMap::default();
+        for merge in merges.iter().filter(|it| it.document.is_none()) {
+            aliases.entry(merge.entity).or_default().push(merge.name);
+        }
         let (lexicon, spellings, vectors) =
             (lexicon_parts(snapshot)?, spellings(snapshot)?, FieldVectors::of(snapshot)?);
         Ok(Self {
@@ -108,6 +126,11 @@ impl<'a> Source<'a> {
             weak_edges,
             names,
             hierarchy: HierarchyParts::of(snapshot, &graph),
+            descriptions: snapshot.descriptions(),
+            resolution: snapshot.resolution(),
+            merges,
+            aliases,
+            kept: kept_records(records)?,
             lexicon,
             spellings,
             vectors,

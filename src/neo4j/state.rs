@@ -51,7 +51,12 @@ pub(super) struct IndexState {
     pub(super) counts: Counts,
     /// Terms in the lexical fields of all passages, and of all sentences.
     pub(super) terms: [u64; 2],
+    /// Entities and relations that a language model found, and reports that it wrote.
+    pub(super) by_model: [u64; 3],
 }
+
+/// The properties that say how much is by a language model.
+const BY_MODEL: [&str; 3] = ["entitiesByModel", "relationsByModel", "reports"];
 
 /// Values of a vector at most: what is to be read is sized by it.
 const DIMENSION_MAX: usize = 1 << 16;
@@ -122,6 +127,7 @@ impl IndexState {
                 without_vectors: 0,
             },
             terms: [count("passageTerms")?, count("sentenceTerms")?],
+            by_model: BY_MODEL.map(later),
         })
     }
 
@@ -160,6 +166,7 @@ impl IndexState {
             ("passageTerms", count(self.terms[0])),
             ("sentenceTerms", count(self.terms[1])),
         ];
+        properties.extend(BY_MODEL.into_iter().zip(self.by_model).map(|(name, it)| (name, count(it))));
         properties.extend(self.collection.map(|it| ("collection", Value::Text(it.to_string()))));
         properties
     }

@@ -21,6 +21,7 @@ mod runs;
 mod segments;
 mod sentences;
 mod terms;
+mod wildcards;
 mod words;
 
 pub(crate) use counted::{counted, plural};
@@ -50,6 +51,8 @@ pub(crate) use name_words::{
 };
 pub(crate) use names::{NameKind, after_headings, bearer_names, lead_name, strip_parenthesis};
 pub(crate) use runs::{Run, capitalized_runs, prose_runs};
+
+pub(crate) use wildcards::is_of_form;
 
 pub(crate) use near::{ALIKE_CHARS_MIN, folded, near};
 

@@ -17,6 +17,7 @@ use crate::graph::ordinal::{
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{DocumentText, GraphReader as _};
+pub(crate) use descriptions::{CommunityReport, DescribedEntity, RelationDescription, ReportedFinding};
 pub(crate) use hierarchy::{Community, Member, Membership, Relation, SentencePlace, Summary};
 
 impl Snapshot {

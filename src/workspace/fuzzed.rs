@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::FileAccess;
-use super::graph_file::{GraphFile, HierarchyFile};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
 use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::HeldFile;
+use crate::graph::descriptions::Described;
 use crate::graph::ordinal::{
-    DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal,
+    CommunityOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, MentionOrdinal, Ordinal as _, Ordinals,
+    OutgoingOrdinal, PassageOrdinal, RelationOrdinal,
 };
 use crate::graph::packed::text_at;
 use crate::store::VectorField;
@@ -18,23 +20,30 @@ use crate::store::VectorField;
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
-/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin` or `hierarchy.bin`, by a number, and
-/// reads what it holds; returns whether it is one with as many documents, passages, sentences, in-coming and out-coming
-/// questions as `counts` says. A hierarchy knows no documents: the first number is that of entities. The checksum of
-/// the file is right, whatever it holds.
+/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin` or
+/// `descriptions.bin`, by a number, and reads what it holds; returns whether it is one with as many documents,
+/// passages, sentences, in-coming and out-coming questions as `counts` says. Of the last three, the first number is
+/// that of entities; names also have documents in place of passages, and what is described has mentions, sentences,
+/// relations and communities behind it. The checksum of the file is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
     let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
     let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
-    match kind % 4 {
+    match kind % 6 {
         0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
             TextsFile::open(&file, counts).is_ok_and(|file| read(&file, counts))
         }
         3 => HierarchyFile::open(&file, documents, sentences).is_ok_and(|file| climb(&file, documents, sentences)),
+        4 => ResolutionFile::open(&file, [documents, passages, sentences]).is_ok_and(|file| resolve(&file, passages)),
+        5 => {
+            let [entities, mentions, sentences, relations, communities] = counts;
+            let described = Described { entities, mentions, relations, communities, sentences };
+            DescriptionsFile::open(&file, described).is_ok_and(|file| describe(&file, described))
+        }
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];
             let read = fields.map(|field| file.vectors(field));
@@ -94,6 +103,46 @@ fn climb(file: &HierarchyFile, entities: usize, sentences: usize) -> bool {
     let smallest = hierarchy.smallest_communities();
     let layers = (1..=counts.layers as u32).map(|layer| hierarchy.sparsity(layer, entities));
     smallest.len() <= entities && layers.count() as u64 == counts.layers
+}
+
+/// Looks up what each name stands for in each document.
+fn resolve(file: &ResolutionFile, documents: usize) -> bool {
+    let resolution = file.resolution();
+    let entities = resolution.entity_thing.len();
+    for entity in resolution.entity_thing.ordinals() {
+        for document in DocumentOrdinal::first(documents) {
+            assert!(resolution.canonical(entity, document).index() < entities);
+        }
+        assert!(resolution.referents(entity).iter().all(|it| it.index() < entities));
+        let _known = resolution.type_of(entity);
+    }
+    resolution.merges().all(|it| it.entity.index() < entities && it.beside.index() < entities)
+}
+
+/// Reads what is said of everything that is described.
+fn describe(file: &DescriptionsFile, described: Described) -> bool {
+    let descriptions = file.descriptions();
+    let Described { entities, mentions, relations, communities, sentences } = described;
+    let texts = |it: Option<&str>| it.map_or(0, str::len);
+    let mut bytes = 0;
+    for entity in EntityOrdinal::first(entities) {
+        let _found = descriptions.entity_origin(entity);
+        bytes += texts(descriptions.entity_type(entity)) + texts(descriptions.entity_description(entity));
+    }
+    for relation in RelationOrdinal::first(relations) {
+        let _found = descriptions.relation_origin(relation);
+        bytes += texts(descriptions.relation_description(relation));
+    }
+    let _found: Vec<_> = MentionOrdinal::first(mentions).map(|it| descriptions.mention_origin(it)).collect();
+    for community in CommunityOrdinal::first(communities) {
+        let Some(report) = descriptions.report(community) else { continue };
+        let _rating = descriptions.rating(report);
+        for (text, cited) in descriptions.findings(report) {
+            assert!(cited.iter().all(|it| it.index() < sentences));
+            bytes += text.len();
+        }
+    }
+    bytes < usize::MAX
 }
 
 fn read(file: &TextsFile, counts: TextCounts) -> bool {

@@ -9,7 +9,7 @@ use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
-use crate::graph::descriptions::{Descriptions, PackedDescriptions};
+use crate::graph::descriptions::{Described, Descriptions, PackedDescriptions};
 use crate::graph::hierarchy::{Hierarchy, PackedHierarchy};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
@@ -35,18 +35,19 @@ pub(super) fn write_descriptions(
     graph: &PackedGraph,
     hierarchy: &PackedHierarchy,
 ) -> Result<Stamp> {
-    let check = descriptions.view().check(&graph.view(), &hierarchy.view());
+    let check = descriptions.view().check(Described::of(&graph.view(), &hierarchy.view()));
     write_arrays(path, &descriptions.sections(), check)
 }
 
 /// Writes `resolution.bin`, which belongs to a graph.
 pub(super) fn write_resolution(path: &Path, resolution: &PackedResolution, graph: &PackedGraph) -> Result<Stamp> {
-    let check = check_resolution(&resolution.view(), &graph.view());
-    write_arrays(path, &resolution.sections(), check)
+    let [entities, documents, sentences] = named(&graph.view());
+    write_arrays(path, &resolution.sections(), resolution.view().check(entities, documents, sentences))
 }
 
-fn check_resolution(resolution: &Resolution<'_>, graph: &PassageGraph<'_>) -> Result<(), Broken> {
-    resolution.check(graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count())
+/// Returns how many entities, documents and sentences a graph has.
+pub(super) fn named(graph: &PassageGraph<'_>) -> [usize; 3] {
+    [graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count()]
 }
 
 fn write_arrays(path: &Path, arrays: &[(&'static str, &[u8])], check: Result<(), Broken>) -> Result<Stamp> {
@@ -130,10 +131,10 @@ impl HierarchyFile {
 pub(super) struct DescriptionsFile(Arrays);
 
 impl DescriptionsFile {
-    /// Opens the file, which belongs to a graph and the hierarchy over it.
-    pub(super) fn open(file: &Arc<HeldFile>, graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Result<Self> {
+    /// Opens the file, which describes so much.
+    pub(super) fn open(file: &Arc<HeldFile>, described: Described) -> Result<Self> {
         let arrays = Arrays::open(file, Descriptions::NAMES)?;
-        arrays.check(Descriptions::from_sections(arrays.in_order()).map(|it| it.check(graph, hierarchy)))?;
+        arrays.check(Descriptions::from_sections(arrays.in_order()).map(|it| it.check(described)))?;
         Ok(Self(arrays))
     }
 
@@ -148,10 +149,11 @@ impl DescriptionsFile {
 pub(super) struct ResolutionFile(Arrays);
 
 impl ResolutionFile {
-    /// Opens the file, which belongs to a graph.
-    pub(super) fn open(file: &Arc<HeldFile>, graph: &PassageGraph<'_>) -> Result<Self> {
+    /// Opens the file, which belongs to a graph of so many `entities`, `documents` and `sentences`.
+    pub(super) fn open(file: &Arc<HeldFile>, [entities, documents, sentences]: [usize; 3]) -> Result<Self> {
         let arrays = Arrays::open(file, Resolution::NAMES)?;
-        arrays.check(Resolution::from_sections(arrays.in_order()).map(|it| check_resolution(&it, graph)))?;
+        let check = |resolution: Resolution<'_>| resolution.check(entities, documents, sentences);
+        arrays.check(Resolution::from_sections(arrays.in_order()).map(check))?;
         Ok(Self(arrays))
     }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, named};
 use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
@@ -19,7 +19,7 @@ use super::{
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::graph::descriptions::PackedDescriptions;
+use crate::graph::descriptions::{Described, PackedDescriptions};
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::PackedResolution;
@@ -78,7 +78,7 @@ impl LastVersion {
         let open = || {
             let file = self.held(DESCRIPTIONS)?;
             file.check()?;
-            DescriptionsFile::open(&file, &graph, &hierarchy.view())
+            DescriptionsFile::open(&file, Described::of(&graph, &hierarchy.view()))
         };
         intact(open()).map(|file| file.descriptions().to_packed())
     }
@@ -90,7 +90,7 @@ impl LastVersion {
         let open = || {
             let file = self.held(RESOLUTION)?;
             file.check()?;
-            ResolutionFile::open(&file, &graph)
+            ResolutionFile::open(&file, named(&graph))
         };
         intact(open()).map(|file| file.resolution().to_packed())
     }

@@ -44,7 +44,10 @@ use std::path::{Path, PathBuf};
 
 pub use check::{IndexCheck, IndexFinding};
 pub(crate) use contained::is_contained;
-pub(crate) use export::{CanonicalLines, Community, Member, Membership, Mention, Relation, SentencePlace, Summary};
+pub(crate) use export::{
+    CanonicalLines, Community, CommunityReport, DescribedEntity, Member, Membership, Mention, Relation,
+    RelationDescription, ReportedFinding, SentencePlace, Summary,
+};
 pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
 pub(crate) use fuzzed::open_file;
@@ -54,14 +57,14 @@ pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
-    DocumentUnit, Manifest, ModelStage, PassageUnit, ProposedTypes, Records, StageMark, StageMarks, StoredDocument,
-    StoredReport, WrittenExtraction, WrittenQuestions, WrittenReport,
+    DocumentUnit, Extracted, Manifest, ModelStage, PassageUnit, ProposedTypes, Records, StageMark, StageMarks,
+    StoredDocument, StoredReport, WrittenExtraction, WrittenQuestions, WrittenReport,
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
 pub(crate) use writer::{Terms, VersionParts, Writer};
 
-use crate::domain::{CollectionId, Counts, IndexVersion, Skip, Spent};
+use crate::domain::{CollectionId, Counts, DocumentId, IndexVersion, RemovedDocument, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};
 use crate::error::{Error, Result};
 use crate::files;
@@ -315,6 +318,26 @@ impl Workspace {
     /// If they are damaged or of another format.
     pub fn records(&self) -> Result<Records> {
         Records::open_to_read(&self.path.join(RECORDS))
+    }
+
+    /// Returns the documents that somebody removed, and that runs leave out.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn removed(&self) -> Result<Vec<RemovedDocument>> {
+        self.records()?.removed()
+    }
+
+    /// Takes back documents that somebody removed, by the ids that their sources give them: the next run that finds
+    /// them indexes them. An id that was not removed is passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written; [`Error::Busy`] while another process writes there.
+    pub fn take_back(&self, source_ids: &[&str]) -> Result<()> {
+        let ids: Vec<DocumentId> = source_ids.iter().map(|id| DocumentId::of(&[id.as_bytes()])).collect();
+        self.writer()?.records().take_back(&ids)
     }
 
     /// Returns the state of the index.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, named};
 use super::records::VersionRow;
 use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
@@ -12,7 +12,7 @@ use super::version_files::VersionFiles;
 use super::{DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS};
 use crate::domain::{Counts, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
-use crate::graph::descriptions::Descriptions;
+use crate::graph::descriptions::{Described, Descriptions};
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Column, DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
@@ -54,9 +54,11 @@ impl Snapshot {
         let of = (graph.graph().entity_name_ends.len(), graph.graph().sentence_count());
         let hierarchy = files.find(HIERARCHY).map(|file| HierarchyFile::open(&file, of.0, of.1)).transpose()?;
         let described = hierarchy.as_ref().zip(files.find(DESCRIPTIONS));
-        let descriptions =
-            described.map(|(hierarchy, file)| DescriptionsFile::open(&file, &graph.graph(), &hierarchy.hierarchy()));
-        let resolution = files.find(RESOLUTION).map(|file| ResolutionFile::open(&file, &graph.graph())).transpose()?;
+        let descriptions = described.map(|(hierarchy, file)| {
+            DescriptionsFile::open(&file, Described::of(&graph.graph(), &hierarchy.hierarchy()))
+        });
+        let names = named(&graph.graph());
+        let resolution = files.find(RESOLUTION).map(|file| ResolutionFile::open(&file, names)).transpose()?;
         let terms = |path, count| TextIndex::open(&folder.join(path), files.below(path), count);
         let mut all_counts = row.counts;
         if let Some(file) = hierarchy.as_ref().filter(|_| row.counts.hierarchy == HierarchyCounts::default()) {

@@ -2,6 +2,7 @@
 
 mod edits;
 mod options;
+mod removed;
 mod watching;
 
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@ mod answering;
 mod beside;
 mod browser;
 mod cuts;
+mod described;
 mod disk;
 mod earlier;
 mod faults;

@@ -1,11 +1,8 @@
 //! Folders as they lie on disk: what of them is read, what is said of the rest, and where a citation leads.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
-use crate::support::{Cli, CommandOutput, assert_valid};
+use crate::support::{Cli, assert_valid};
 
 const PAGE: &str = "<!DOCTYPE html><html lang=en><head><title>Harl Mill | Arden</title></head><body><nav>Home</nav>\
     <main><h1>Harl Mill</h1><p>It grinds rye.</p><h2>Builder</h2><p>Ada Wren built the mill at Arden in 1799.</p>\
@@ -97,13 +94,7 @@ fn a_folder_of_which_little_is_read_says_so_and_status_groups_why() {
 #[test]
 fn standard_input_is_a_source() {
     let cli = Cli::new();
-    let piped = |args: &[&str], input: &str| {
-        let mut command = cli.command(args);
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut program = command.spawn().unwrap();
-        program.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        CommandOutput::of(program.wait_with_output().unwrap())
-    };
+    let piped = |args: &[&str], input: &str| cli.run_with_input(args, input);
     piped(&["index", "-"], PAGE).succeeded();
     assert_eq!(hit(&cli, "Who built Harl Mill?")["uri"], "stdin");
     let records = r#"{"id":"x","text":"Tom Hale keeps the weir."}"#;

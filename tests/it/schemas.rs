@@ -33,7 +33,7 @@ use models::{
     work, work_report, writing,
 };
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "answer",
     "answer-line",
     "cache",
@@ -57,6 +57,7 @@ const NAMES: [&str; 29] = [
     "index",
     "path",
     "publish",
+    "remove",
     "report",
     "run-line",
     "search",

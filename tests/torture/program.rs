@@ -22,11 +22,13 @@ const POLL: Duration = Duration::from_millis(2);
 const MEMORY_KIB_MAX: u64 = 3 << 20;
 
 /// What may be asked about an index: each reads other parts of it.
-pub(crate) const READS: [&[&str]; 5] = [
+pub(crate) const READS: [&[&str]; 7] = [
     &["export", "--canonical"],
     &["search", "Heron Bridge", "--json"],
     &["ask", "Who designed Heron Bridge?", "--json"],
     &["path", "Heron Bridge", "Brackwater", "--json"],
+    &["topics", "--json"],
+    &["entities", "list", "--json"],
     &["status", "--json"],
 ];
 
@@ -215,7 +217,15 @@ impl Template {
 /// Runs what must succeed.
 #[track_caller]
 pub(crate) fn must(folder: &Path, args: &[&str]) -> Ran {
-    let ran = watch(cairn(folder, args));
+    must_with(folder, args, &[])
+}
+
+/// The same, with these variables of the environment.
+#[track_caller]
+pub(crate) fn must_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let mut command = cairn(folder, args);
+    command.envs(variables.iter().copied());
+    let ran = watch(command);
     assert!(ran.is_done(), "{args:?}: {:?}: {}", ran.end, ran.stderr);
     ran
 }

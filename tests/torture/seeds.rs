@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::must;
+use crate::program::{must, must_with};
+use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
 /// Bytes of a page of the database: small, so that the repository does not keep empty ones.
 const PAGE_BYTES: u32 = 512;
@@ -20,19 +21,29 @@ pub(crate) fn write() -> Vec<PathBuf> {
     fs::create_dir(folder.path().join("notes")).unwrap();
     fs::write(folder.path().join("notes/mill.txt"), note).unwrap();
     fs::write(folder.path().join("notes/ada.txt"), "Ada Lorne\n\nAda Lorne saw Harl Mill burn. Who lit it?").unwrap();
-    must(folder.path(), &["index", "notes"]);
+    let server = ChatServer::start([model()]);
+    let by_model = ["index", "notes", "--model", "played", "--extract", "--rule-questions", "--reports"];
+    must_with(folder.path(), &by_model, &[("CAIRN_MODEL_URL", &server.url)]);
     let status: Value = serde_json::from_slice(&must(folder.path(), &["status", "--json"]).stdout).unwrap();
     let count = |name: &str| status["counts"][name].as_u64().unwrap_or_else(|| panic!("no count of {name}: {status}"));
     let counts = ["documents", "passages", "sentences", "incoming", "outgoing"].map(|name| count(name) as u16);
-    // A hierarchy knows entities in place of documents.
-    let of_hierarchy = [count("entities") as u16, counts[1], counts[2], counts[3], counts[4]];
+    let [documents, passages, sentences, incoming, outgoing] = counts;
+    let of_hierarchy = |name: &str| status["counts"]["hierarchy"][name].as_u64().unwrap() as u16;
+    let (entities, mentions) = (count("entities") as u16, count("mentions") as u16);
+    // What each file has to do with: see `workspace::fuzzed`.
+    let files = [
+        ("graph.bin", counts),
+        ("texts.bin", counts),
+        ("vectors.bin", counts),
+        ("hierarchy.bin", [entities, passages, sentences, incoming, outgoing]),
+        ("resolution.bin", [entities, documents, sentences, incoming, outgoing]),
+        ("descriptions.bin", [entities, mentions, sentences, of_hierarchy("relations"), of_hierarchy("communities")]),
+    ];
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let mut written = Vec::new();
-    for (kind, name) in ["graph.bin", "texts.bin", "vectors.bin", "hierarchy.bin"].into_iter().enumerate() {
+    for (kind, (name, counts)) in files.into_iter().enumerate() {
         let mut input = vec![kind as u8];
-        for count in if name == "hierarchy.bin" { of_hierarchy } else { counts } {
-            input.extend(count.to_le_bytes());
-        }
+        counts.iter().for_each(|count| input.extend(count.to_le_bytes()));
         input.extend(fs::read(folder.path().join(".cairn/versions/1").join(name)).unwrap());
         written.push(keep(&corpora.join("index_files").join(name), &input));
         input.truncate(input.len() / 2);
@@ -49,6 +60,23 @@ pub(crate) fn write() -> Vec<PathBuf> {
     written.push(keep(&corpora.join("records/whole.db"), &whole));
     written.push(keep(&corpora.join("records/first-page.db"), &whole[..PAGE_BYTES as usize]));
     written
+}
+
+/// A model that finds who built the mill, and writes the same of every topic.
+fn model() -> Play {
+    Play::Thinks(Thought::new(|body| {
+        let is_report = body["response_format"]["json_schema"]["name"] == "report";
+        let entity = |name: &str, kind: &str| json!({ "name": name, "type": kind, "description": "It is named." });
+        let text = if is_report {
+            let finding = json!({ "text": "Ada Lorne built it.", "sentences": [1] });
+            json!({ "title": "A mill", "summary": "It burned.", "rating": 3, "findings": [finding] })
+        } else {
+            let relation = json!({ "source": "Ada Lorne", "target": "Harl Mill", "description": "They meet.",
+                "strength": 7, "evidence": "Ada Lorne" });
+            json!({ "entities": [entity("Harl Mill", "place"), entity("Ada Lorne", "person")], "relations": [relation] })
+        };
+        Reply { text: text.to_string(), tokens: (100, 50) }
+    }))
 }
 
 fn keep(path: &Path, bytes: &[u8]) -> PathBuf {

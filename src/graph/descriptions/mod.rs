@@ -78,6 +78,35 @@ arrays! {
     finding_sentence: Column<Position, SentenceOrdinal> = "finding.sentence" [below sentences],
 }
 
+/// How much there is of what is described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described {
+    /// Entities.
+    pub entities: usize,
+    /// Mentions.
+    pub mentions: usize,
+    /// Relations.
+    pub relations: usize,
+    /// Communities.
+    pub communities: usize,
+    /// Sentences.
+    pub sentences: usize,
+}
+
+impl Described {
+    /// Returns how much a graph and the hierarchy over it have.
+    #[must_use]
+    pub fn of(graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Self {
+        Self {
+            entities: graph.entity_name_ends.len(),
+            mentions: graph.mention_entity.len(),
+            relations: hierarchy.relation_entity.len(),
+            communities: hierarchy.community_level.len(),
+            sentences: graph.sentence_count(),
+        }
+    }
+}
+
 /// What a model says of a community.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report<'a> {
@@ -89,28 +118,26 @@ pub struct Report<'a> {
 }
 
 impl<'a> Descriptions<'a> {
-    /// Checks that every array keeps its rules, beside a graph and a hierarchy.
+    /// Checks that every array keeps its rules, beside so much of what is described.
     ///
     /// # Errors
     ///
     /// The name of an array that breaks a rule, and the rule.
-    pub fn check(
-        &self,
-        graph: &PassageGraph<'_>,
-        hierarchy: &Hierarchy<'_>,
-    ) -> Result<(), (&'static str, &'static str)> {
-        self.check_arrays(Elsewhere {
-            entities: graph.entity_name_ends.len(),
-            mentions: graph.mention_entity.len(),
-            relations: hierarchy.relation_entity.len(),
-            communities: hierarchy.community_level.len(),
-            sentences: graph.sentence_count(),
-            ..Elsewhere::default()
-        })?;
+    pub fn check(&self, described: Described) -> Result<(), (&'static str, &'static str)> {
+        let Described { entities, mentions, relations, communities, sentences } = described;
+        self.check_arrays(Elsewhere { entities, mentions, relations, communities, sentences, ..Elsewhere::default() })?;
         if !self.report_community.items().is_sorted() {
             return Err(("report.community", "is out of order"));
         }
         Ok(())
+    }
+
+    /// Returns how many entities and relations a model found, and how many reports it wrote.
+    #[must_use]
+    pub fn counts_by_model(&self) -> [u64; 3] {
+        let found = |origins: &[u8]| origins.iter().filter(|bits| read(**bits).has_model()).count() as u64;
+        let reports = self.report_community.len() as u64;
+        [found(self.entity_origin.items()), found(self.relation_origin.items()), reports]
     }
 
     /// Returns what a model says of a community, if it wrote a report.

@@ -73,7 +73,7 @@ fn make(found: [Option<&Extraction>; 2]) -> Made {
     let hierarchy = pack_hierarchy(view, &documents, &Vectors::default(), &options, &stop).unwrap();
     let descriptions = pack_descriptions(&view.into(), &hierarchy.view(), &documents, &origins, &stop).unwrap();
     if let Some(descriptions) = &descriptions {
-        descriptions.view().check(&view, &hierarchy.view()).unwrap();
+        descriptions.view().check(Described::of(&view, &hierarchy.view())).unwrap();
     }
     Made { graph, hierarchy, descriptions }
 }
@@ -162,7 +162,7 @@ fn arrays_that_name_nothing_or_have_another_length_are_found() {
     for (name, damage) in broken {
         let mut packed = packed.clone();
         damage(&mut packed);
-        let found = packed.view().check(&made.graph.view(), &made.hierarchy.view()).unwrap_err().0;
+        let found = packed.view().check(Described::of(&made.graph.view(), &made.hierarchy.view())).unwrap_err().0;
         assert!(found == name || (name == "types" && found == "type.ends"), "{name}: {found}");
     }
 }
@@ -174,7 +174,7 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
     let communities: Vec<CommunityOrdinal> = hierarchy.communities().collect();
     assert!(!communities.is_empty());
     let mut packed = PackedDescriptions::by_rule(&graph, &hierarchy);
-    assert_eq!(packed.view().check(&graph, &hierarchy), Ok(()));
+    assert_eq!(packed.view().check(Described::of(&graph, &hierarchy)), Ok(()));
     let report = PackedReport {
         community: communities[0],
         title: "The mill".to_owned(),
@@ -191,7 +191,7 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
     pack_reports(vec![report], &mut packed);
     assert_eq!(packed, once);
     let said = packed.view();
-    assert_eq!(said.check(&graph, &hierarchy), Ok(()));
+    assert_eq!(said.check(Described::of(&graph, &hierarchy)), Ok(()));
     let found = said.report(communities[0]).unwrap();
     assert_eq!((found.title, found.summary, said.rating(found)), ("The mill", "Ada Lorne built it.", 4.0));
     let findings: Vec<(&str, Vec<u32>)> =
@@ -199,7 +199,7 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
     assert_eq!(findings, [("It was built.", vec![0, 2]), ("It has stones.", vec![1])]);
     assert_eq!(said.report(CommunityOrdinal(99)), None);
     packed.finding_sentence[0] = SentenceOrdinal(99);
-    assert_eq!(packed.view().check(&graph, &hierarchy).map_err(|it| it.0), Err("finding.sentence"));
+    assert_eq!(packed.view().check(Described::of(&graph, &hierarchy)).map_err(|it| it.0), Err("finding.sentence"));
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::domain::{
-    Document, ExtractedEntity, ExtractedRelation, Extraction, PseudoQuery, QuestionKind, Span, TopicReport,
+    Document, ExtractedEntity, ExtractedRelation, Extraction, PseudoQuery, QuestionKind, ReportFinding, Span,
+    TopicReport,
 };
 use crate::embed::{Embedder, Embeddings, StaticTable};
 use crate::graph::hierarchy::HierarchyPreset;

@@ -5,7 +5,9 @@ use neo4rs::{BoltMap, Row};
 use super::{CanonicalLines, column, id, properties, text};
 use crate::domain::{CommunityId, EntityId, PassageId, SummaryId};
 use crate::error::Result;
-use crate::workspace::{Community, Member, Membership, Relation, SentencePlace, Summary};
+use crate::workspace::{
+    Community, CommunityReport, Member, Membership, Relation, ReportedFinding, SentencePlace, Summary,
+};
 
 pub(super) fn push_relation(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let passage = row.get::<Option<&str>>("passage").ok()?;
@@ -31,14 +33,19 @@ pub(super) fn push_community(row: &Row, lines: &mut CanonicalLines) -> Option<Re
         Some(parent) => Some(id(Some(parent), CommunityId::from_bytes)?),
         None => None,
     };
+    // What rules say of it stands elsewhere if a model wrote a report.
+    let (title, findings) = match text(&properties, "cairnTitle") {
+        Some(title) => (title, rule_findings(&properties)?),
+        None => (text(&properties, "name")?, places(&properties)?),
+    };
     let community = Community {
         id: column(row, "id", CommunityId::from_bytes)?,
         level,
         parent,
-        title: text(&properties, "name")?,
+        title,
         entities: properties.get("entities").ok()?,
         passages: properties.get("passages").ok()?,
-        findings: places(&properties)?,
+        findings,
     };
     Some(lines.push("community", &community))
 }
@@ -64,6 +71,39 @@ pub(super) fn push_membership(row: &Row, lines: &mut CanonicalLines) -> Option<R
     let member = column(row, "member", EntityId::from_bytes)?;
     let summary = column(row, "summary", SummaryId::from_bytes)?;
     Some(lines.push("membership", &Membership { member, summary, weight: weight(row)? }))
+}
+
+pub(super) fn push_report(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    let properties = properties(row)?;
+    let (title, summary) = (text(&properties, "name")?, text(&properties, "summary")?);
+    let (texts, cited): (Vec<String>, Vec<usize>) =
+        (properties.get("findings").ok()?, properties.get("cairnCited").ok()?);
+    let mut places = places(&properties)?;
+    if texts.len() != cited.len() || cited.iter().try_fold(0_usize, |sum, it| sum.checked_add(*it))? != places.len() {
+        return None;
+    }
+    let findings = texts.iter().zip(cited).map(|(text, cited)| {
+        let rest = places.split_off(cited);
+        ReportedFinding { text, sentences: std::mem::replace(&mut places, rest) }
+    });
+    let report = CommunityReport {
+        community: column(row, "id", CommunityId::from_bytes)?,
+        title: &title,
+        summary: &summary,
+        rating: properties.get::<f64>("rating").ok()? as f32,
+        findings: findings.collect(),
+    };
+    Some(lines.push("report", &report))
+}
+
+/// Returns the sentences that rules chose for a community about which a model wrote a report.
+fn rule_findings(properties: &BoltMap) -> Option<Vec<SentencePlace>> {
+    let places = properties.get::<Option<Vec<String>>>("cairnFindings").ok()?.unwrap_or_default();
+    let place = |it: &String| {
+        let (passage, sentence) = it.split_once(' ')?;
+        Some(SentencePlace { passage: id(Some(passage), PassageId::from_bytes)?, sentence: sentence.parse().ok()? })
+    };
+    places.iter().map(place).collect()
 }
 
 fn weight(row: &Row) -> Option<f32> {

@@ -4,8 +4,10 @@ use super::super::element::{Element, Properties, Type, Value, hex, integer};
 use super::super::hierarchy::{Quote, put_places};
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
+use crate::domain::Origin;
 use crate::error::Result;
-use crate::graph::ordinal::{CommunityOrdinal, Ordinal as _};
+use crate::graph::descriptions::{Descriptions, Report};
+use crate::graph::ordinal::{CommunityOrdinal, Ordinal as _, RelationOrdinal};
 
 /// Bytes of the sentence that describes a relation: what is longer is a list or no text, and stands in its passage.
 const DESCRIPTION_BYTES_MAX: usize = 2_000;
@@ -17,7 +19,8 @@ pub(super) const COMMUNITY: Declaration = Declaration {
     ends: None,
     properties: properties! {
         name: Text, level: Integer, rating: Float, entities: Integer, passages: Integer, summary: Text, findings: Texts,
-        citations: Texts, central: Texts, cairnSentences: Integers,
+        citations: Texts, origin: Text, central: Texts, cairnSentences: Integers, cairnCited: Integers,
+        cairnTitle: Text, cairnFindings: Texts,
     },
     count: |source| source.hierarchy.communities.len(),
     element: community,
@@ -25,21 +28,54 @@ pub(super) const COMMUNITY: Declaration = Declaration {
 
 fn community(source: &Source<'_>, number: u32) -> Result<Element> {
     let (hierarchy, community) = (&source.hierarchy.hierarchy, CommunityOrdinal(number));
-    let (members, quotes) = (hierarchy.members(community), Quote::all(source.snapshot, hierarchy.findings(community))?);
+    let members = hierarchy.members(community);
     let mut properties = Properties::default();
-    properties.put_text("name", hierarchy.title(community));
     properties.put("level", integer(hierarchy.community_level[community]));
-    properties.put("rating", Value::Float(f64::from(hierarchy.rating(community))));
     properties.put("entities", integer(members.len() as u32));
     properties.put("passages", integer(hierarchy.community_passages[community]));
     let central = members.iter().take(CENTRAL_MAX).map(|it| hex(&source.entity_key(*it)));
     properties.put("central", Value::Texts(central.collect()));
-    if let Some(first) = quotes.first() {
-        properties.put_text("summary", first.text.as_str());
+    let report = source.descriptions.and_then(|it| Some((it, it.report(community)?)));
+    properties.put_text("origin", if report.is_some() { Origin::Model } else { Origin::Rule }.name());
+    let quotes = Quote::all(source.snapshot, hierarchy.findings(community))?;
+    match report {
+        Some((descriptions, report)) => {
+            properties.put_text("cairnTitle", hierarchy.title(community));
+            let places = quotes.iter().map(|it| format!("{} {}", it.passage, it.number));
+            properties.put("cairnFindings", Value::Texts(places.collect()));
+            put_report(source, &descriptions, report, &mut properties)?;
+        }
+        None => {
+            properties.put_text("name", hierarchy.title(community));
+            properties.put("rating", Value::Float(f64::from(hierarchy.rating(community))));
+            quotes.first().into_iter().for_each(|it| properties.put_text("summary", it.text.as_str()));
+            put_places(&mut properties, &quotes);
+            properties.put("findings", Value::Texts(quotes.into_iter().map(|it| it.text).collect()));
+        }
     }
-    put_places(&mut properties, &quotes);
-    properties.put("findings", Value::Texts(quotes.into_iter().map(|it| it.text).collect()));
     Ok(Element { key: source.hierarchy.communities[number as usize], ends: None, properties })
+}
+
+/// Puts what a model says of a community in the place of what rules do.
+fn put_report(
+    source: &Source<'_>,
+    descriptions: &Descriptions<'_>,
+    report: Report<'_>,
+    properties: &mut Properties,
+) -> Result<()> {
+    properties.put_text("name", report.title);
+    properties.put_text("summary", report.summary);
+    properties.put("rating", Value::Float(f64::from(descriptions.rating(report))));
+    let (mut findings, mut cited, mut quotes) = (Vec::new(), Vec::new(), Vec::new());
+    for (text, sentences) in descriptions.findings(report) {
+        findings.push(text.to_owned());
+        cited.push(sentences.len() as i64);
+        quotes.extend(Quote::all(source.snapshot, sentences)?);
+    }
+    properties.put("findings", Value::Texts(findings));
+    properties.put("cairnCited", Value::Integers(cited));
+    put_places(properties, &quotes);
+    Ok(())
 }
 
 pub(super) const PARENT_COMMUNITY: Declaration = Declaration {
@@ -69,7 +105,10 @@ pub(super) const IN_COMMUNITY: Declaration = Declaration {
 pub(super) const RELATES_TO: Declaration = Declaration {
     labels: &["RELATES_TO"],
     ends: Some((Kind::Entity, Kind::Entity)),
-    properties: properties! { weight: Float, description: Text, passage: Text, cairnSentence: Integer },
+    properties: properties! {
+        weight: Float, description: Text, sentence: Text, origin: Text, passage: Text, cairnSentence: Integer,
+        cairnDescribed: Flag,
+    },
     count: |source| source.hierarchy.relations.len(),
     element: relation,
 };
@@ -78,10 +117,19 @@ fn relation(source: &Source<'_>, number: u32) -> Result<Element> {
     let ([from, to], weight, said) = source.hierarchy.relations[number as usize];
     let mut element = relationship(Kind::RelatesTo, source.entity_key(from), source.entity_key(to));
     element.properties.put("weight", Value::Float(f64::from(weight)));
+    let relation = RelationOrdinal(number);
+    let described = source.descriptions.and_then(|it| it.relation_description(relation));
+    if let Some(described) = described {
+        element.properties.put_text("description", described);
+        element.properties.put("cairnDescribed", Value::Flag(true));
+    }
+    if let Some(descriptions) = source.descriptions {
+        element.properties.put_text("origin", descriptions.relation_origin(relation).name());
+    }
     if let Some(said) = said {
         let Quote { text, passage, number } = Quote::of(source.snapshot, said)?;
         if text.len() <= DESCRIPTION_BYTES_MAX {
-            element.properties.put_text("description", text);
+            element.properties.put_text(if described.is_some() { "sentence" } else { "description" }, text);
         }
         element.properties.put_text("passage", passage.to_string());
         element.properties.put("cairnSentence", integer(number));

@@ -7,7 +7,7 @@ use crate::embed::StaticTable;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
-use crate::workspace::DocumentUnit;
+use crate::workspace::{DocumentUnit, PassageUnit};
 
 /// The stage that units are of.
 const STAGE: &str = "passages";
@@ -56,7 +56,7 @@ pub(super) const DUPLICATE_OF: Declaration = Declaration {
     },
 };
 
-fn json(value: &impl serde::Serialize) -> Result<String> {
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))
 }
 
@@ -64,7 +64,7 @@ pub(super) const UNIT: Declaration = Declaration {
     labels: &[HIDDEN, "Unit"],
     ends: None,
     properties: properties! {
-        name: Text, stage: Text, content: Text, writers: Texts, root: Text, fingerprint: Text,
+        name: Text, stage: Text, content: Text, writers: Texts, extractions: Texts, root: Text, fingerprint: Text,
         positions: Text, text: Text, cairnVectors: Bytes,
     },
     count: |source| source.graph.document_count(),
@@ -82,6 +82,10 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     properties.put_text("stage", STAGE);
     properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
     let DocumentUnit { root, fingerprint, document: whole, passages, .. } = unit;
+    if passages.iter().any(|it| it.extracted.is_some()) {
+        let text = |it: &PassageUnit| it.extracted.as_ref().map_or_else(|| Ok(String::new()), json);
+        properties.put("extractions", Value::Texts(passages.iter().map(text).collect::<Result<_>>()?));
+    }
     if passages.iter().any(|it| it.writer.is_some()) {
         let writers = passages.into_iter().map(|it| it.writer.unwrap_or_default());
         properties.put("writers", Value::Texts(writers.collect()));

@@ -3,14 +3,19 @@
 use super::super::element::{Element, NO_WORD, Properties, Type, Value, integer};
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
+use crate::domain::{EdgeId, Origin};
+use crate::error::Result;
 use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _};
 use crate::graph::packed::{CUES_BEFORE, NO_CUE, text_at};
+use crate::graph::resolution::Merge;
+use crate::store::GraphReader as _;
 
 pub(super) const ENTITY: Declaration = Declaration {
     labels: &["Entity"],
     ends: None,
     properties: properties! {
-        name: Text, folded: Text, documents: Integer, mentions: Integer, bearers: Integer, cairnFlags: Integer,
+        name: Text, folded: Text, aliases: Texts, type: Text, typeOrigin: Text, description: Text, origin: Text,
+        documents: Integer, mentions: Integer, bearers: Integer, cairnFlags: Integer,
     },
     count: |source| source.graph.entity_documents.len(),
     element: |source, number| Ok(entity(source, number)),
@@ -25,13 +30,25 @@ fn entity(source: &Source<'_>, number: u32) -> Element {
     properties.put("mentions", integer(graph.entity_mentions.of(number).len() as u32));
     properties.put("bearers", integer(graph.entity_bearers.of(number).len() as u32));
     properties.put("cairnFlags", integer(graph.entity_flags[number]));
+    let aliases = source.aliases.get(&number).into_iter().flatten().map(|it| source.spellings[it.index()].clone());
+    properties.put("aliases", Value::Texts(aliases.collect()));
+    let by_model = source.descriptions.and_then(|it| it.entity_type(number)).map(|it| (it, Origin::Model));
+    let by_rule = || Some((source.resolution?.type_of(number)?.0.name(), Origin::Rule));
+    if let Some((kind, origin)) = by_model.or_else(by_rule) {
+        properties.put_text("type", kind);
+        properties.put_text("typeOrigin", origin.name());
+    }
+    if let Some(descriptions) = source.descriptions {
+        properties.put_text("origin", descriptions.entity_origin(number).name());
+        descriptions.entity_description(number).into_iter().for_each(|it| properties.put_text("description", it));
+    }
     Element { key: source.entity_key(number), ends: None, properties }
 }
 
 pub(super) const MENTIONED_IN: Declaration = Declaration {
     labels: &["MENTIONED_IN"],
     ends: Some((Kind::Entity, Kind::Passage)),
-    properties: properties! { cairnCues: Texts },
+    properties: properties! { cairnCues: Texts, cairnOrigins: Texts },
     count: |source| source.mentions.len(),
     element: |source, number| Ok(mentioned(source, number)),
 };
@@ -44,6 +61,10 @@ fn mentioned(source: &Source<'_>, number: u32) -> Element {
     let first = graph.passage_sentences.of(passage).range().start as u32;
     let sentence = |mention: MentionOrdinal| graph.mention_sentence[mention].0 - first;
     let mut element = relationship(Kind::MentionedIn, source.entity_key(entity), source.passage_key(passage));
+    if let Some(descriptions) = source.descriptions {
+        let origins = found.clone().map(|mention| descriptions.mention_origin(mention).name().to_owned());
+        element.properties.put("cairnOrigins", Value::Texts(origins.collect()));
+    }
     let cues = found.map(|mention| format!("{} {}", sentence(mention), cues(source, mention)).trim_end().to_owned());
     element.properties.put("cairnCues", Value::Texts(cues.collect()));
     element
@@ -80,6 +101,27 @@ fn name(source: &Source<'_>, number: u32) -> Element {
     let mut element = relationship(Kind::Names, entity, passage);
     element.properties.put_text("kind", borne_text(kind));
     element
+}
+
+pub(super) const SAME_AS: Declaration = Declaration {
+    labels: &["SAME_AS"],
+    ends: Some((Kind::Entity, Kind::Entity)),
+    properties: properties! { reason: Text, document: Text },
+    count: |source| source.merges.len(),
+    element: |source, number| same_as(source, &source.merges[number as usize]),
+};
+
+/// Returns that a name stands for the entity of another, everywhere or in a document.
+fn same_as(source: &Source<'_>, merge: &Merge) -> Result<Element> {
+    let [name, entity] = [merge.name, merge.entity].map(|it| source.entity_key(it));
+    let mut element = relationship(Kind::SameAs, name, entity);
+    element.properties.put_text("reason", merge.reason.name());
+    if let Some(document) = merge.document {
+        let document = source.snapshot.document(document)?;
+        element.key = *EdgeId::of(&[&element.key, document.document.as_bytes()]).as_bytes();
+        element.properties.put_text("document", document.source_id);
+    }
+    Ok(element)
 }
 
 /// How a document bears a name, by the number that a graph has for it.

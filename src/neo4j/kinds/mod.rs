@@ -11,6 +11,7 @@ macro_rules! properties {
 mod communities;
 mod documents;
 mod entities;
+mod kept;
 mod lexicon;
 mod passages;
 mod questions;
@@ -20,6 +21,8 @@ mod summaries;
 use std::sync::LazyLock;
 
 pub(super) use self::entities::{borne, borne_text};
+pub(crate) use self::kept::Kept;
+pub(super) use self::kept::{KeptRecord, kept_records};
 pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
 pub(super) use self::questions::SIMILARITY_LEAST;
 use self::statements::Statements;
@@ -79,6 +82,7 @@ kinds! {
     Summary: summaries::SUMMARY,
     Unit: documents::UNIT,
     Lexicon: lexicon::LEXICON,
+    Kept: kept::KEPT,
     PartOf: passages::PART_OF,
     Next: passages::NEXT,
     AnsweredBy: questions::ANSWERED_BY,
@@ -88,6 +92,7 @@ kinds! {
     MayLeadTo: questions::MAY_LEAD_TO,
     MentionedIn: entities::MENTIONED_IN,
     Names: entities::NAMES,
+    SameAs: entities::SAME_AS,
     DuplicateOf: documents::DUPLICATE_OF,
     RelatesTo: communities::RELATES_TO,
     InCommunity: communities::IN_COMMUNITY,

@@ -14,40 +14,40 @@ use crate::workspace::Snapshot;
 
 /// An entity that a model found.
 #[derive(Debug, Serialize)]
-struct DescribedEntity<'a> {
-    id: EntityId,
-    name: &'a str,
+pub(crate) struct DescribedEntity<'a> {
+    pub(crate) id: EntityId,
+    pub(crate) name: &'a str,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    kind: Option<&'a str>,
+    pub(crate) kind: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    origin: Origin,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) origin: Origin,
 }
 
 /// What a model says of a relation.
 #[derive(Debug, Serialize)]
-struct RelationDescription<'a> {
-    from: EntityId,
-    to: EntityId,
+pub(crate) struct RelationDescription<'a> {
+    pub(crate) from: EntityId,
+    pub(crate) to: EntityId,
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    origin: Origin,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) origin: Origin,
 }
 
 /// What a model says of a community.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
-    community: CommunityId,
-    title: &'a str,
-    summary: &'a str,
-    rating: f32,
-    findings: Vec<Finding<'a>>,
+pub(crate) struct CommunityReport<'a> {
+    pub(crate) community: CommunityId,
+    pub(crate) title: &'a str,
+    pub(crate) summary: &'a str,
+    pub(crate) rating: f32,
+    pub(crate) findings: Vec<ReportedFinding<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Finding<'a> {
-    text: &'a str,
-    sentences: Vec<SentencePlace>,
+pub(crate) struct ReportedFinding<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) sentences: Vec<SentencePlace>,
 }
 
 impl Snapshot {
@@ -89,11 +89,13 @@ impl Snapshot {
         lines: &mut CanonicalLines,
     ) -> Result<()> {
         let ids = community_ids(&self.graph(), hierarchy);
-        let finding =
-            |(text, sentences): (_, &[SentenceOrdinal])| Finding { text, sentences: self.sentence_places(sentences) };
+        let finding = |(text, sentences): (_, &[SentenceOrdinal])| ReportedFinding {
+            text,
+            sentences: self.sentence_places(sentences),
+        };
         for community in hierarchy.communities() {
             let Some(report) = descriptions.report(community) else { continue };
-            let line = Report {
+            let line = CommunityReport {
                 community: ids[community.index()],
                 title: report.title,
                 summary: report.summary,

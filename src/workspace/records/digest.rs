@@ -5,7 +5,7 @@
 
 use super::unit::{DocumentUnit, Mark};
 use super::{Manifest, migrate};
-use crate::domain::{NamePair, PassageId, PositionMark, Positions, PseudoQuery, Skip, Span, Spent};
+use crate::domain::{NamePair, PassageId, PositionMark, Positions, PseudoQuery, RemovedDocument, Skip, Span, Spent};
 
 /// The first half of a blake3 hash, as in ids.
 pub(super) type Digest = [u8; 16];
@@ -145,6 +145,11 @@ pub(super) fn skip(skip: &Skip) -> Digest {
 /// Returns the digest of what somebody said of two names.
 pub(super) fn name_pair(NamePair { one, other, verdict }: &NamePair) -> Digest {
     Parts::new("names").text(one).text(other).number(*verdict as u64).finish()
+}
+
+/// Returns the digest of a document that somebody removed.
+pub(super) fn removed(RemovedDocument { id, source_id, uri }: &RemovedDocument) -> Digest {
+    Parts::new("removed").bytes(id.as_bytes()).text(source_id).text(uri).finish()
 }
 
 /// Returns the digest of what was spent on a model.

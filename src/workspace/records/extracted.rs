@@ -1,6 +1,7 @@
 //! What a model found in passages: units of their own, and the types of entities that it looked for.
 
 use rusqlite::{OptionalExtension as _, Row, Statement, Transaction, params};
+use serde::{Deserialize, Serialize};
 
 use super::digest::{self, Digest};
 use super::unit::{EXTRACTED, FAILED, InsertMark, Mark, UNEXTRACTED, note_change, to_json};
@@ -9,7 +10,7 @@ use crate::domain::{Extraction, PassageId};
 use crate::error::{Error, Result};
 
 /// What a model found in a passage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What found it: a digest of model, prompt and types.
     pub writer: String,
@@ -27,7 +28,7 @@ pub struct WrittenExtraction {
 }
 
 /// Types of entities that a model proposed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedTypes {
     /// What proposed them: a digest of model and prompt.
     pub writer: String,

@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 pub(super) const WITHOUT_DIGESTS: u32 = 3;
 /// The last format whose documents do not say where lines and pages begin in them.
 pub(super) const WITHOUT_POSITIONS: u32 = 4;
-/// The last format without tables for what a model finds in passages, and for what somebody says of names.
+/// The last format without tables for what a model finds in passages, and for what somebody says of names and removes.
 pub(super) const WITHOUT_EXTRACTIONS: u32 = 5;
 /// Tables that formats up to that one lack.
-const OF_EXTRACTIONS: [&str; 4] = ["extractions", "entity_types", "reports", "name_pairs"];
+const OF_EXTRACTIONS: [&str; 5] = ["extractions", "entity_types", "reports", "name_pairs", "removed"];
 /// What is kept in the place of the digest of something that was damaged already: no digest is this one.
 const DAMAGED: Digest = [0; 16];
 /// Tables that are there to be made anew: they have columns that older ones have not. What refers to them does so by

@@ -10,6 +10,7 @@ mod extracted;
 mod migrate;
 mod names;
 mod read;
+mod removed;
 mod reports;
 mod schema;
 mod survey;

@@ -56,13 +56,24 @@ impl Records {
                 reason: format!("an index keeps at most {NAME_PAIRS_MAX}"),
             });
         }
-        let sql = "INSERT OR REPLACE INTO name_pairs (one, other, verdict, digest) VALUES (?1, ?2, ?3, ?4)";
-        self.write(|transaction| {
-            let row = params![pair.one, pair.other, pair.verdict as u32, digest::name_pair(&pair)];
-            transaction.execute(sql, row)?;
-            note_change(transaction, true)
-        })?;
+        self.add_name_pairs(&[pair])?;
         Ok(before)
+    }
+
+    /// Keeps pairs of names, each in order, in place of what was said of them before.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be written.
+    pub fn add_name_pairs(&mut self, pairs: &[NamePair]) -> Result<()> {
+        const SQL: &str = "INSERT OR REPLACE INTO name_pairs (one, other, verdict, digest) VALUES (?1, ?2, ?3, ?4)";
+        self.write(|transaction| {
+            let mut insert = transaction.prepare(SQL)?;
+            for pair in pairs {
+                insert.execute(params![pair.one, pair.other, pair.verdict as u32, digest::name_pair(pair)])?;
+            }
+            note_change(transaction, !pairs.is_empty())
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rusqlite::{Row, params};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::digest::{self, Digest};
 use super::unit::{FAILED, InsertMark, Mark, REPORTED, UNREPORTED, note_change, to_json};
@@ -10,7 +11,7 @@ use crate::domain::{CommunityId, TopicReport};
 use crate::error::{Error, Result};
 
 /// A report that is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredReport {
     /// The community that it is about: its level and its members.
     pub community: CommunityId,

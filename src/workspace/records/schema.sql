@@ -124,6 +124,14 @@ CREATE TABLE skips (
     digest BLOB NOT NULL           -- of this row
 ) STRICT;
 
+-- Documents that somebody removed: a run that finds them leaves them out.
+CREATE TABLE removed (
+    id        BLOB PRIMARY KEY,
+    source_id TEXT NOT NULL,
+    uri       TEXT NOT NULL,
+    digest    BLOB NOT NULL        -- of this row
+) STRICT;
+
 -- What somebody said of two names: it comes before what rules say.
 CREATE TABLE name_pairs (
     one     TEXT NOT NULL,         -- folded words joined by one space, before the other in order

@@ -56,6 +56,7 @@ impl Records {
         survey.rows.extend(self.kept_versions().err().map(said));
         survey.rows.extend(self.skips().err().map(said));
         survey.rows.extend(self.name_pairs().err().map(said));
+        survey.rows.extend(self.removed().err().map(said));
         survey.rows.extend(self.spending().err().map(said));
         survey.rows.extend(self.proposed_types().err().map(said));
         survey.rows.extend(self.reports().err().map(said));
@@ -226,6 +227,10 @@ impl Records {
         if self.name_pairs().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM name_pairs", []).map(drop))?;
             forgotten.push("what was said of names".to_owned());
+        }
+        if self.removed().is_err() {
+            self.write(|transaction| transaction.execute("DELETE FROM removed", []).map(drop))?;
+            forgotten.push("which documents were removed by hand".to_owned());
         }
         if self.spending().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM spending", []).map(drop))?;

@@ -3,7 +3,7 @@
 use cairn::domain::{
     Direction, DocumentId, EntitiesShown, EntityId, EntityList, EntityShown, EntityType, FoundByModel, GraphPath,
     IndexVersion, ListedEntity, NameMerge, NameMerges, NamePair, NameVerdict, NamesAsked, PathNode, PathStep, PathsBy,
-    PathsFound, RelatedEntity, SummaryLayer, Topic, Topics, WrittenFinding, WrittenTopic,
+    PathsFound, RelatedEntity, RemovedDocument, SummaryLayer, Topic, Topics, WrittenFinding, WrittenTopic,
 };
 
 use serde_json::{Value, json};
@@ -128,9 +128,15 @@ fn names_asked() -> NamesAsked {
     NamesAsked { pair: pair(), before: Some(NameVerdict::Same) }
 }
 
-/// What the commands of entities and topics print, by schema.
-pub(super) fn of_entities() -> [(&'static str, Vec<Value>); 5] {
+/// A document that was removed.
+fn removed() -> RemovedDocument {
+    RemovedDocument { id: DocumentId::of(&[b"a"]), source_id: "a".to_owned(), uri: "notes.jsonl#a".to_owned() }
+}
+
+/// What the commands of entities and topics print, and what is said of removed documents, by schema.
+pub(super) fn of_entities() -> [(&'static str, Vec<Value>); 6] {
     [
+        ("remove", vec![json!({ "documents": [removed()] })]),
         ("topics", vec![json!(topics())]),
         ("entities", vec![json!(entities())]),
         ("entities-ask", vec![json!(names_asked())]),

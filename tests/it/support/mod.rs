@@ -23,7 +23,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -88,6 +88,15 @@ impl Cli {
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> CommandOutput {
         let output = self.command(args).output().unwrap();
         CommandOutput::of(output)
+    }
+
+    /// Runs the program to its end, with this on its standard input.
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
+        let mut command = self.command(args);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut program = command.spawn().unwrap();
+        program.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        CommandOutput::of(program.wait_with_output().unwrap())
     }
 
     /// Runs the program with `--json` to success and returns what it printed.

@@ -1,0 +1,72 @@
+//! `cairn remove`: documents that go, stay away, and come back when they are asked for.
+
+use serde_json::Value;
+
+use crate::support::{Cli, assert_valid};
+
+fn indexed() -> Cli {
+    let cli = Cli::new();
+    for name in ["Harl Mill", "Pale Mill", "Heron Bridge"] {
+        cli.write(&format!("notes/{name}.md"), format!("# {name}\n\n{name} was built by Ada Lorne in 1810."));
+    }
+    cli.write("notes/drafts/a.md", "# A draft\n\nAda Lorne may have built it.");
+    cli.json(&["index", "notes", "--passage-tokens", "100"]);
+    cli
+}
+
+/// Returns the ids of the documents that are indexed.
+fn documents(cli: &Cli) -> Vec<String> {
+    let text = cli.canonical(".cairn");
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter_map(|line| Some(line["document"]["source_id"].as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn what_is_removed_stays_away_until_it_is_taken_back() {
+    let cli = indexed();
+    let whole = cli.canonical(".cairn");
+    let said = cli.run(["remove", "Pale Mill.md", "*drafts/*"]).succeeded();
+    assert_eq!(said.stdout.lines().collect::<Vec<_>>(), ["notes/Pale Mill.md", "notes/drafts/a.md"]);
+    assert!(said.stderr.contains("removed 2 documents; version 2 has 2 documents"), "{said:#?}");
+    assert_eq!(documents(&cli).len(), 2);
+
+    // Whatever becomes of the files: the reason is said, and nothing is made anew for it.
+    cli.write("notes/Pale Mill.md", "# Pale Mill\n\nPale Mill burned down.");
+    let report = cli.json(&["index", "notes", "--passage-tokens", "100"]);
+    assert_eq!((&report["version"], &report["documents"]["skipped"]), (&2.into(), &2.into()), "{report:#}");
+    assert!(report["skips"][0]["reason"].as_str().unwrap().contains("cairn remove --undo"), "{report:#}");
+    let estimate = cli.json(&["index", "notes", "--passage-tokens", "100", "--dry-run"]);
+    assert_eq!(estimate["documents"]["added"], 0, "{estimate:#}");
+    let listed = cli.json(&["remove", "--list"]);
+    assert_valid("remove", &listed);
+    assert_eq!(listed["documents"].as_array().unwrap().len(), 2);
+
+    cli.write("notes/Pale Mill.md", "# Pale Mill\n\nPale Mill was built by Ada Lorne in 1810.");
+    let back = cli.json(&["remove", "--undo", "*"]);
+    assert_valid("remove", &back);
+    assert_eq!(back, listed);
+    cli.json(&["index", "notes", "--passage-tokens", "100"]);
+    assert_eq!(cli.canonical(".cairn"), whole);
+}
+
+#[test]
+fn what_somebody_hands_over_is_taken_back() {
+    let cli = indexed();
+    let report = cli.json(&["remove", "Harl Mill.md"]);
+    assert_valid("index", &report);
+    assert_eq!(report["documents"]["removed"], 1);
+    cli.run_with_input(&["index", "-", "--stdin-name", "Harl Mill.md"], "# Harl Mill\n\nHarl Mill stands.").succeeded();
+    assert!(documents(&cli).contains(&"Harl Mill.md".to_owned()));
+    assert_eq!(cli.json(&["remove", "--list"])["documents"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_means_no_document_removes_nothing() {
+    let cli = indexed();
+    let whole = cli.canonical(".cairn");
+    let said = cli.run(["remove", "Heron Bridge.md", "Harl Bridge.md"]);
+    assert_eq!(said.status, Some(3), "{said:#?}");
+    assert!(said.stderr.contains("Harl Bridge.md") && said.stderr.contains("Harl Mill.md"), "{said:#?}");
+    assert_eq!((cli.canonical(".cairn"), cli.run(["remove"]).status), (whole, Some(2)));
+    assert_eq!(cli.run(["remove", "--index", "nowhere", "a"]).status, Some(4));
+}
