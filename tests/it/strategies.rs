@@ -1,6 +1,8 @@
 //! Strategies of a user's own, on a session: each of them is what a new one takes, a file with its loop.
 
 mod compound;
+mod crowd;
+mod led;
 mod planned;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

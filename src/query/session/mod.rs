@@ -6,11 +6,10 @@ mod attempts;
 mod batch;
 pub(super) mod caller;
 pub(super) mod deadline;
+mod permits;
 pub(super) mod query;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::engine::{QueryEngine, Source, check_embedder};
 use super::evidence::exact::{Exact, QuerySyntax};
@@ -33,31 +32,14 @@ pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
 pub use batch::Batch;
 use caller::Caller;
 use deadline::Stage;
+use permits::Permit;
+pub(super) use permits::Permits;
 use query::{Query, Ranking};
 
-/// Questions that an engine works on at one time, each with memory for scores of every sentence; others wait for their
-/// turn, first come first served.
-const AT_ONCE_MAX: usize = 32;
 /// How deep sub-questions of sub-questions go.
 pub const DEPTH_MAX: usize = 3;
 /// What is said of a question that waits for the answer which version is current.
 const VERSION: &str = "reading which version is current";
-
-/// How many questions are worked on at one time. Whoever holds a permit waits only for those of deeper sub-questions,
-/// so that there is no deadlock.
-pub(super) struct Permits {
-    /// Of questions that no model is asked about: they compute, and end.
-    computing: Arc<Semaphore>,
-    /// Of those that one is asked about, by depth: they take long, and hold up no other.
-    reasoning: [Arc<Semaphore>; DEPTH_MAX + 1],
-}
-
-impl Default for Permits {
-    fn default() -> Self {
-        let permits = || Arc::new(Semaphore::new(AT_ONCE_MAX));
-        Self { computing: permits(), reasoning: std::array::from_fn(|_| permits()) }
-    }
-}
 
 /// The question as it was put to the version, and what for.
 struct Opened {
@@ -83,7 +65,7 @@ pub struct Session {
     depth: usize,
     stage: Arc<Stage>,
     version: Arc<OnceLock<IndexVersion>>,
-    permit: Arc<OnceCell<OwnedSemaphorePermit>>,
+    permit: Arc<Permit>,
     opened: Arc<Mutex<Option<Opened>>>,
 }
 
@@ -109,19 +91,20 @@ impl Session {
             top_k: options.top_k,
             options: Arc::new(options.clone()),
             is_answer: false,
+            permit: Arc::new(engine.permits.of_question(0, caller.is_some())),
             caller,
             calls_kept: 0,
             depth: 0,
             stage: Arc::default(),
             version: Arc::default(),
-            permit: Arc::default(),
             opened: Arc::default(),
         })
     }
 
     /// Returns the same session before anything was read.
     pub(super) fn afresh(&self) -> Self {
-        Self { version: Arc::default(), permit: Arc::default(), opened: Arc::default(), ..self.clone() }
+        let permit = Arc::new(self.permit.afresh());
+        Self { version: Arc::default(), permit, opened: Arc::default(), ..self.clone() }
     }
 
     /// Returns it for a question whose answer quotes what is found.
@@ -234,7 +217,8 @@ impl Session {
     ///
     /// Dropping the future loses the search and nothing else.
     pub async fn retrieve(&self, retriever: &dyn Retriever, count: usize) -> Result<Ranking> {
-        self.acquire_permit().await?;
+        self.enter("waiting for its turn");
+        self.permit.acquire().await?;
         let query = self.open(retriever.needs(), count).await?;
         self.enter("finding passages");
         let ranking = retriever.retrieve(self, &query, count).await?;
@@ -259,13 +243,14 @@ impl Session {
             let reason = format!("sub-questions are asked {DEPTH_MAX} deep at most");
             return Err(Error::Option { option: "sub-question", value: self.question.to_string(), reason });
         }
+        let depth = self.depth + 1;
         let session = Self {
             question,
             names: Arc::default(),
             is_answer: false,
-            depth: self.depth + 1,
+            depth,
             stage: Arc::default(),
-            permit: Arc::default(),
+            permit: Arc::new(self.engine.permits.of_question(depth, self.has_model())),
             opened: Arc::default(),
             ..self.clone()
         };
@@ -295,14 +280,6 @@ impl Session {
     /// Returns the version that was read; the last one that is known where nothing was.
     pub(super) fn version(&self) -> IndexVersion {
         self.version.get().copied().unwrap_or_else(|| self.engine.version())
-    }
-
-    async fn acquire_permit(&self) -> Result<()> {
-        self.enter("waiting for its turn");
-        let Permits { computing, reasoning } = self.engine.permits.as_ref();
-        let permits = if self.has_model() { &reasoning[self.depth] } else { computing };
-        let permit = self.permit.get_or_try_init(|| Arc::clone(permits).acquire_owned()).await;
-        permit.map(|_| ()).map_err(|error| Error::Internal(error.to_string()))
     }
 
     /// Puts the question to the version that the answer is of: the current one, where nothing was read yet.

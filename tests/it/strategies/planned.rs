@@ -3,168 +3,22 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cairn::domain::{AnsweredBy, ChatError, Plan, PlanEnd, Route, StopReason, Usage};
-use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
+use cairn::domain::{AnsweredBy, ChatError, PlanEnd, Route, StopReason};
+use cairn::llm::ChatRequest;
 use cairn::query::{KeywordQuery, Keywords, Pipeline};
-use cairn::{AskOptions, QueryEngine, SearchOptions, SearchResult, StrategyKind};
+use cairn::{AskOptions, SearchOptions, StrategyKind};
 use serde_json::{Value, json};
 
-use crate::support::{Cli, block_on, engine};
+use super::led::{COMPOUND, Led, QUESTION, Says, found, indexed, names, number, options, plan, well};
+use crate::support::{block_on, engine};
 
-/// A question whose second step it does not name.
-const QUESTION: &str = "When did the mill close whose builder was born in Eaststead?";
-const COMPOUND: &str = "Who built Harl Mill and who built Pale Weir?";
 /// Strategies that a model leads.
 const LED: [StrategyKind; 3] = [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise];
-
-fn indexed() -> Cli {
-    let cli = Cli::new();
-    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. Harl Mill closed in 1860.");
-    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, a builder and engineer, was born in Eaststead in 1801.");
-    cli.write("notes/weir.txt", "Pale Weir\n\nPale Weir was built by Tom Reed. It burned down in 1850.");
-    cli.run(["index", "notes"]).succeeded();
-    cli
-}
-
-/// What a model says to a skill, the `n`th time that it is asked anything.
-type Says = dyn Fn(&str, &ChatRequest, usize) -> Result<String, ChatError> + Send + Sync;
-
-/// A model that replies by a rule.
-struct Led {
-    says: Box<Says>,
-    /// The call that is never answered.
-    hangs_at: Option<usize>,
-    asked: Mutex<Vec<String>>,
-}
-
-impl Led {
-    fn by(says: impl Fn(&str, &ChatRequest, usize) -> Result<String, ChatError> + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { says: Box::new(says), hangs_at: None, asked: Mutex::default() })
-    }
-
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
-    }
-}
-
-impl ChatModel for Led {
-    fn name(&self) -> &'static str {
-        "led"
-    }
-
-    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        let ReplyForm::Json { name, .. } = &request.form else { panic!("no skill") };
-        let number = {
-            let mut asked = self.asked.lock().unwrap();
-            asked.push((*name).to_owned());
-            asked.len() - 1
-        };
-        Box::pin(async move {
-            if self.hangs_at == Some(number) {
-                std::future::pending::<()>().await;
-            }
-            tokio::task::yield_now().await;
-            let text = (self.says)(name, request, number)?;
-            let (usage, model) = (Usage::default(), self.name().to_owned());
-            Ok(ChatReply {
-                text,
-                finish: Finish::Stop,
-                usage,
-                model,
-                origin: ReplyOrigin::Server,
-                calls: 1,
-                cost: None,
-            })
-        })
-    }
-}
-
-/// Returns the number under which a passage of a document is shown, where it is.
-fn number(request: &ChatRequest, name: &str) -> Option<usize> {
-    let said = &request.messages[1].text;
-    (1..=request.shown.len()).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
-}
-
-/// Leads as the papers' models should.
-fn well(skill: &str, request: &ChatRequest) -> Value {
-    let said = &request.messages[1].text;
-    let of = |name: &str| number(request, name);
-    let is_known = |what: &str| said.contains(what);
-    match skill {
-        "decompose" if is_known("whose builder") => {
-            json!({ "parts": ["Who was born in Eaststead?", "When did the mill of #1 close?"] })
-        }
-        "supplement" if request.step == 1 => {
-            json!({ "questions": ["When did the mill of Ada Lorne close?"], "enough": false })
-        }
-        "supplement" => json!({ "questions": [], "enough": true }),
-        "keywords" => json!({ "keywords": ["Harl Mill", "closed"] }),
-        "refine" => json!({ "extend": "mill", "emphasize": "closed", "filter": "weir" }),
-        "imagine" => json!({ "passage": "The mill closed in the year of the fire." }),
-        "route" if is_known(" and who ") => json!({ "route": "compound" }),
-        "route" => json!({ "route": "complex" }),
-        "decompose" => json!({ "parts": ["Who built Harl Mill?", "Who built Pale Weir?"] }),
-        "seed" if request.step == 0 => json!({ "next": "Who was born in Eaststead?" }),
-        "seed" => json!({ "next": "When did the mill of Ada Lorne close?" }),
-        "judge" if is_known("Question: Who was born") => json!({ "necessary": [of("Ada Lorne")], "related": [] }),
-        "judge" if is_known("Pale Weir?") => json!({ "necessary": [of("Pale Weir")], "related": [] }),
-        "judge" => json!({ "necessary": [of("Harl Mill")], "related": [] }),
-        "read" if is_known("Question: When") => json!({ "answers": [{ "text": "1860", "passage": of("Harl Mill") }] }),
-        "read" if is_known("Question: Who built Pale") => json!({ "answers": [{ "text": "Tom Reed", "passage": 1 }] }),
-        "read" => json!({ "answers": [{ "text": "Ada Lorne", "passage": 1 }] }),
-        "enough" => json!({ "missing": [], "enough": request.step > 1 }),
-        "reason" if request.step == 0 => {
-            json!({ "known": "", "missing": ["who was born in Eaststead"], "enough": false })
-        }
-        "reason" if request.step == 1 => {
-            json!({ "known": "Ada Lorne was.", "missing": ["when her mill closed"], "enough": false })
-        }
-        "reason" => json!({ "known": "It closed in 1860.", "missing": [], "enough": true }),
-        "seek" if request.step == 0 => {
-            json!({ "needs": [{ "entity": "the builder", "heading": null, "queries": ["born in Eaststead"] }] })
-        }
-        "seek" => {
-            json!({ "needs": [{ "entity": "Harl Mill", "heading": null, "queries": ["mill built by Ada Lorne"] }] })
-        }
-        "digest" if request.step == 0 => {
-            json!({ "note": "Ada Lorne was born in Eaststead.", "passages": [of("Ada Lorne")] })
-        }
-        "digest" => json!({ "note": "Harl Mill closed in 1860.", "passages": [of("Harl Mill")] }),
-        "conclude" => {
-            let sentence = json!({ "text": "Harl Mill closed in 1860.", "passages": [of_shown(said, "Harl Mill")] });
-            json!({ "can_answer": true, "short": "1860", "sentences": [sentence] })
-        }
-        // It writes nothing: sentences are quoted.
-        "answer" => json!({}),
-        other => panic!("nobody asks for {other}"),
-    }
-}
-
-/// Returns the number of a passage in a prompt that does not say which passages it shows.
-fn of_shown(said: &str, name: &str) -> Option<usize> {
-    (1..=8).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
-}
-
-fn options(strategy: StrategyKind) -> SearchOptions {
-    SearchOptions { strategy, ..SearchOptions::default() }
-}
-
-fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> SearchResult {
-    block_on(engine.search(question, options)).unwrap()
-}
-
-fn plan(found: &SearchResult) -> Plan {
-    found.ledger.plan.clone().unwrap()
-}
-
-fn names(found: &SearchResult) -> Vec<&str> {
-    found.hits.iter().map(|hit| hit.name.as_str()).collect()
-}
 
 #[test]
 fn noise_answers_seed_questions_one_after_the_other_until_that_is_enough() {
     let cli = indexed();
-    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let model = Led::well();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
     let found = found(&engine, QUESTION, &options(StrategyKind::Noise));
     assert_eq!(model.asked(), ["route", "seed", "judge", "read", "enough", "seed", "judge", "read", "enough"]);
@@ -187,7 +41,7 @@ fn noise_answers_seed_questions_one_after_the_other_until_that_is_enough() {
 #[test]
 fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
     let cli = indexed();
-    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let model = Led::well();
     let plain = engine(&cli.folder().join(".cairn"));
     let engine = plain.with_model(model.clone());
     let of_model = found(&engine, COMPOUND, &options(StrategyKind::Noise));
@@ -210,7 +64,7 @@ fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
 #[test]
 fn dual_notes_what_it_finds_under_the_entity_that_it_is_about() {
     let cli = indexed();
-    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let model = Led::well();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
     let found = found(&engine, QUESTION, &options(StrategyKind::Dual));
     assert_eq!(model.asked(), ["reason", "seek", "digest", "reason", "seek", "digest", "reason"]);
@@ -229,7 +83,7 @@ fn dual_notes_what_it_finds_under_the_entity_that_it_is_about() {
 #[test]
 fn level_notes_smaller_questions_and_refines_what_finds_nothing() {
     let cli = indexed();
-    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let model = Led::well();
     let plain = engine(&cli.folder().join(".cairn"));
     let led = found(&plain.with_model(model.clone()), QUESTION, &options(StrategyKind::Level));
     assert_eq!(model.asked(), ["decompose", "digest", "supplement", "digest", "supplement"]);
@@ -414,10 +268,10 @@ fn calls_and_time_end_them_and_what_was_found_by_then_stands() {
     let cli = indexed();
     let plain = engine(&cli.folder().join(".cairn"));
     for strategy in LED {
-        let whole = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+        let whole = Led::well();
         found(&plain.with_model(whole.clone()), QUESTION, &options(strategy));
         for calls_max in 0..whole.asked().len() as u32 {
-            let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+            let model = Led::well();
             let search = SearchOptions { calls_max: Some(calls_max), ..options(strategy) };
             let found = found(&plain.with_model(model.clone()), QUESTION, &search);
             assert!(model.asked().len() <= calls_max as usize, "{strategy}: {:?}", model.asked());
@@ -439,7 +293,7 @@ fn one_that_is_given_up_at_any_call_leaves_the_engine_as_it_was() {
     let cli = indexed();
     let plain = engine(&cli.folder().join(".cairn"));
     for strategy in LED {
-        let whole = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+        let whole = Led::well();
         let expected = found(&plain.with_model(whole.clone()), QUESTION, &options(strategy));
         for hangs_at in 0..whole.asked().len() {
             let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
@@ -458,7 +312,7 @@ fn one_that_is_given_up_at_any_call_leaves_the_engine_as_it_was() {
                 }
             };
             block_on(given_up);
-            let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+            let model = Led::well();
             let found = found(&engine.with_model(model), QUESTION, &options(strategy));
             assert_eq!((found.hits, found.ledger.plan), (expected.hits.clone(), expected.ledger.plan.clone()));
         }
@@ -468,7 +322,7 @@ fn one_that_is_given_up_at_any_call_leaves_the_engine_as_it_was() {
 #[test]
 fn what_a_strategy_decides_by_itself_cannot_be_asked_for_beside_it() {
     let cli = indexed();
-    let model = Led::by(|skill, request, _| Ok(well(skill, request).to_string()));
+    let model = Led::well();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
     for strategy in LED {
         let picks = SearchOptions { pick: Some(5), ..options(strategy) };
