@@ -1,4 +1,5 @@
-//! Whether what was found has anything to do with the question, or silence is the better answer.
+//! What speaks for passages that were found: for each of them, and for all, whether they have anything to do with the
+//! question or silence is the better answer.
 
 use rustc_hash::FxHashMap;
 

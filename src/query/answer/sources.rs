@@ -1,10 +1,15 @@
 //! What a language model is shown to answer from, by number: passages, and behind them rows of the levels of the
 //! hierarchy. Whatever it cites leads to a passage.
 
+use std::collections::BTreeSet;
+
 use super::shown::Shown;
 use crate::domain::{Answer, Citation, ContextLevel, Hit, LayersFound};
-use crate::skill::{ShownNote, ShownPassage, best_sentence};
+use crate::skill::{ShownNote, ShownPassage, best_sentence, is_supported};
 use crate::text::terms;
+
+/// Sentences of a row that are quoted for one sentence that cites it.
+const QUOTES_MAX: usize = 3;
 
 /// What stands behind the numbers.
 #[derive(Debug, Clone)]
@@ -54,27 +59,54 @@ impl Sources {
         self.hits.len() + self.rows.len()
     }
 
-    /// Returns the name and the text behind a number, from 0.
-    pub(super) fn texts(&self, place: usize) -> Option<[&str; 2]> {
-        let hit = self.hits.get(place).map(|hit| [hit.name.as_str(), hit.text.as_str()]);
-        hit.or_else(|| self.row(place).map(|row| [row.name.as_str(), row.text.as_str()]))
-    }
-
-    /// Quotes the sentence behind a number that is nearest to what was written; of a passage without one, all of it.
-    pub(super) fn cite(&self, place: usize, written: &str) -> Option<Citation> {
-        if let Some(hit) = self.hits.get(place) {
-            let range = best_sentence(&hit.text, written).unwrap_or(0..hit.text.len());
-            return Some(hit.citation(range.into(), hit.score));
-        }
-        let wanted = terms(written);
-        let shared = |quote: &str| terms(quote).iter().filter(|term| wanted.contains(term)).count();
-        let said = self.row(place)?.sentences.iter();
-        // The first of equals.
-        said.reduce(|best, next| if shared(&next.quote) > shared(&best.quote) { next } else { best }).cloned()
+    /// Returns what a sentence that answers `question` cites by a number, from 0. Of a passage, its sentence that is
+    /// nearest to what was written is quoted, or all of it where it has none; of a row, as many sentences as bear it
+    /// out, the nearest first.
+    pub(super) fn cited(&self, place: usize, written: &str, question: &str) -> Option<Cited> {
+        let Some(hit) = self.hits.get(place) else {
+            return Some(Cited::of_row(&self.row(place)?.sentences, written, question));
+        };
+        let range = best_sentence(&hit.text, written).unwrap_or(0..hit.text.len());
+        let quotes = vec![hit.citation(range.into(), hit.score)];
+        Some(Cited { quotes, texts: vec![hit.name.clone(), hit.text.clone()] })
     }
 
     fn row(&self, place: usize) -> Option<&Row> {
         self.rows.get(place.checked_sub(self.hits.len())?)
+    }
+}
+
+/// What a sentence cites by one number.
+pub(super) struct Cited {
+    pub(super) quotes: Vec<Citation>,
+    /// What may bear the sentence out: of a passage all of it, of a row what is quoted, since that leads to its passage
+    /// and the rest of the row does not.
+    pub(super) texts: Vec<String>,
+}
+
+impl Cited {
+    fn of_row(sentences: &[Citation], written: &str, question: &str) -> Self {
+        let mut missing: BTreeSet<String> = terms(written).into_iter().collect();
+        let mut own = Self { quotes: Vec::new(), texts: Vec::new() };
+        while own.quotes.len() < QUOTES_MAX && !own.bears_out(written, question) {
+            let adds = |it: &Citation| {
+                let own: BTreeSet<String> = terms(&it.quote).into_iter().collect();
+                own.intersection(&missing).count()
+            };
+            // The first of equals.
+            let nearest = sentences.iter().reduce(|best, next| if adds(next) > adds(best) { next } else { best });
+            let Some(nearest) = nearest.filter(|it| own.quotes.is_empty() || adds(it) > 0) else { break };
+            let terms: BTreeSet<String> = terms(&nearest.quote).into_iter().collect();
+            missing.retain(|term| !terms.contains(term));
+            own.texts.extend([nearest.document.clone(), nearest.quote.clone()]);
+            own.quotes.push(nearest.clone());
+        }
+        own
+    }
+
+    fn bears_out(&self, written: &str, question: &str) -> bool {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        is_supported(written, question, &texts)
     }
 }
 
@@ -87,4 +119,57 @@ fn rows(layers: &LayersFound) -> Vec<Row> {
     });
     let entities = layers.entities.iter().map(|it| Row::of(it.name.clone(), it.sentence.clone().into_iter().collect()));
     communities.chain(relations).chain(entities).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{PassageId, Span};
+
+    fn citation(quote: &str) -> Citation {
+        Citation {
+            document: "Eaststead".to_owned(),
+            source_id: "e".to_owned(),
+            uri: "e".to_owned(),
+            passage: PassageId::of(&[quote.as_bytes()]),
+            section: None,
+            page: None,
+            line: None,
+            span: Span { start: 0, end: quote.len() as u32 },
+            quote: quote.to_owned(),
+            score: 1.0,
+        }
+    }
+
+    /// Returns what is quoted of a community for a sentence, and whether that bears it out.
+    fn quoted(written: &str) -> (Vec<String>, bool) {
+        const FINDINGS: [&str; 5] = [
+            "Harl Mill was built by Ada Lorne.",
+            "Pale Weir burned down in 1850.",
+            "Harl Mill closed in 1860.",
+            "Ada Lorne taught Tom Reed.",
+            "Orn Bridge fell in 1871.",
+        ];
+        let row = Row::of("Mills of Westmoor".to_owned(), FINDINGS.map(citation).to_vec());
+        let sources = Sources { hits: Vec::new(), rows: row.into_iter().collect(), notes: Vec::new() };
+        let cited = sources.cited(0, written, "What happened there?").expect("it is there");
+        let is_borne_out = cited.bears_out(written, "What happened there?");
+        (cited.quotes.into_iter().map(|it| it.quote).collect(), is_borne_out)
+    }
+
+    #[test]
+    fn of_a_row_only_what_is_quoted_bears_a_sentence_out() {
+        let (one, two) = ("Harl Mill closed in 1860.", "Harl Mill was built by Ada Lorne.");
+        assert_eq!(quoted("Harl Mill closed in 1860."), (vec![one.to_owned()], true));
+        // As many as it takes, and no more than a reader looks at.
+        assert_eq!(
+            quoted("Harl Mill, built by Ada Lorne, closed in 1860."),
+            (vec![two.to_owned(), one.to_owned()], true)
+        );
+        let (quotes, is_borne_out) = quoted("Of 1850, 1860 and 1871, Harl Mill saw a fire, Tom Reed and the end.");
+        assert_eq!((quotes.len(), is_borne_out), (QUOTES_MAX, false));
+        // The title of a community is nobody's sentence.
+        assert!(!quoted("Harl Mill in Westmoor closed in 1860.").1);
+        assert!(quoted("Nothing of the kind.").0.len() == 1, "what is cited leads to a passage");
+    }
 }

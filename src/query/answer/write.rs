@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::sources::Sources;
+use super::sources::{Cited, Sources};
 use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
@@ -136,12 +136,13 @@ fn with_quotations(
     sources: &Sources,
     citations: &mut Vec<Citation>,
 ) -> WrittenSentence {
-    let cited: Vec<&str> = sentence.passages.iter().filter_map(|it| sources.texts(*it)).flatten().collect();
-    let quoted = sentence.passages.iter().filter_map(|it| sources.cite(*it, &sentence.text));
-    let mut places: Vec<usize> = quoted.map(|citation| place(citation, citations)).collect();
+    let cited = sentence.passages.iter().filter_map(|it| sources.cited(*it, &sentence.text, question));
+    let (quotes, texts): (Vec<_>, Vec<_>) = cited.map(|Cited { quotes, texts }| (quotes, texts)).unzip();
+    let mut places: Vec<usize> = quotes.into_iter().flatten().map(|citation| place(citation, citations)).collect();
     places.sort_unstable();
     places.dedup();
-    let is_supported = is_supported(&sentence.text, question, &cited);
+    let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+    let is_supported = is_supported(&sentence.text, question, &texts);
     WrittenSentence { text: sentence.text.clone(), citations: places, is_supported }
 }
 
