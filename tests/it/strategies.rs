@@ -1,5 +1,6 @@
 //! Strategies of a user's own, on a session: each of them is what a new one takes, a file with its loop.
 
+mod auto;
 mod compound;
 mod crowd;
 mod led;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::fuse::RankedList;
 use super::pick::found_passages;
 use super::read_by_rule::guesses;
+use super::smaller::{Missed, searched};
 use crate::domain::{AnsweredBy, Hit, PassageId, SubAnswer, SubQuestionTrace};
 use crate::error::Result;
 use crate::query::evidence::question::checked;
@@ -168,16 +169,17 @@ impl ReadySubQuestion {
         let searching = session.without_model().with_top_k(PART_PASSAGES);
         let (mut lists, mut guessed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (form, place) in self.forms.iter().zip(0..) {
-            match session.in_time(self.search(&searching, form)).await {
-                Some(Ok((hits, answers))) => {
+            let what = format!("part {}", self.number + 1);
+            match searched(&session, what, self.search(&searching, form)).await {
+                Ok((hits, answers)) => {
                     guessed.extend(answers);
                     lists.push(RankedList { form: place, is_guessed: self.is_guessed, question: form.clone(), hits });
                 }
-                // What was found for the whole question stands.
-                Some(Err(error)) => notes.push(format!("part {} could not be searched for: {error}", self.number + 1)),
-                None => {
-                    notes.push(format!("part {} could not be searched for in time", self.number + 1));
-                    break;
+                Err(Missed { problem, is_late }) => {
+                    notes.push(problem);
+                    if is_late {
+                        break;
+                    }
                 }
             }
         }

@@ -99,13 +99,22 @@ pub(in crate::query) fn interleaved(parts: Vec<RankedList>) -> Vec<Hit> {
     }
 }
 
+/// Returns what took turns as a list of its own: ranked anew, with scores by rank alone.
+pub(in crate::query) fn by_place(mut hits: Vec<Hit>) -> Vec<Hit> {
+    for (hit, rank) in hits.iter_mut().zip(1..) {
+        hit.rank = rank;
+        hit.score = by_rank(hit);
+    }
+    hits
+}
+
 #[cfg(test)]
-pub(super) mod testing {
+pub(in crate::query) mod testing {
     use super::*;
     use crate::domain::{DocumentId, Metadata, Span, Why};
 
     /// Returns hits of these names and scores.
-    pub(in crate::query::pieces) fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
+    pub(in crate::query) fn hits(scored: &[(&str, f32)]) -> Vec<Hit> {
         let hit = |((name, score), rank): (&(&str, f32), u32)| Hit {
             rank,
             passage: PassageId::of(&[name.as_bytes()]),

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use super::fuse::{RankedList, interleaved};
+use super::fuse::{RankedList, by_place, interleaved};
+use super::noted::{Looked, Note, noted};
 use super::pick::found_passages;
-use crate::domain::{AnsweredBy, Hit};
+use super::smaller::searched;
+use crate::domain::Hit;
 use crate::error::Result;
 use crate::query::retrievers::Retriever;
 use crate::query::retrievers::flat::Hybrid;
@@ -13,8 +15,7 @@ use crate::query::retrievers::keywords::Keywords;
 use crate::query::session::Session;
 use crate::query::strategies::pipeline::Pipeline;
 use crate::skill::{
-    DIGESTED_MAX, Digest, DigestSkill, DigestTask, ImagineSkill, ImagineTask, KeywordsSkill, KeywordsTask, RefineSkill,
-    RefineTask, digest_by_rule,
+    DIGESTED_MAX, DigestTask, ImagineSkill, ImagineTask, KeywordsSkill, KeywordsTask, RefineSkill, RefineTask,
 };
 use crate::text::KeywordQuery;
 
@@ -34,19 +35,6 @@ pub(in crate::query) struct LowLevel {
     pub(in crate::query) depth: u32,
     /// Trees of keywords that are followed at one time.
     pub(in crate::query) beam: usize,
-}
-
-/// What came of it.
-pub(in crate::query) struct Looked {
-    pub(in crate::query) question: String,
-    /// What was searched for, the question first.
-    pub(in crate::query) asked: Vec<String>,
-    /// All that was found.
-    pub(in crate::query) hits: Vec<Hit>,
-    /// What it says of the question, and who noted it; none where nothing does.
-    pub(in crate::query) digest: Option<(AnsweredBy, Digest)>,
-    /// What could not be searched for, and why.
-    pub(in crate::query) problems: Vec<String>,
 }
 
 /// What was searched for so far.
@@ -76,44 +64,28 @@ impl LowLevel {
         searched.search(session, &self.text, Arc::new(Hybrid)).await;
         searched.search_by_tree(session, KeywordQuery::of(&self.text)).await;
         let mut read = Vec::new();
-        let mut digest = self.noted(session, &searched, &mut read).await?;
+        let mut note = self.noted(session, &searched, &mut read).await?;
         for depth in 0..self.depth {
-            let is_over = digest.is_some() || !session.may_call();
+            let is_over = note.is_some() || !session.may_call();
             if is_over || !self.refined(session, &mut searched, &read, depth).await? {
                 break;
             }
-            digest = self.noted(session, &searched, &mut read).await?;
+            note = self.noted(session, &searched, &mut read).await?;
         }
         let Searched { asked, lists, problems, .. } = searched;
-        let mut hits = interleaved(lists);
-        for (hit, rank) in hits.iter_mut().zip(1..) {
-            (hit.rank, hit.score) = (rank, 1.0 / (1.0 + rank as f32));
-        }
-        Ok(Looked { question: self.text, asked, hits, digest, problems })
+        Ok(Looked { text: self.text, asked, hits: by_place(interleaved(lists)), note, problems })
     }
 
-    /// Notes what passages that were not read before say: the model, or, where it gives nothing that can be used, the
-    /// rule; nothing where they say nothing.
-    async fn noted(
-        &self,
-        session: &Session,
-        searched: &Searched,
-        read: &mut Vec<Hit>,
-    ) -> Result<Option<(AnsweredBy, Digest)>> {
+    /// Notes what passages that were not read before say; nothing where they say nothing.
+    async fn noted(&self, session: &Session, searched: &Searched, read: &mut Vec<Hit>) -> Result<Option<Note>> {
         let mut new = interleaved(searched.lists.clone());
         new.retain(|hit| read.iter().all(|it| it.passage != hit.passage));
         new.truncate(DIGESTED_MAX);
-        if new.is_empty() {
-            return Ok(None);
-        }
         let passages = found_passages(&new, DIGESTED_MAX);
         read.extend(new);
         let question = session.question().to_owned();
         let task = DigestTask { question, number: self.number, about: self.text.clone(), passages };
-        Ok(match session.perform::<DigestSkill>(&task).await? {
-            Some(said) => said.map(|digest| (AnsweredBy::Model, digest)),
-            None => digest_by_rule(&task).map(|digest| (AnsweredBy::Rule, digest)),
-        })
+        noted(session, &task).await
     }
 
     /// Lets the searchers refine their queries and search again; returns whether anything was searched for.
@@ -124,7 +96,12 @@ impl LowLevel {
         if depth == 0 {
             let task = KeywordsTask { question: question.clone(), number };
             if let Some(tree) = session.perform::<KeywordsSkill>(&task).await? {
+                // A tree of the model's takes the place of the rule's.
+                let by_rule = std::mem::take(&mut searched.trees);
                 searched.search_by_tree(session, tree).await;
+                if searched.trees.is_empty() {
+                    searched.trees = by_rule;
+                }
             }
         } else {
             for query in searched.beam(self.beam) {
@@ -164,12 +141,9 @@ impl Searched {
         let searching = session.without_model().with_top_k(SEARCHED);
         let strategy = Pipeline::plain(retriever);
         let question = text.to_owned();
-        match session.in_time(searching.ask(text, &strategy)).await {
-            Some(Ok(found)) => {
-                self.lists.push(RankedList { form: 0, is_guessed: false, question, hits: found.hits });
-            }
-            Some(Err(error)) => self.problems.push(format!("`{question}` could not be searched for: {error}")),
-            None => self.problems.push(format!("`{question}` could not be searched for in time")),
+        match searched(session, format!("`{text}`"), searching.ask(text, &strategy)).await {
+            Ok(found) => self.lists.push(RankedList { form: 0, is_guessed: false, question, hits: found.hits }),
+            Err(missed) => self.problems.push(missed.problem),
         }
     }
 

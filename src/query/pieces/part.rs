@@ -7,6 +7,7 @@ use super::fuse::RankedList;
 use super::pick::found_passages;
 use super::read_by_rule::guesses;
 use super::relevance::{Relevant, judged};
+use super::smaller::{Missed, searched};
 use crate::domain::{AnsweredBy, Hit, PassageId, PlanNote, SubAnswer, SubQuestionTrace};
 use crate::error::Result;
 use crate::query::session::Session;
@@ -75,12 +76,13 @@ pub(in crate::query) async fn answered_part(
     how: PartSearch,
 ) -> Result<AnsweredPart> {
     let trace = SubQuestionTrace { text: text.clone(), asked: vec![text.clone()], ..SubQuestionTrace::default() };
-    let failed = |problem: String| AnsweredPart { trace, problem: Some(problem), ..AnsweredPart::default() };
     let searching = session.without_model().with_top_k(PART_PASSAGES);
-    let found = match session.in_time(searching.ask(&text, how.strategy.as_ref())).await {
-        Some(Ok(found)) => found,
-        Some(Err(error)) => return Ok(failed(format!("part {} could not be searched for: {error}", number + 1))),
-        None => return Ok(failed(format!("part {} could not be searched for in time", number + 1))),
+    let search = searching.ask(&text, how.strategy.as_ref());
+    let found = match searched(&session, format!("part {}", number + 1), search).await {
+        Ok(found) => found,
+        Err(Missed { problem, .. }) => {
+            return Ok(AnsweredPart { trace, problem: Some(problem), ..AnsweredPart::default() });
+        }
     };
     let Relevant { hits, kept, by, .. } = judged(&session, &text, number, &found, how.judged).await?;
     let answers = read(&session, (number, &text), &found, &hits, &kept).await?;

@@ -6,10 +6,9 @@
 use super::noise::Noise;
 use super::pipeline::Pipeline;
 use super::{Finding, Found, Strategy};
-use crate::domain::{AnsweredBy, Route, SubQuestionTrace};
+use crate::domain::{AnsweredBy, SubQuestionTrace};
 use crate::error::Result;
 use crate::query::options::{Preset, SearchOptions, StrategyKind};
-use crate::query::pieces::fuse::{RankedList, fused};
 use crate::query::pieces::pick::{PICK_DEFAULT, pick};
 use crate::query::session::Session;
 
@@ -33,10 +32,10 @@ impl Auto {
     /// Returns it with its part of `options`.
     #[must_use]
     pub fn of(options: &SearchOptions) -> Self {
-        let further = SearchOptions { preset: Preset::Measured, pick: None, decompose: None, ..options.clone() };
+        let further = SearchOptions { preset: Preset::Measured, ..options.clone() };
         Self {
             first: Pipeline { pick: None, ..Pipeline::of(options) },
-            further: Noise { route: Some(Route::Complex), ..Noise::of(&further) },
+            further: Noise::of(&further),
             picked_from: options.pick.unwrap_or(PICK_DEFAULT),
         }
     }
@@ -48,22 +47,38 @@ impl Auto {
         if !found.is_rearranged {
             return Ok(found);
         }
-        let open = found.ledger.parts.iter().position(is_open);
-        let left = session.caller().map_or(0, |caller| caller.calls_left()).saturating_sub(1);
-        let why = match open {
-            None => "every part that another needs was answered".to_owned(),
-            Some(part) if left < CALLS_OF_STEP => format!("part {} has no answer, and no calls are left", part + 1),
-            Some(part) => {
-                found = further(found, self.further.find(&kept).await?);
-                format!("part {} has no answer, so it went on step by step", part + 1)
+        let lacking = if self.is_of_paper() { None } else { lacking(&found.ledger.parts) };
+        let why = match lacking {
+            None => self.sufficient(&found.ledger.parts).to_owned(),
+            // A step is taken where there are calls for all of it.
+            Some(lacking) if kept.keeping(CALLS_OF_STEP - 1).may_call() => {
+                found = self.further.go_on(&kept, found).await?;
+                format!("{lacking}, so it went on step by step")
             }
+            Some(lacking) => format!("{lacking}, and too few calls are left to go on"),
         };
-        found.ledger.notes.push(format!("`{}` took the question apart: {why}", StrategyKind::Auto));
+        found.ledger.notes.push(format!("`{}`: {why}", StrategyKind::Auto));
         session.enter("waiting for the language model to pick");
         let (mut hits, by) = pick(session, std::mem::take(&mut found.hits), self.picked_from).await?;
         hits.truncate(session.top_k());
         found.ledger.pick = by;
         Ok(Found { hits, ..found })
+    }
+
+    /// Returns whether parts are not answered, by which it could be told how to go on.
+    fn is_of_paper(&self) -> bool {
+        self.first.decompose.as_ref().is_some_and(|decompose| decompose.preset == Preset::Paper)
+    }
+
+    /// Returns why nothing lacks in `parts`.
+    fn sufficient(&self, parts: &[SubQuestionTrace]) -> &'static str {
+        match parts {
+            [] => "the question was not taken apart",
+            _ if self.is_of_paper() => "no part was answered, which the settings of the paper have so",
+            // Only what another part needs is answered.
+            _ if parts.iter().all(|part| part.answers.is_empty()) => "no part needs the answer of another",
+            _ => "every part that another needs was answered",
+        }
     }
 }
 
@@ -77,38 +92,51 @@ impl Strategy for Auto {
     }
 }
 
-/// Returns whether a part could not be asked, since one that it needs has no answer, or has one that is a guess alone.
-fn is_open(part: &SubQuestionTrace) -> bool {
-    part.asked.is_empty() || part.answers.first().is_some_and(|answer| answer.by == AnsweredBy::Rule)
-}
-
-/// Puts what was found step by step together with what was found before.
-fn further(mut found: Found, led: Found) -> Found {
-    let question = led.ledger.asked.first().cloned().unwrap_or_default();
-    found.ledger.asked.extend(led.ledger.asked.into_iter().skip(1));
-    found.ledger.parts.extend(led.ledger.parts);
-    found.ledger.plan = led.ledger.plan;
-    let list = RankedList { form: 0, is_guessed: false, question, hits: led.hits };
-    found.hits = fused(found.hits, vec![list], Preset::Measured);
-    found
+/// Returns what lacks in the parts of a question: the first that could not be asked, since one that it needs has no
+/// answer, or that has a guess alone.
+fn lacking(parts: &[SubQuestionTrace]) -> Option<String> {
+    parts.iter().zip(1..).find_map(|(part, number)| {
+        let is_guessed = || part.answers.first().is_some_and(|answer| answer.by == AnsweredBy::Rule);
+        if part.asked.is_empty() {
+            return Some(format!("part {number} could not be asked without the answer that it needs"));
+        }
+        is_guessed().then(|| format!("the answer to part {number} is a guess"))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::{PassageId, SubAnswer};
+    use crate::query::options::Reading;
+
+    fn part(asked: &[&str], by: Option<AnsweredBy>) -> SubQuestionTrace {
+        let answer = |by| SubAnswer { text: "A".to_owned(), by, passage: PassageId::of(&[b"a"]) };
+        SubQuestionTrace {
+            asked: asked.iter().map(|it| (*it).to_owned()).collect(),
+            answers: by.map(answer).into_iter().collect(),
+            ..SubQuestionTrace::default()
+        }
+    }
 
     #[test]
-    fn a_part_is_open_that_could_not_be_asked_or_has_a_guess_alone() {
-        let answer = |by| SubAnswer { text: "A".to_owned(), by, passage: PassageId::of(&[b"a"]) };
-        let part = |asked: &[&str], answers: Vec<SubAnswer>| SubQuestionTrace {
-            asked: asked.iter().map(|it| (*it).to_owned()).collect(),
-            answers,
-            ..SubQuestionTrace::default()
-        };
-        assert!(is_open(&part(&[], Vec::new())));
-        assert!(is_open(&part(&["Who?"], vec![answer(AnsweredBy::Rule)])));
-        assert!(!is_open(&part(&["Who?"], vec![answer(AnsweredBy::Model)])));
-        assert!(!is_open(&part(&["Who?"], Vec::new())), "no other part needs its answer");
+    fn a_part_lacks_that_could_not_be_asked_or_has_a_guess_alone() {
+        let (by_model, by_rule) = (Some(AnsweredBy::Model), Some(AnsweredBy::Rule));
+        let said = |parts: &[SubQuestionTrace]| lacking(parts).unwrap_or_default();
+        assert!(said(&[part(&["Who?"], None), part(&[], None)]).starts_with("part 2 could not be asked"));
+        assert_eq!(said(&[part(&["Who?"], by_rule), part(&["When?"], None)]), "the answer to part 1 is a guess");
+        assert_eq!(lacking(&[part(&["Who?"], by_model), part(&["When?"], None)]), None);
+        assert_eq!(lacking(&[part(&["Who?"], None)]), None, "no other part needs its answer");
+    }
+
+    #[test]
+    fn it_says_that_parts_were_answered_only_where_some_were() {
+        let options = SearchOptions { decompose: Some(Reading::Model), ..SearchOptions::default() };
+        let (ours, paper) = (Auto::of(&options), Auto::of(&SearchOptions { preset: Preset::Paper, ..options }));
+        let answered = [part(&["Who?"], Some(AnsweredBy::Model)), part(&["When?"], None)];
+        assert_eq!(ours.sufficient(&[]), "the question was not taken apart");
+        assert_eq!(ours.sufficient(&answered[1..]), "no part needs the answer of another");
+        assert_eq!(ours.sufficient(&answered), "every part that another needs was answered");
+        assert!(paper.sufficient(&answered[1..]).starts_with("no part was answered"));
     }
 }

@@ -19,7 +19,14 @@ pub fn strategy(options: &SearchOptions) -> Arc<dyn Strategy> {
         StrategyKind::Dual => Arc::new(Dual::of(options)),
         StrategyKind::Level => Arc::new(Level::of(options)),
         StrategyKind::Noise => Arc::new(Noise::of(options)),
-        _ => Arc::new(Pipeline::of(options)),
+        StrategyKind::Lexical
+        | StrategyKind::Dense
+        | StrategyKind::Hybrid
+        | StrategyKind::Hop
+        | StrategyKind::Trail
+        | StrategyKind::Rank
+        | StrategyKind::Layers
+        | StrategyKind::Auto => Arc::new(Pipeline::of(options)),
     }
 }
 

@@ -5,8 +5,8 @@
 //!
 //! Where ours differs from the paper or its code:
 //!
-//! - Entities are the index's: a name that a document bears, by title or otherwise, is that document's heading,
-//!   whatever it is called, and else the model says which heading is the same. (The code compares strings.)
+//! - Entities are the index's: names that it knows to stand for one, as `cairn entities` shows them, have one heading;
+//!   of others the model says which heading is the same. (The code compares strings.)
 //! - A passage is read once for an entity, and a summary that its passages do not bear out is refused. Where there is
 //!   none, the sentence nearest to the queries is noted by rule; such notes lead on, and no answer is written from
 //!   them.
@@ -23,21 +23,22 @@ use std::sync::Arc;
 use super::gathering::Gathering;
 use super::pipeline::Pipeline;
 use super::{Finding, Found, Strategy};
-use crate::domain::{AnsweredBy, Hit, PassageId, PlanEnd, PlanNote, SubQuestionTrace, Verdict};
+use crate::domain::{PassageId, PlanEnd, PlanNote};
 use crate::error::Result;
-use crate::graph::ordinal::Ordinal as _;
+use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _};
+use crate::graph::resolution::Resolution;
 use crate::query::options::{Preset, RerankedBy, SearchOptions, StrategyKind};
 use crate::query::pieces::decompose::Decompose;
-use crate::query::pieces::fuse::{RankedList, interleaved};
+use crate::query::pieces::fuse::{RankedList, by_place, interleaved};
+use crate::query::pieces::noted::{Looked, noted};
 use crate::query::pieces::pick::found_passages;
-use crate::query::pieces::relevance::by_verdicts;
 use crate::query::pieces::rerank::Rerank;
+use crate::query::pieces::smaller::searched;
 use crate::query::session::Session;
-use crate::query::session::query::Query;
 use crate::skill::{
-    DIGESTED_MAX, Digest, DigestSkill, DigestTask, Need, NotedHeading, ReasonSkill, ReasonTask, Reasoned, SeekSkill,
-    SeekTask, digest_by_rule,
+    DIGESTED_MAX, DigestTask, Need, NotedHeading, ReasonSkill, ReasonTask, Reasoned, SeekSkill, SeekTask,
 };
+use crate::store::GraphReader;
 use crate::text::tokens;
 
 /// Rounds, unless options say otherwise.
@@ -46,8 +47,6 @@ const ROUNDS: u32 = 5;
 const AT_ONCE: usize = 4;
 /// Passages that are found for a query.
 const QUERY_PASSAGES: usize = 20;
-/// Passages of a query that a ledger names.
-const PASSAGES_SHOWN: usize = 5;
 /// Rounds in a row without a new note that end a search.
 const STALE_MAX: u32 = 2;
 
@@ -146,17 +145,37 @@ impl Outline {
     }
 }
 
-/// Returns what identifies an entity: a document that bears the name, or else the folded name.
-fn key(query: &Query, name: &str) -> String {
+/// Returns what identifies an entity: what the index says that the name stands for, or else the folded name.
+fn key(reader: &dyn GraphReader, name: &str) -> String {
     let folded = tokens(name).join(" ");
-    let graph = query.reader.graph();
-    let bearers = graph.entities(&folded).flat_map(|entity| graph.entity_bearers.of(entity));
-    let documents: BTreeSet<_> = bearers.map(|bearer| graph.bearer_document[bearer]).collect();
-    // A name that several documents bear tells none of them.
-    match documents.first().filter(|_| documents.len() == 1) {
-        Some(document) => format!("document {}", document.number()),
-        None => folded,
-    }
+    let entity = reader.graph().entity(&folded);
+    let key = entity.and_then(|entity| match reader.resolution() {
+        Some(resolution) => one(referents(reader, &resolution, entity)).map(|it| format!("entity {}", it.number())),
+        None => one(bearing(reader, &folded)).map(|it| format!("document {}", it.number())),
+    });
+    key.unwrap_or(folded)
+}
+
+/// Returns what a name stands for where it is mentioned, and where a document bears it.
+fn referents(reader: &dyn GraphReader, resolution: &Resolution, entity: EntityOrdinal) -> BTreeSet<EntityOrdinal> {
+    let graph = reader.graph();
+    let mentions = graph.posting_passage.of(graph.entity_mentions.of(entity)).iter();
+    let mentioning = mentions.map(|passage| graph.passage_document[*passage]);
+    let bearing = graph.bearer_document.of(graph.entity_bearers.of(entity)).iter().copied();
+    mentioning.chain(bearing).map(|document| resolution.canonical(entity, document)).collect()
+}
+
+/// Returns the documents that bear a folded name.
+fn bearing(reader: &dyn GraphReader, folded: &str) -> BTreeSet<DocumentOrdinal> {
+    let graph = reader.graph();
+    let bearers = graph.entities(folded).flat_map(|entity| graph.entity_bearers.of(entity));
+    bearers.map(|bearer| graph.bearer_document[bearer]).collect()
+}
+
+/// Returns the only one; a name that may mean any of several tells none of them.
+fn one<T>(all: BTreeSet<T>) -> Option<T> {
+    let is_one = all.len() == 1;
+    all.into_iter().next().filter(|_| is_one)
 }
 
 /// A question on its way.
@@ -234,7 +253,7 @@ impl Work<'_> {
         let mut tasks = Vec::new();
         for need in needs {
             let key = match &self.gathered.whole.ranking {
-                Some(ranking) => key(&ranking.query, &need.entity),
+                Some(ranking) => key(ranking.query.reader.as_ref(), &need.entity),
                 None => tokens(&need.entity).join(" "),
             };
             let heading = self.outline.place(&need, key);
@@ -249,35 +268,12 @@ impl Work<'_> {
     }
 
     /// Takes what was looked up, and returns whether it was noted.
-    fn take(&mut self, found: LookedUp, round: u32) -> bool {
-        let LookedUp { heading, need, hits, digest, problems } = found;
-        self.gathered.whole.ledger.asked.extend(need.queries.iter().cloned());
-        self.gathered.whole.ledger.notes.extend(problems);
-        self.gathered.parts.push(SubQuestionTrace {
-            text: need.entity.clone(),
-            asked: need.queries.clone(),
-            answers: Vec::new(),
-            found: hits.iter().map(|hit| hit.passage).take(PASSAGES_SHOWN).collect(),
-        });
+    fn take(&mut self, (heading, looked): (usize, Looked), round: u32) -> bool {
         let heading = &mut self.outline.headings[heading];
-        heading.read.extend(hits.iter().take(DIGESTED_MAX).map(|hit| hit.passage));
-        let by = digest.as_ref().map(|(by, _)| *by);
-        let cited: Vec<PassageId> = digest.iter().flat_map(|(_, digest)| digest.passages.iter().copied()).collect();
-        let is_noted = digest.is_some();
-        if let Some((by, Digest { text, passages })) = digest {
-            let note = PlanNote { about: heading.name.clone(), text, by, passages, round };
-            heading.notes.push(note.clone());
-            self.gathered.plan.notes.push(note);
-        }
-        let is_by_model = by == Some(AnsweredBy::Model);
-        if is_by_model {
-            self.gathered.plan.relevant.extend(cited.iter().copied());
-        }
-        let verdict = |hit: &Hit| if cited.contains(&hit.passage) { Verdict::Necessary } else { Verdict::Irrelevant };
-        let verdicts: Vec<Verdict> = hits.iter().map(verdict).collect();
-        let hits = if is_by_model { by_verdicts(hits, &verdicts).hits } else { hits };
-        let question = need.queries.join(" ");
-        self.gathered.lists.push(RankedList { form: 0, is_guessed: !is_by_model, question, hits });
+        heading.read.extend(looked.hits.iter().take(DIGESTED_MAX).map(|hit| hit.passage));
+        let note = self.gathered.take(looked, &heading.name, round);
+        let is_noted = note.is_some();
+        heading.notes.extend(note);
         is_noted
     }
 }
@@ -291,48 +287,28 @@ struct LookUp {
     queries: Arc<dyn Strategy>,
 }
 
-/// An entity that was looked up.
-struct LookedUp {
-    heading: usize,
-    need: Need,
-    /// Passages that were not read before, best first.
-    hits: Vec<Hit>,
-    digest: Option<(AnsweredBy, Digest)>,
-    /// What could not be searched for, and why.
-    problems: Vec<String>,
-}
-
 impl LookUp {
-    async fn done(self, session: Session) -> Result<LookedUp> {
-        let Self { heading, number, need, read, queries } = self;
+    /// Finds passages that were not read before, and notes what they say; returns it with its heading.
+    async fn done(self, session: Session) -> Result<(usize, Looked)> {
+        let Self { heading, number, need: Need { entity, queries: asked, .. }, read, queries } = self;
         let (mut lists, mut problems) = (Vec::new(), Vec::new());
         let searching = session.without_model().with_top_k(QUERY_PASSAGES);
-        for query in &need.queries {
-            match session.in_time(searching.ask(query, queries.as_ref())).await {
-                Some(Ok(found)) => {
+        for query in &asked {
+            match searched(&session, format!("`{query}`"), searching.ask(query, queries.as_ref())).await {
+                Ok(found) => {
                     let hits = found.hits;
                     lists.push(RankedList { form: 0, is_guessed: false, question: query.clone(), hits });
                 }
-                Some(Err(error)) => problems.push(format!("`{query}` could not be searched for: {error}")),
-                None => problems.push(format!("`{query}` could not be searched for in time")),
+                Err(missed) => problems.push(missed.problem),
             }
         }
         let mut hits = interleaved(lists);
         hits.retain(|hit| !read.contains(&hit.passage));
-        for (hit, rank) in hits.iter_mut().zip(1..) {
-            (hit.rank, hit.score) = (rank, 1.0 / (1.0 + rank as f32));
-        }
+        let hits = by_place(hits);
         let passages = found_passages(&hits, DIGESTED_MAX);
-        let about = format!("{}: {}", need.entity, need.queries.join(" "));
+        let about = format!("{entity}: {}", asked.join(" "));
         let task = DigestTask { question: session.question().to_owned(), number, about, passages };
-        let digest = if task.passages.is_empty() {
-            None
-        } else {
-            match session.perform::<DigestSkill>(&task).await? {
-                Some(said) => said.map(|digest| (AnsweredBy::Model, digest)),
-                None => digest_by_rule(&task).map(|digest| (AnsweredBy::Rule, digest)),
-            }
-        };
-        Ok(LookedUp { heading, need, hits, digest, problems })
+        let note = noted(&session, &task).await?;
+        Ok((heading, Looked { text: entity, asked, hits, note, problems }))
     }
 }

@@ -27,14 +27,13 @@ use std::sync::Arc;
 use super::gathering::Gathering;
 use super::pipeline::Pipeline;
 use super::{Finding, Found, Strategy};
-use crate::domain::{AnsweredBy, Hit, PassageId, PlanEnd, PlanNote, SubQuestionTrace, Verdict};
+use crate::domain::PlanEnd;
 use crate::error::Result;
 use crate::query::options::{Preset, SearchOptions, StrategyKind};
-use crate::query::pieces::fuse::RankedList;
-use crate::query::pieces::low_level::{Looked, LowLevel};
-use crate::query::pieces::relevance::by_verdicts;
+use crate::query::pieces::low_level::LowLevel;
+use crate::query::pieces::noted::Looked;
 use crate::query::session::Session;
-use crate::skill::{AnsweredStep, DecomposeSkill, DecomposeTask, Digest, SubQuestion, SupplementSkill, SupplementTask};
+use crate::skill::{AnsweredStep, DecomposeSkill, DecomposeTask, SubQuestion, SupplementSkill, SupplementTask};
 use crate::text::tokens;
 
 /// Rounds, unless options say otherwise.
@@ -43,8 +42,6 @@ const ROUNDS: u32 = 4;
 const QUESTIONS_MAX: usize = 8;
 /// Smaller questions that are looked up at one time.
 const AT_ONCE: usize = 4;
-/// Passages of a smaller question that a ledger names.
-const PASSAGES_SHOWN: usize = 5;
 /// Rounds in a row without a new note that end a search.
 const STALE_MAX: u32 = 2;
 
@@ -172,33 +169,10 @@ impl Work<'_> {
 
     /// Takes what came of a smaller question, and returns whether it was noted.
     fn take(&mut self, looked: Looked, round: u32) -> bool {
-        let Looked { question, asked, hits, digest, problems } = looked;
-        let ledger = &mut self.gathered.whole.ledger;
-        ledger.asked.extend(asked.iter().cloned());
-        ledger.notes.extend(problems);
-        self.gathered.parts.push(SubQuestionTrace {
-            text: question.clone(),
-            asked,
-            answers: Vec::new(),
-            found: hits.iter().map(|hit| hit.passage).take(PASSAGES_SHOWN).collect(),
-        });
-        let by_model = digest.as_ref().is_some_and(|(by, _)| *by == AnsweredBy::Model);
-        let is_noted = digest.is_some();
-        let mut cited: Vec<PassageId> = Vec::new();
-        let mut answer = None;
-        if let Some((by, Digest { text, passages })) = digest {
-            answer = Some(text.clone());
-            cited.clone_from(&passages);
-            self.gathered.plan.notes.push(PlanNote { about: question.clone(), text, by, passages, round });
-        }
-        self.steps.push(AnsweredStep { question: question.clone(), answer });
-        let verdict = |hit: &Hit| if cited.contains(&hit.passage) { Verdict::Necessary } else { Verdict::Irrelevant };
-        let verdicts: Vec<Verdict> = hits.iter().map(verdict).collect();
-        let hits = if by_model { by_verdicts(hits, &verdicts).hits } else { hits };
-        if by_model {
-            self.gathered.plan.relevant.extend(cited);
-        }
-        self.gathered.lists.push(RankedList { form: 0, is_guessed: !by_model, question, hits });
+        let question = looked.text.clone();
+        let answer = self.gathered.take(looked, &question, round).map(|note| note.text);
+        let is_noted = answer.is_some();
+        self.steps.push(AnsweredStep { question, answer });
         is_noted
     }
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use super::gathering::Gathering;
 use super::pipeline::Pipeline;
 use super::{Finding, Found, Strategy};
-use crate::domain::{AnsweredBy, PlanEnd, Route};
+use crate::domain::{AnsweredBy, PlanEnd, Route, SubQuestionTrace};
 use crate::error::Result;
 use crate::query::options::{Preset, SearchOptions, StrategyKind};
 use crate::query::pieces::decompose::Decompose;
@@ -55,8 +55,6 @@ const STALE_MAX: usize = 2;
 pub struct Noise {
     /// Rounds for a complex question, at most.
     pub rounds: u32,
-    /// How every question is taken; the router says it where none is given.
-    pub route: Option<Route>,
     /// Passages of a look-up that are judged.
     pub judged: usize,
     /// How the lists of parts are put together with that of the whole question.
@@ -76,7 +74,6 @@ impl Noise {
         let own = SearchOptions { strategy: kind, n_hop: None, ..options.clone() };
         Self {
             rounds: options.n_hop.unwrap_or(ROUNDS),
-            route: None,
             judged: JUDGED,
             preset: options.preset,
             whole: Arc::new(Pipeline::of(&own)),
@@ -92,6 +89,22 @@ impl Noise {
         }
         Ok(work.gathered.ended(session, self.preset))
     }
+
+    /// Goes on from what was found already, as for a complex question. Parts that a model answered are steps that were
+    /// taken.
+    pub(super) async fn go_on(&self, session: &Session, found: Found) -> Result<Found> {
+        let steps = found.ledger.parts.iter().filter_map(step).collect();
+        let mut work = Work { noise: self, session, gathered: Gathering::of(found) };
+        (work.gathered.plan.route, work.gathered.plan.routed_by) = (Some(Route::Complex), Some(AnsweredBy::Rule));
+        work.gathered.plan.end = work.complex(steps).await?;
+        Ok(work.gathered.ended(session, self.preset))
+    }
+}
+
+/// Returns a part that a model answered as a step.
+fn step(part: &SubQuestionTrace) -> Option<AnsweredStep> {
+    let answer = part.answers.first().filter(|answer| answer.by == AnsweredBy::Model)?;
+    Some(AnsweredStep { question: part.asked.first()?.clone(), answer: Some(answer.text.clone()) })
 }
 
 impl Strategy for Noise {
@@ -122,19 +135,16 @@ impl Work<'_> {
                 if self.is_found_whole().await? || !self.session.may_call() {
                     PlanEnd::Finished
                 } else {
-                    self.complex().await?
+                    self.complex(Vec::new()).await?
                 }
             }
             Route::Compound => self.compound(by).await?,
-            Route::Complex => self.complex().await?,
+            Route::Complex => self.complex(Vec::new()).await?,
         };
         Ok(())
     }
 
     async fn route(&self) -> Result<(Route, AnsweredBy)> {
-        if let Some(route) = self.noise.route {
-            return Ok((route, AnsweredBy::Rule));
-        }
         let question = self.session.question();
         let by_rule = route_by_rule(question);
         if !self.session.may_call() {
@@ -168,7 +178,7 @@ impl Work<'_> {
         // A part that needs another's answer is not one that can be asked beside it.
         let is_independent = said.len() > 1 && said.iter().all(|part| part.needs.is_empty());
         if said.len() > 1 && !is_independent {
-            return self.complex().await;
+            return self.complex(Vec::new()).await;
         }
         let is_guessed = !is_independent && routed_by == AnsweredBy::Rule;
         let parts: Vec<String> = if is_independent {
@@ -191,10 +201,11 @@ impl Work<'_> {
         Ok(PlanEnd::Finished)
     }
 
-    /// Looks up one seed question after the other.
-    async fn complex(&mut self) -> Result<PlanEnd> {
+    /// Looks up one seed question after the other, after `steps`.
+    async fn complex(&mut self, mut steps: Vec<AnsweredStep>) -> Result<PlanEnd> {
         let (session, how) = (self.session, self.search(false));
-        let (mut steps, mut asked, mut stale): (Vec<AnsweredStep>, _, _) = (Vec::new(), BTreeSet::new(), 0);
+        let mut asked: BTreeSet<Vec<String>> = steps.iter().map(|step| tokens(&step.question)).collect();
+        let mut stale = 0;
         for round in 0..self.noise.rounds {
             session.enter("looking up what the answer depends on");
             let question = session.question().to_owned();

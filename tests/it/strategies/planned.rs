@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use cairn::domain::{AnsweredBy, ChatError, PlanEnd, Route, StopReason};
 use cairn::llm::ChatRequest;
-use cairn::query::{KeywordQuery, Keywords, Pipeline};
+use cairn::query::{KeywordQuery, Keywords, Pipeline, Preset};
 use cairn::{AskOptions, SearchOptions, StrategyKind};
 use serde_json::{Value, json};
 
 use super::led::{COMPOUND, Led, QUESTION, Says, found, indexed, names, number, options, plan, well};
-use crate::support::{block_on, engine};
+use crate::support::{Cli, block_on, engine};
 
 /// Strategies that a model leads.
 const LED: [StrategyKind; 3] = [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise];
@@ -81,6 +81,29 @@ fn dual_notes_what_it_finds_under_the_entity_that_it_is_about() {
 }
 
 #[test]
+fn dual_has_one_heading_for_two_names_of_one_entity() {
+    let cli = indexed();
+    cli.write("notes/fire.txt", "The fire\n\nThe fire at Harl Mill in 1860 was put out by Dr. Ada Lorne herself.");
+    cli.run(["index", "notes"]).succeeded();
+    let shown = cli.run(["entities", "show", "Dr Ada Lorne"]).succeeded();
+    assert!(shown.stdout.contains("honorific"), "{}", shown.stdout);
+    let model = Led::by(|skill, request, _| {
+        let needs = |entity: &str| json!({ "needs": [{ "entity": entity, "heading": null, "queries": [entity] }] });
+        Ok(match (skill, request.step) {
+            ("seek", 0) => needs("Ada Lorne"),
+            ("seek", _) => needs("Dr. Ada Lorne"),
+            _ => well(skill, request),
+        }
+        .to_string())
+    });
+    let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
+    let found = found(&engine, QUESTION, &options(StrategyKind::Dual));
+    // All was read about her under the first name.
+    assert_eq!(model.asked(), ["reason", "seek", "digest", "reason", "seek", "reason"]);
+    assert_eq!(plan(&found).notes.iter().map(|note| note.about.as_str()).collect::<Vec<_>>(), ["Ada Lorne"]);
+}
+
+#[test]
 fn level_notes_smaller_questions_and_refines_what_finds_nothing() {
     let cli = indexed();
     let model = Led::well();
@@ -114,6 +137,39 @@ fn level_notes_smaller_questions_and_refines_what_finds_nothing() {
 }
 
 #[test]
+fn a_smaller_question_of_level_takes_no_more_calls_than_the_docs_say() {
+    let cli = indexed();
+    for number in 0..60 {
+        let text = format!("Mill {number}\n\nMill {number} of Eaststead was born of an idea, and closed soon.");
+        cli.write(&format!("notes/more-{number}.txt"), text);
+    }
+    cli.run(["index", "notes"]).succeeded();
+    let plain = engine(&cli.folder().join(".cairn"));
+    for (preset, most) in [(Preset::Measured, 7), (Preset::Paper, 12)] {
+        // Whatever is found says nothing of the question, so that the searchers refine as often as they may.
+        let model = Led::by(|skill, request, number| {
+            Ok(match skill {
+                "decompose" => json!({ "parts": [QUESTION] }),
+                "digest" => json!({ "note": "", "passages": [] }),
+                "refine" => {
+                    let word = |of: &str| format!("{of}{number}");
+                    json!({ "extend": word("a"), "emphasize": word("b"), "filter": word("c") })
+                }
+                "imagine" => json!({ "passage": format!("Mill {} closed.", 7 * number) }),
+                _ => well(skill, request),
+            }
+            .to_string())
+        });
+        let one = SearchOptions { n_hop: Some(1), preset, ..options(StrategyKind::Level) };
+        found(&plain.with_model(model.clone()), QUESTION, &one);
+        let asked = model.asked();
+        let calls = asked.iter().filter(|skill| *skill != "decompose").count();
+        assert!(calls <= most && asked.iter().any(|skill| skill == "refine"), "{asked:?}");
+        assert!(calls + 2 >= most, "it is no bound that is far from what happens: {asked:?}");
+    }
+}
+
+#[test]
 fn without_a_model_they_find_what_trail_finds() {
     let cli = indexed();
     let engine = engine(&cli.folder().join(".cairn"));
@@ -128,14 +184,7 @@ fn without_a_model_they_find_what_trail_finds() {
 #[test]
 fn a_tree_of_keywords_finds_what_it_looks_for_and_leaves_out_what_it_excludes() {
     let cli = indexed();
-    let engine = engine(&cli.folder().join(".cairn"));
-    let found = |query: Option<KeywordQuery>| {
-        let query = query.unwrap();
-        let text = query.text();
-        let strategy = Pipeline::plain(Arc::new(Keywords { query }));
-        let found = block_on(engine.search_with(&text, &strategy, &SearchOptions::default())).unwrap();
-        found.hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>().join(", ")
-    };
+    let found = finding(&cli);
     let built = KeywordQuery::of_keywords(&["built"]);
     assert_eq!(found(built.extended("Tom Reed")), "Pale Weir, Harl Mill");
     assert_eq!(found(built.extended("mill").and_then(|it| it.emphasized("mill"))), "Harl Mill, Pale Weir");
@@ -143,6 +192,24 @@ fn a_tree_of_keywords_finds_what_it_looks_for_and_leaves_out_what_it_excludes() 
     // Words that do not stand beside each other exclude nothing.
     assert_eq!(found(built.filtered("Ada Lorne")), "Pale Weir");
     assert_eq!(found(built.filtered("Lorne Ada")).split(", ").count(), 2);
+    // A word of a script without spaces is looked for, and excluded, as the index has it.
+    cli.write("notes/home.txt", "Homes\n\n山田太郎は東京に住む。 It was built there.");
+    cli.run(["index", "notes"]).succeeded();
+    let found = finding(&cli);
+    assert_eq!(found(Some(KeywordQuery::of_keywords(&["山田太郎"]))), "Homes");
+    assert_eq!(found(built.filtered("山田太郎")).split(", ").count(), 2);
+}
+
+/// Returns what finds documents by a tree of keywords.
+fn finding(cli: &Cli) -> impl Fn(Option<KeywordQuery>) -> String {
+    let engine = engine(&cli.folder().join(".cairn"));
+    move |query: Option<KeywordQuery>| {
+        let query = query.unwrap();
+        let text = query.text();
+        let strategy = Pipeline::plain(Arc::new(Keywords { query }));
+        let found = block_on(engine.search_with(&text, &strategy, &SearchOptions::default())).unwrap();
+        found.hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Replies of no use to any skill, whatever they are of.

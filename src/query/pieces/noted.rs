@@ -1,0 +1,44 @@
+//! Something smaller than the question, looked up and noted: the model notes what passages say of it, or, where it
+//! gives nothing that can be used, a rule does.
+
+use crate::domain::{AnsweredBy, Hit};
+use crate::error::Result;
+use crate::query::session::Session;
+use crate::skill::{Digest, DigestSkill, DigestTask, digest_by_rule};
+
+/// A note, and who made it.
+pub(in crate::query) type Note = (AnsweredBy, Digest);
+
+/// What came of a look-up.
+pub(in crate::query) struct Looked {
+    /// What was looked up: a smaller question, or an entity.
+    pub(in crate::query) text: String,
+    /// What was searched for.
+    pub(in crate::query) asked: Vec<String>,
+    /// What was found, best first.
+    pub(in crate::query) hits: Vec<Hit>,
+    /// What it says; none where it says nothing of use.
+    pub(in crate::query) note: Option<Note>,
+    /// What could not be searched for, and why.
+    pub(in crate::query) problems: Vec<String>,
+}
+
+/// Notes what passages say; nothing where they say nothing, or there are none.
+///
+/// # Errors
+///
+/// [`Error::Chat`](crate::Error::Chat) if something about the model has to be corrected.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses a reply in flight, which may have been paid for.
+pub(in crate::query) async fn noted(session: &Session, task: &DigestTask) -> Result<Option<Note>> {
+    if task.passages.is_empty() {
+        return Ok(None);
+    }
+    Ok(match session.perform::<DigestSkill>(task).await? {
+        // That the passages say nothing is a reply too.
+        Some(noted) => noted.map(|digest| (AnsweredBy::Model, digest)),
+        None => digest_by_rule(task).map(|digest| (AnsweredBy::Rule, digest)),
+    })
+}

@@ -1,0 +1,34 @@
+//! A search for something smaller than the question, within the time that there is for that. Where it gives nothing,
+//! what was found for the question stands, and the ledger says why.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::query::session::Session;
+
+/// Why a search gave nothing.
+pub(in crate::query) struct Missed {
+    /// For the ledger.
+    pub(in crate::query) problem: String,
+    /// Whether the time is over, so that another search gives nothing either.
+    pub(in crate::query) is_late: bool,
+}
+
+/// Returns what comes of the search for `what`, or why nothing does.
+///
+/// # Cancel safety
+///
+/// That of the search.
+pub(in crate::query) async fn searched<T>(
+    session: &Session,
+    what: impl fmt::Display,
+    search: impl Future<Output = Result<T>>,
+) -> Result<T, Missed> {
+    match session.in_time(search).await {
+        Some(Ok(found)) => Ok(found),
+        Some(Err(error)) => {
+            Err(Missed { problem: format!("{what} could not be searched for: {error}"), is_late: false })
+        }
+        None => Err(Missed { problem: format!("{what} could not be searched for in time"), is_late: true }),
+    }
+}
