@@ -134,7 +134,8 @@ pub async fn matrix(
     methods: &[MatrixMethod],
     options: &MatrixOptions,
 ) -> Result<MatrixReport> {
-    check(collections, methods)?;
+    let names: Vec<&str> = collections.iter().map(|it| it.name.as_str()).collect();
+    check(&names, &methods.iter().map(|it| it.name.as_str()).collect::<Vec<_>>())?;
     let mut report = MatrixReport::default();
     for collection in collections {
         let mut rows: Vec<(MatrixRow, Vec<f64>)> = Vec::new();
@@ -168,7 +169,8 @@ pub async fn matrix(
     Ok(report)
 }
 
-fn check(collections: &[Collection], methods: &[MatrixMethod]) -> Result<()> {
+/// Checks the names of collections and methods.
+fn check(collections: &[&str], methods: &[&str]) -> Result<()> {
     let refused =
         |value: &str, reason: String| Err(Error::Option { option: "matrix", value: value.to_owned(), reason });
     if methods.is_empty() || collections.is_empty() {
@@ -178,16 +180,19 @@ fn check(collections: &[Collection], methods: &[MatrixMethod]) -> Result<()> {
         let count = (methods.len() * collections.len()).to_string();
         return refused(&count, format!("strategies times collections are {CELLS_MAX} at most"));
     }
-    let twice = (1..methods.len()).find(|place| methods[..*place].iter().any(|it| it.name == methods[*place].name));
-    if let Some(place) = twice {
-        return refused(&methods[place].name, "a strategy is named twice".to_owned());
+    if let Some(name) = twice(methods) {
+        return refused(name, "a strategy is named twice".to_owned());
     }
-    let is_known = |place: &usize| collections[..*place].iter().any(|it| it.name == collections[*place].name);
-    if let Some(place) = (1..collections.len()).find(is_known) {
-        let name = &collections[place].name;
+    if let Some(name) = twice(collections) {
         return refused(name, "an index is named twice: its figures would be of different questions".to_owned());
     }
     Ok(())
+}
+
+/// Returns the first name that is there twice.
+fn twice<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let mut rest = names.iter().enumerate();
+    rest.find(|(place, name)| names[..*place].contains(name)).map(|(_, name)| *name)
 }
 
 /// Returns who leads a method, one after the other: nobody, and each who stands in for a model.
@@ -301,10 +306,17 @@ mod tests {
 
     #[test]
     fn what_is_not_comparable_is_refused() {
-        let method = || MatrixMethod::parse("trail", None).unwrap();
-        for methods in [vec![], vec![method(), method()]] {
-            assert!(check(&[], &methods).is_err());
-        }
+        let refused = |collections: &[&str], methods: &[&str]| match check(collections, methods) {
+            Err(Error::Option { value, reason, .. }) => format!("{value}: {reason}"),
+            other => panic!("{other:?}"),
+        };
+        assert!(check(&["a", "b"], &["trail", "hop"]).is_ok());
+        assert!(refused(&[], &["trail"]).contains("at least") && refused(&["a"], &[]).contains("at least"));
+        assert_eq!(refused(&["a"], &["hop", "trail", "hop"]), "hop: a strategy is named twice");
+        assert!(refused(&["a", "b", "a"], &["trail"]).starts_with("a: an index is named twice"));
+        let many: Vec<String> = (0..=CELLS_MAX).map(|it| it.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(refused(&["a"], &many).contains("1000 at most") && check(&["a"], &many[1..]).is_ok());
         assert!((differences(&[0.0, 1.0], &[1.0, 1.0]).mean - 50.0).abs() < 1e-9);
     }
 }

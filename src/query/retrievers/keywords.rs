@@ -14,7 +14,7 @@ use crate::query::evidence::lexical::{FieldScores, idf, score};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::store::TextField;
-use crate::text::{Clause, KeywordQuery, Occur, term, tokens};
+use crate::text::{Clause, KeywordQuery, Occur, Terms, tokens};
 
 /// Passages whose texts are looked through for phrases, beside those that are asked for.
 const LOOKED_THROUGH: usize = 100;
@@ -50,20 +50,18 @@ fn ranked(query: &Query, tree: &KeywordQuery, count: usize) -> Result<Vec<(Passa
         tree.clauses().iter().partition(|clause| clause.occur == Occur::Should);
     let scores = scored(query, &sought)?;
     let without = scored(query, &excluded)?;
-    // A word alone excludes by itself; a phrase where its words stand beside each other.
-    let words = terms(&excluded);
-    let place = |clause: &Clause| {
-        let [word] = clause.words.as_slice() else { return None };
-        words.iter().position(|(own, _)| *own == term(word))
-    };
-    let alone: u64 = excluded.iter().filter_map(|clause| place(clause)).fold(0, |bits, place| bits | 1 << place);
+    let alone = excluded_words(&excluded);
     let is_shown = |passage: &PassageOrdinal| {
-        scores.bm25[passage.index()] > 0.0
-            && without.terms.get(passage.index()).is_none_or(|own| own & alone == 0)
-            && query.is_allowed(*passage)
+        let own = without.terms.get(passage.index()).copied().unwrap_or(0);
+        scores.bm25[passage.index()] > 0.0 && alone.iter().all(|word| own & word != *word) && query.is_allowed(*passage)
     };
     let all = query.reader.graph().passages().filter(is_shown);
-    let best = top::best(all.map(|passage| (passage, scores.bm25[passage.index()])), count + LOOKED_THROUGH);
+    let all = all.map(|passage| (passage, scores.bm25[passage.index()]));
+    if tree.clauses().iter().all(|clause| clause.words.len() < 2) {
+        return Ok(top::best(all, count));
+    }
+    // Where words stand is in the texts alone.
+    let best = top::best(all, count + LOOKED_THROUGH);
     let passages: Vec<PassageOrdinal> = best.iter().map(|it| it.0).collect();
     query.reader.prepare(&passages)?;
     let worth = phrase_worths(query, &sought)?;
@@ -80,11 +78,30 @@ fn ranked(query: &Query, tree: &KeywordQuery, count: usize) -> Result<Vec<(Passa
     Ok(top::best(placed, count))
 }
 
+/// Returns which of the terms of excluded clauses exclude together, one set for each clause of one word. A phrase
+/// excludes where its words stand beside each other.
+fn excluded_words(excluded: &[&Clause]) -> Vec<u64> {
+    let known = terms(excluded);
+    let place = |term: &String| Some(1_u64 << known.iter().position(|(own, _)| own == term)?);
+    let words = excluded.iter().filter(|clause| clause.words.len() == 1).flat_map(|clause| &clause.words);
+    let sets = words.filter_map(|word| terms_of(word).iter().map(place).sum::<Option<u64>>());
+    sets.filter(|set| *set != 0).collect()
+}
+
+/// Returns the terms of a word, as the index has them: none of one that says nothing, pairs of characters of one in a
+/// script without spaces.
+fn terms_of(word: &str) -> Vec<String> {
+    let mut terms = Terms::of(word).words;
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
 /// Returns the terms of clauses with what they count.
 fn terms(clauses: &[&Clause]) -> Vec<(String, f32)> {
     let mut terms: Vec<(String, f32)> = Vec::new();
-    for (word, boost) in clauses.iter().flat_map(|clause| clause.words.iter().map(|word| (word, clause.boost))) {
-        let own = term(word);
+    let words = clauses.iter().flat_map(|clause| clause.words.iter().map(|word| (word, clause.boost)));
+    for (own, boost) in words.flat_map(|(word, boost)| terms_of(word).into_iter().map(move |term| (term, boost))) {
         if let Some((_, worth)) = terms.iter_mut().find(|(known, _)| *known == own) {
             *worth = worth.max(f32::from(boost));
         } else if terms.len() < TERMS_MAX {
@@ -104,8 +121,8 @@ fn phrase_worths<'a>(query: &Query, sought: &[&'a Clause]) -> Result<Vec<(&'a Cl
     let mut worths = Vec::new();
     for clause in sought.iter().filter(|clause| clause.words.len() > 1) {
         let mut rarest = usize::MAX;
-        for word in &clause.words {
-            rarest = rarest.min(query.reader.frequency(TextField::Passage, &term(word))?);
+        for term in clause.words.iter().flat_map(|word| terms_of(word)) {
+            rarest = rarest.min(query.reader.frequency(TextField::Passage, &term)?);
         }
         worths.push((*clause, f32::from(clause.boost) * idf(texts, rarest.min(texts))));
     }
