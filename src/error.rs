@@ -266,6 +266,14 @@ pub enum Error {
         /// Why not.
         source: ChatError,
     },
+    /// A reranker behind a server cannot be used.
+    #[error("the reranker `{reranker}` cannot be used")]
+    RerankerServer {
+        /// The reranker.
+        reranker: String,
+        /// Why not.
+        source: ChatError,
+    },
     /// The index has documents that no version contains yet, or texts without vectors.
     #[error("the index at `{}` has changes that no version contains yet, or lacks vectors", path.display())]
     Unfinished {
@@ -314,7 +322,9 @@ impl Error {
             Self::NoIndex { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
-            Self::Chat { source, .. } | Self::EmbedderServer { source, .. } => chat_kind(source),
+            Self::Chat { source, .. } | Self::EmbedderServer { source, .. } | Self::RerankerServer { source, .. } => {
+                chat_kind(source)
+            }
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } | Self::NoTopics => {
                 ErrorKind::Incompatible
             }

@@ -12,3 +12,5 @@ pub const OPEN: &str = "open";
 pub const CHAT: &str = "chat";
 /// A call for vectors, named as OpenTelemetry does.
 pub const EMBEDDINGS: &str = "embeddings";
+/// A call for the scores of passages.
+pub const RERANK: &str = "rerank";

@@ -150,8 +150,8 @@ pub(super) struct SearchModelArgs {
     /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Rerank the passages found: `onnx:DIR` with a cross-encoder in a folder, `model` with one call to the language
-    /// model.
+    /// Rerank the passages found: `onnx:DIR` with a cross-encoder in a folder, `SERVER:MODEL` with one behind a server
+    /// that has `/rerank`, `model` with one call to the language model.
     #[arg(long, value_name = "NAME", requires_if("model", LANGUAGE_MODEL))]
     pub(super) reranker: Option<String>,
     /// Number of passages to rerank; never fewer than are returned [default: 20].

@@ -176,6 +176,7 @@ mod tests {
             "index",
             "reason",
             "answer",
+            "reranker",
             "key",
             "key_file",
             "organization",

@@ -43,8 +43,8 @@ pub struct LanguageModel {
     pub organization: Option<String>,
     /// `model.headers`: further headers.
     pub headers: BTreeMap<String, String>,
-    /// `model.index`, `model.reason`, `model.answer`, `model.embedder`: what is set otherwise where a model makes an
-    /// index, finds passages, answers, or makes vectors.
+    /// `model.index`, `model.reason`, `model.answer`, `model.embedder`, `model.reranker`: what is set otherwise where a
+    /// model makes an index, finds passages, answers, makes vectors, or reranks.
     pub roles: BTreeMap<ModelRole, Self>,
     /// `model.form`: how the server is told which form a reply is to have.
     pub form: Option<String>,
@@ -91,6 +91,8 @@ pub enum ModelRole {
     Answer,
     /// To make vectors.
     Embedder,
+    /// To rerank passages.
+    Reranker,
 }
 
 impl ModelRole {
@@ -101,6 +103,7 @@ impl ModelRole {
             Self::Reason => "reason",
             Self::Answer => "answer",
             Self::Embedder => "embedder",
+            Self::Reranker => "reranker",
         }
     }
 }
@@ -233,6 +236,7 @@ pub(super) struct FileModel {
     reason: Option<FileRole>,
     answer: Option<FileRole>,
     embedder: Option<FileRole>,
+    reranker: Option<FileRole>,
     /// Only to be refused with a reason.
     key: Option<IgnoredAny>,
     key_file: Option<PathBuf>,
@@ -288,8 +292,7 @@ impl<'de> Visitor<'de> for NameOrTable {
 impl FileModel {
     /// Returns whether a key stands in the file itself, for all models or for those of a role.
     pub(super) fn has_key(&self) -> bool {
-        let mut roles = [&self.index, &self.reason, &self.answer, &self.embedder].into_iter().flatten();
-        self.key.is_some() || roles.any(|FileRole(role)| role.has_key())
+        self.key.is_some() || self.roles().any(|(_, FileRole(role))| role.has_key())
     }
 
     /// Returns why it cannot be meant, if so.
@@ -328,6 +331,7 @@ impl FileModel {
             (ModelRole::Reason, &self.reason),
             (ModelRole::Answer, &self.answer),
             (ModelRole::Embedder, &self.embedder),
+            (ModelRole::Reranker, &self.reranker),
         ];
         roles.into_iter().filter_map(|(role, model)| Some((role, model.as_ref()?)))
     }
@@ -339,6 +343,7 @@ impl FileModel {
             (ModelRole::Reason, self.reason),
             (ModelRole::Answer, self.answer),
             (ModelRole::Embedder, self.embedder),
+            (ModelRole::Reranker, self.reranker),
         ];
         let roles = roles.into_iter().filter_map(|(role, model)| Some((role, model?.0.settings(folder)))).collect();
         LanguageModel {

@@ -7,9 +7,11 @@ use std::time::Duration;
 use async_openai::Client;
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Proxy};
 use secrecy::SecretString;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep_until};
 
 use super::endpoint::{Endpoint, Preset};
@@ -112,6 +114,22 @@ impl Connection {
                 client.with_http_service(exchange)
             }
         }
+    }
+
+    /// Posts JSON to a path under the address, for which the client's library has no method, and returns the response.
+    pub(super) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ChatError> {
+        let unsendable = |reason: String| ChatError::Address { reason };
+        let body = serde_json::to_vec(body).map_err(|error| unsendable(error.to_string()))?;
+        let address = self.client.config();
+        let request = self.exchange.client.post(address.url(path)).headers(address.headers());
+        let request = request.header(CONTENT_TYPE, "application/json").body(body).build();
+        let request = request.map_err(|error| unsendable(reason(error)))?;
+        let call = async {
+            let response = self.exchange.sent(request).await.map_err(|fault| OpenAIError::Boxed(Box::new(fault)))?;
+            response.bytes().await.map_err(OpenAIError::Reqwest)
+        };
+        let body = self.timed(call).await?;
+        serde_json::from_slice(&body).map_err(|error| ChatError::Malformed { reason: error.to_string() })
     }
 
     /// Returns what a server says without what is secret.

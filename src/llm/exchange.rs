@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -20,6 +20,7 @@ use tower_service::Service;
 use super::embeddings::WireVectors;
 use super::pieces::Pieces;
 use super::request::Listener;
+use super::rerank::WireScores;
 use super::wire::WireReply;
 use crate::domain::{ChatError, Redactor};
 
@@ -27,6 +28,8 @@ use crate::domain::{ChatError, Redactor};
 const REPLY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of the vectors of one call: those of many texts, each value in up to two dozen digits.
 const VECTORS_BYTES_MAX: usize = 32 << 20;
+/// Bytes of the scores of one call: servers may send the texts back.
+const SCORES_BYTES_MAX: usize = 8 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
 /// How long more is waited for once a reply is whole: counts of a stream, and the end of the connection.
@@ -52,6 +55,11 @@ impl Expected {
     /// Returns that it is vectors.
     pub(super) fn vectors() -> Self {
         Self { bytes_max: VECTORS_BYTES_MAX, check: checked::<WireVectors> }
+    }
+
+    /// Returns that it is scores.
+    pub(super) fn scores() -> Self {
+        Self { bytes_max: SCORES_BYTES_MAX, check: checked::<WireScores> }
     }
 }
 
@@ -88,6 +96,11 @@ impl Exchange {
     async fn exchange(&self, factory: HttpRequestFactory) -> Result<Response, ChatError> {
         let unsendable = |reason: String| ChatError::Address { reason };
         let request = factory.build().await.map_err(|error| unsendable(error.to_string()))?;
+        self.sent(request).await
+    }
+
+    /// Sends a request, and returns the response once it is known to be what is expected.
+    pub(super) async fn sent(&self, request: Request) -> Result<Response, ChatError> {
         let sent = self.client.execute(request).await;
         let mut response = sent.map_err(|error| self.not_sent(error))?;
         let status = response.status();

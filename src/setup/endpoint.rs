@@ -48,6 +48,16 @@ pub(super) fn of_embedder(preset: Option<Preset>, model: &str, settings: &Langua
     })
 }
 
+/// Returns the endpoint of a reranker: of a server that is known by its name, or of the one that is set. It has no key
+/// yet.
+pub(super) fn of_reranker(preset: Option<Preset>, model: &str, settings: &LanguageModel) -> Result<Endpoint> {
+    placed(preset, model, settings.url.as_deref(), settings)?.ok_or_else(|| Error::Option {
+        option: "reranker",
+        value: format!("server:{model}"),
+        reason: "no server is set: set `url` or `server` in `[model.reranker]` of your own cairn.toml".to_owned(),
+    })
+}
+
 /// Returns a model of the server that was named, or else of the one that is set, if one is; `url` is where the latter
 /// is.
 fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &LanguageModel) -> Result<Option<Endpoint>> {

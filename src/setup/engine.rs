@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::calls::{CallLog, Calls};
-use super::options::{EngineOptions, FillOptions};
+use super::options::{EngineOptions, FillOptions, RerankerChoice};
 use super::pinned::Remembered;
-use super::{Notice, Setup};
-use crate::embed::{ModelPlace, OnnxReranker, Reranker};
+use super::{Notice, Setup, endpoint};
+use crate::config::ModelRole;
+use crate::embed::{ModelPlace, OnnxReranker, RerankServerOptions, Reranker, ServerReranker};
 use crate::error::{Error, Result};
 use crate::index::OtherEmbedder;
 use crate::query::QueryEngine;
@@ -93,9 +94,24 @@ impl Setup {
     }
 
     fn reranker(&self, options: &EngineOptions) -> Result<Option<Arc<dyn Reranker>>> {
-        let Some(folder) = options.rerank.folder()? else { return Ok(None) };
-        let place = ModelPlace { folder, runtime: self.runtime(&options.models) };
-        Ok(Some(Arc::new(OnnxReranker::open(&place)?)))
+        match options.rerank.choice()? {
+            None | Some(RerankerChoice::Model) => Ok(None),
+            Some(RerankerChoice::Onnx(folder)) => {
+                let place = ModelPlace { folder, runtime: self.runtime(&options.models) };
+                Ok(Some(Arc::new(OnnxReranker::open(&place)?)))
+            }
+            Some(RerankerChoice::Server { model, .. }) if options.call.recording.replay.is_some() => {
+                let reason = "calls to a reranker are not recorded, so that none can be replayed".to_owned();
+                Err(Error::Option { option: "reranker", value: model, reason })
+            }
+            Some(RerankerChoice::Server { preset, model }) => {
+                let settings = &self.settings.model.for_role(ModelRole::Reranker);
+                let endpoint = endpoint::with_key(endpoint::of_reranker(preset, &model, settings)?, settings)?;
+                let options =
+                    RerankServerOptions { limits: self.limits(ModelRole::Reranker), ..RerankServerOptions::default() };
+                Ok(Some(Arc::new(ServerReranker::new(endpoint, options)?)))
+            }
+        }
     }
 
     /// Says so where calls are to be written down and none can be made.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::config::{Database, ModelRole};
 use crate::error::{Error, Result};
 use crate::index::OtherEmbedder;
+use crate::llm::Preset;
 use crate::neo4j::Questions;
 use crate::query::{RerankedBy, SearchOptions};
 
@@ -45,15 +46,28 @@ const RERANK_DEFAULT: usize = 20;
 /// What names the language model as the reranker.
 const RERANKED_BY_MODEL: &str = "model";
 /// What stands before the folder of a cross-encoder.
-const LOCAL_RERANKER: &str = "onnx:";
+const LOCAL_RERANKER: &str = "onnx";
+/// What stands before a reranker of the server that is set.
+const SET_SERVER: &str = "server";
 
 /// What judges again what was found.
 #[derive(Debug, Clone, Default)]
 pub struct RerankOptions {
-    /// `onnx:DIR`, a cross-encoder in a folder, or `model`, the language model.
+    /// `onnx:DIR`, a cross-encoder in a folder, `SERVER:MODEL`, one behind a server, or `model`, the language model.
     pub reranker: Option<String>,
     /// Passages that it judges.
     pub rerank: Option<usize>,
+}
+
+/// A reranker as it is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RerankerChoice {
+    /// The language model.
+    Model,
+    /// The cross-encoder in a folder.
+    Onnx(PathBuf),
+    /// One behind a server: that of a name, or the one that is set.
+    Server { preset: Option<Preset>, model: String },
 }
 
 impl RerankOptions {
@@ -63,23 +77,37 @@ impl RerankOptions {
     ///
     /// [`Error::Option`] for a reranker that there is not.
     pub fn apply(&self, options: &mut SearchOptions) -> Result<()> {
-        let by_model = self.reranker.as_deref() == Some(RERANKED_BY_MODEL);
-        self.folder()?;
+        let by_model = self.choice()? == Some(RerankerChoice::Model);
         options.reranked_by = if by_model { RerankedBy::Model } else { RerankedBy::Reranker };
         options.rerank = self.rerank.or_else(|| self.reranker.is_some().then_some(RERANK_DEFAULT));
         Ok(())
     }
 
-    /// Returns the folder of the cross-encoder, if one judges.
-    pub(super) fn folder(&self) -> Result<Option<PathBuf>> {
-        let Some(asked) = self.reranker.as_deref().filter(|asked| *asked != RERANKED_BY_MODEL) else { return Ok(None) };
-        match asked.strip_prefix(LOCAL_RERANKER) {
-            Some(folder) if !folder.is_empty() => Ok(Some(PathBuf::from(folder))),
-            _ => {
-                let reason = format!("there are {LOCAL_RERANKER}DIR, {RERANKED_BY_MODEL}");
-                Err(Error::Option { option: "reranker", value: asked.to_owned(), reason })
-            }
+    /// Returns the reranker that is asked for.
+    pub(super) fn choice(&self) -> Result<Option<RerankerChoice>> {
+        let Some(asked) = self.reranker.as_deref() else { return Ok(None) };
+        if asked == RERANKED_BY_MODEL {
+            return Ok(Some(RerankerChoice::Model));
         }
+        let named = asked.split_once(':').filter(|(_, named)| !named.is_empty());
+        let choice = named.and_then(|(kind, named)| {
+            Some(match kind {
+                LOCAL_RERANKER => RerankerChoice::Onnx(PathBuf::from(named)),
+                SET_SERVER => RerankerChoice::Server { preset: None, model: named.to_owned() },
+                _ => RerankerChoice::Server { preset: Some(kind.parse().ok()?), model: named.to_owned() },
+            })
+        });
+        let servers = || Preset::ALL.map(Preset::name).join(", ");
+        let refused = || Error::Option {
+            option: "reranker",
+            value: asked.to_owned(),
+            reason: format!(
+                "there are {LOCAL_RERANKER}:DIR, {RERANKED_BY_MODEL}, and SERVER:MODEL, where SERVER is {} or \
+                 {SET_SERVER}, the one that is set",
+                servers()
+            ),
+        };
+        choice.map(Some).ok_or_else(refused)
     }
 }
 
@@ -131,12 +159,14 @@ mod tests {
     fn a_reranker_judges_so_many_passages_and_nobody_does_where_none_is_named() {
         assert_eq!(applied(None, None).unwrap(), (RerankedBy::Reranker, None));
         assert_eq!(applied(Some("model"), None).unwrap(), (RerankedBy::Model, Some(RERANK_DEFAULT)));
-        assert_eq!(applied(Some("onnx:cross"), Some(5)).unwrap(), (RerankedBy::Reranker, Some(5)));
+        for reranker in ["onnx:cross", "server:BAAI/bge:v2", "vllm:m"] {
+            assert_eq!(applied(Some(reranker), Some(5)).unwrap(), (RerankedBy::Reranker, Some(5)));
+        }
     }
 
     #[test]
     fn a_reranker_that_there_is_not_is_refused() {
-        for name in ["onnx:", "cross", ""] {
+        for name in ["onnx:", "cross", "", "server:", "cohere:rerank-v3.5"] {
             let error = applied(Some(name), None).unwrap_err();
             assert!(matches!(error, Error::Option { option: "reranker", .. }), "{name}: {error}");
         }

@@ -21,6 +21,7 @@ mod probing;
 mod reasoning;
 mod recordings;
 mod reporting;
+mod reranking;
 mod secrets;
 mod separate;
 mod spending;

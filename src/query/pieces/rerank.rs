@@ -108,11 +108,12 @@ fn order(ranked: &mut [(PassageOrdinal, f32)], verdicts: &[Verdict]) {
     }
 }
 
-/// Orders what was found by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it.
+/// Orders what was found by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it. Where
+/// its server cannot be asked, or takes no such texts, all stays in the order of the search, and the ledger says why.
 ///
 /// # Errors
 ///
-/// If the store cannot be read or the reranker fails.
+/// If the store cannot be read, or the reranker fails or has to be corrected.
 async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     let texts = on_cpu(&found.query, move |query| {
@@ -120,7 +121,17 @@ async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Re
         passages.iter().map(|passage| text(query, *passage)).collect::<Result<Vec<String>>>()
     });
     let texts = texts.await?;
-    let scores = reranker.score(&found.query.question.text, &texts).await?;
+    let scores = match reranker.score(&found.query.question.text, &texts).await {
+        Err(Error::RerankerServer { reranker, source }) if source.is_of_request() || !source.needs_correction() => {
+            found
+                .ledger
+                .notes
+                .push(format!("the order is that of the search, without the reranker {reranker}: {source}"));
+            found.ranked.truncate(top_k);
+            return Ok(found);
+        }
+        scores => scores?,
+    };
     if scores.len() != texts.len() {
         let (name, actual, due) = (reranker.name(), scores.len(), texts.len());
         return Err(Error::Internal(format!("the reranker `{name}` returned {actual} scores for {due} passages")));

@@ -1,0 +1,150 @@
+//! Rerankers behind a server: what goes out, what comes of each fault, and what a search makes of that.
+
+use cairn::Error;
+use cairn::domain::ChatError;
+use cairn::embed::{RerankServerOptions, Reranker as _, ServerReranker};
+use serde_json::{Value, json};
+
+use super::{ATTEMPTS, check_faults, played};
+use crate::support::chat::{ChatServer, Judge, Play};
+use crate::support::{Cli, block_on};
+
+const QUESTION: &str = "Who built Harl Mill?";
+const CANARY: &str = "sk-canary-7d20a1f4";
+
+fn score(url: &str, texts: &[&str]) -> Result<Vec<f32>, Error> {
+    let (endpoint, retries) = played(url);
+    let options = RerankServerOptions { retries, ..RerankServerOptions::default() };
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    let reranker = ServerReranker::new(endpoint, options)?;
+    block_on(async move { reranker.score(QUESTION, &texts).await })
+}
+
+/// Scores texts by where `word` stands in them, the best first, with the texts, as servers do.
+fn scores(word: &'static str) -> Play {
+    Play::Judges(Judge::new(move |asked| {
+        let texts = asked.body["documents"].as_array().unwrap();
+        let score = |text: &Value| if text.as_str().unwrap().contains(word) { 0.9 } else { 0.1 };
+        let mut all: Vec<Value> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| json!({ "index": at, "relevance_score": score(text), "document": { "text": text } }))
+            .collect();
+        all.sort_by(|a, b| b["relevance_score"].as_f64().unwrap().total_cmp(&a["relevance_score"].as_f64().unwrap()));
+        (200, json!({ "id": "r", "results": all, "meta": { "billed_units": { "search_units": 1 } } }).to_string())
+    }))
+}
+
+fn indexed(server: &ChatServer) -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
+    cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne was born in Eaststead in 1801.");
+    cli.write("notes/weir.txt", "Pale Weir\n\nPale Weir was built by Tom Reed.");
+    cli.run(["index", "notes"]).succeeded();
+    cli.write("key.txt", CANARY);
+    let key_file = cli.folder().join("key.txt");
+    cli.configure(format!("[model.reranker]\nurl = {:?}\nkey_file = {:?}\n", server.url, key_file));
+    cli
+}
+
+fn search<'a>(reranker: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["search", QUESTION, "--reranker", reranker], more].concat()
+}
+
+#[test]
+fn passages_are_ordered_by_the_scores_of_a_server() {
+    let server = ChatServer::start([scores("Pale Weir")]);
+    let cli = indexed(&server);
+    let plain = cli.json(&["search", QUESTION]);
+    assert_eq!(plain["hits"][0]["name"], "Harl Mill");
+    let found = cli.json(&search("server:bge-reranker", &[]));
+    assert_eq!(found["hits"][0]["name"], "Pale Weir", "{found}");
+    assert_eq!(found["hits"].as_array().unwrap().len(), 3);
+    let asked = server.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].head.starts_with("POST /v1/rerank HTTP/1.1"), "{}", asked[0].head);
+    assert!(asked[0].head.to_lowercase().contains(&format!("authorization: bearer {CANARY}")));
+    let body = &asked[0].body;
+    assert_eq!((&body["model"], &body["query"]), (&json!("bge-reranker"), &json!(QUESTION)));
+    let texts = body["documents"].as_array().unwrap();
+    assert!(texts.len() == 3 && texts[0].as_str().unwrap().contains("Harl Mill was built"), "{body}");
+    assert_eq!(body.as_object().unwrap().len(), 3, "nothing that one of the servers refuses: {body}");
+    assert!(found["ledger"]["notes"].to_string().contains("were judged by the reranker"), "{found}");
+}
+
+#[test]
+fn more_texts_than_a_call_takes_go_out_in_several() {
+    let server = ChatServer::start([scores("it")]);
+    let texts: Vec<String> = (0..230).map(|it| if it == 217 { "it".to_owned() } else { it.to_string() }).collect();
+    let scored = score(&server.url, &texts.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    assert_eq!((scored.len(), scored[217]), (230, 0.9));
+    assert_eq!(scored.iter().filter(|it| **it == 0.1).count(), 229);
+    let counts: Vec<usize> = server.asked().iter().map(|it| it.body["documents"].as_array().unwrap().len()).collect();
+    assert_eq!(counts, [100, 100, 30]);
+    assert!(score(&server.url, &[]).unwrap().is_empty());
+}
+
+#[test]
+fn every_fault_of_a_server_of_scores_has_its_type_and_is_tried_again_only_where_it_cost_nothing() {
+    let responds = |status, body: &str| Play::Responds(status, "", body.to_owned());
+    let results = |results: &str| responds(200, &format!("{{\"results\": {results}}}"));
+    let error = r#"{"message": "as played"}"#;
+    let cases = [
+        (responds(429, error), "rate_limited", ATTEMPTS),
+        (responds(503, ""), "server", ATTEMPTS),
+        (responds(401, error), "key", 1),
+        (responds(404, error), "request", 1),
+        (responds(400, error), "request", 1),
+        (results("[]"), "malformed", 1),
+        (results(r#"[{"index": 0, "relevance_score": 1}]"#), "malformed", 1),
+        (results(r#"[{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}]"#), "malformed", 1),
+        (results(r#"[{"index": 0, "relevance_score": 1}, {"index": 7, "relevance_score": 1}]"#), "malformed", 1),
+        (results(r#"[{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": null}]"#), "malformed", 1),
+        (results(r#"[{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": 1e999}]"#), "malformed", 1),
+        (responds(200, r#"{"error": {"message": "as played"}}"#), "malformed", 1),
+        (responds(200, "<html>a portal</html>"), "malformed", 1),
+        (Play::Bytes(10 << 20), "too_large", 1),
+        (Play::BreaksOff, "interrupted", 1),
+        (Play::Drips, "timeout", 1),
+        (Play::Silent, "timeout", 1),
+    ];
+    check_faults(cases, |url| match score(url, &["a", "b"]) {
+        Err(Error::RerankerServer { source, .. }) => source,
+        other => panic!("{other:?}"),
+    });
+    let nowhere = score("http://127.0.0.1:1/v1", &["a"]).unwrap_err();
+    assert!(matches!(nowhere, Error::RerankerServer { source: ChatError::Unreachable { .. }, .. }), "{nowhere:?}");
+}
+
+#[test]
+fn where_a_server_gives_nothing_the_order_is_that_of_the_search_and_it_says_so() {
+    let server = ChatServer::start([Play::Closes]);
+    let cli = indexed(&server);
+    let plain = cli.json(&["search", QUESTION]);
+    let too_long = Play::Responds(400, "", r#"{"message": "the text is too long"}"#.to_owned());
+    for play in [Play::Closes, too_long, Play::Responds(200, "", r#"{"results": []}"#.to_owned())] {
+        server.play([play]);
+        let found = cli.json(&search("server:m", &[]));
+        assert_eq!(found["hits"], plain["hits"]);
+        let notes = found["ledger"]["notes"].to_string();
+        assert!(notes.contains("without the reranker") && !notes.contains(CANARY), "{notes}");
+    }
+    // What somebody has to correct is said.
+    let said = format!("the key {CANARY} is none");
+    server.play([Play::Responds(401, "", json!({ "message": said }).to_string())]);
+    cli.refuses(&search("server:m", &[]), "input", &["reranker"]);
+    let refused = cli.run(search("server:m", &[]));
+    assert!(!refused.stderr.contains(CANARY), "{refused:#?}");
+}
+
+#[test]
+fn a_reranker_needs_a_server_and_is_not_replayed() {
+    let server = ChatServer::start([scores("it")]);
+    let cli = indexed(&server);
+    cli.write("calls.jsonl", "");
+    cli.refuses(&search("cohere:rerank-v3.5", &[]), "input", &["SERVER:MODEL", "onnx:DIR"]);
+    cli.refuses(&search("server:m", &["--replay", "calls.jsonl"]), "input", &["not recorded"]);
+    cli.configure(String::new());
+    cli.refuses(&search("server:m", &[]), "input", &["[model.reranker]"]);
+    assert!(server.asked().is_empty());
+}
