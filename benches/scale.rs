@@ -54,7 +54,7 @@ async fn measure(corpus: &Path, index: &Path, questions: &[String]) -> Result<()
     let opened = median((0..5).map(|_| timed(|| QueryEngine::open(&workspace, performers.clone()).map(drop))))?;
     println!("opened   in {opened:.0} ms");
     let engine = QueryEngine::open(&workspace, performers)?;
-    for strategy in ["trail", "hybrid", "hop"] {
+    for strategy in ["trail", "hybrid", "hop", "layers", "rank"] {
         let options = SearchOptions { strategy: strategy.parse()?, ..SearchOptions::default() };
         let mut times = Vec::new();
         for question in questions {

@@ -8,6 +8,7 @@ use crate::domain::{EntityOptions, EntityShown, ListedEntity, NameMerge, NamePai
 use crate::error::Error;
 use crate::query::{EntityIndex, folded_name};
 use crate::text::counted;
+use crate::workspace::{Snapshot, Workspace};
 
 /// Entities, and merges, that are shown on a terminal.
 const SHOWN_MAX: usize = 40;
@@ -101,9 +102,15 @@ pub(super) fn run(command: &EntitiesCommand, surroundings: &Surroundings) -> Don
     }
 }
 
-fn list(args: &ListArgs, surroundings: &Surroundings) -> Done {
-    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+/// Opens an index and its last version.
+fn opened(place: &PlaceArgs, surroundings: &Surroundings) -> Result<(Workspace, Snapshot), Error> {
+    let workspace = surroundings.workspace(surroundings.index(place.index.clone()))?;
     let snapshot = workspace.snapshot()?;
+    Ok((workspace, snapshot))
+}
+
+fn list(args: &ListArgs, surroundings: &Surroundings) -> Done {
+    let (_, snapshot) = opened(&args.place, surroundings)?;
     let options = EntityOptions { text: args.text.clone(), of_type: args.of_type.clone() };
     let entities_max = if args.place.json { usize::MAX } else { SHOWN_MAX };
     let (found, count) = EntityIndex::of(&snapshot).list(&options, entities_max)?;
@@ -141,8 +148,7 @@ fn line(entity: &ListedEntity) -> String {
 }
 
 fn show(args: &ShowArgs, surroundings: &Surroundings) -> Done {
-    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
-    let snapshot = workspace.snapshot()?;
+    let (_, snapshot) = opened(&args.place, surroundings)?;
     let found = EntityIndex::of(&snapshot).show(&args.name)?;
     if args.place.json {
         return surroundings.print_json(&found);
@@ -186,8 +192,7 @@ fn reason(merge: &NameMerge) -> String {
 }
 
 fn merges(args: &MergesArgs, surroundings: &Surroundings) -> Done {
-    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
-    let snapshot = workspace.snapshot()?;
+    let (workspace, snapshot) = opened(&args.place, surroundings)?;
     let asked = workspace.records()?.name_pairs()?;
     let found = EntityIndex::of(&snapshot).merges(asked)?;
     if args.place.json {
@@ -217,8 +222,7 @@ fn said(pair: &NamePair) -> String {
 
 /// Keeps what is asked for of two names of the index.
 fn ask(args: &PairArgs, verdict: NameVerdict, surroundings: &Surroundings) -> Done {
-    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
-    let snapshot = workspace.snapshot()?;
+    let (workspace, snapshot) = opened(&args.place, surroundings)?;
     let entities = EntityIndex::of(&snapshot);
     if entities.named(&args.one)? == entities.named(&args.other)? {
         return Err(Error::Option {

@@ -130,7 +130,8 @@ fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
     screen.line(screen.strong("Communities that they are in"))?;
     for community in found.communities.iter().take(SHOWN_MAX) {
         let (hits, level) = (counted(u64::from(community.hits), "entity"), community.level);
-        screen.clipped(&format!("         {}  ({hits}, level {level})", community.title))?;
+        let by = if community.report.is_empty() { "" } else { "; by a language model" };
+        screen.clipped(&format!("         {}  ({hits}, level {level}{by})", community.title))?;
     }
     more(screen, found.communities.len().saturating_sub(SHOWN_MAX), "more")?;
     screen.line(screen.strong("Paths between their key entities"))?;

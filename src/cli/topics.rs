@@ -59,28 +59,39 @@ fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done
         let more = on_level.len() - TOPICS_SHOWN_MAX;
         screen.line(format!("… and {more} more topics; `--json` has all"))?;
     }
-    let by = match found.by_model {
-        Some(it) => format!(
-            "a language model found {} and {}",
-            counted(it.entities, "entity"),
-            counted(it.relations, "relation")
-        ),
-        None => "by rule, without a language model".to_owned(),
-    };
     screen.note(format!(
-        "{} on this level; {}, {}; {by}",
+        "{} on this level; {}, {}; {}",
         counted(on_level.len(), "topic"),
         counted(found.entities, "entity"),
         counted(found.relations, "relation"),
+        by(found),
     ));
     Ok(())
+}
+
+/// Returns who found what: rules or a language model.
+fn by(found: &Topics) -> String {
+    let reports = found.topics.iter().filter(|topic| topic.report.is_some()).count();
+    let model = match found.by_model {
+        None if reports == 0 => return "by rule, without a language model".to_owned(),
+        None => "found by rule".to_owned(),
+        Some(it) => format!(
+            "a language model found {} and {} of these",
+            counted(it.entities, "entity"),
+            counted(it.relations, "relation")
+        ),
+    };
+    if reports == 0 {
+        return format!("{model}, titles are by rule");
+    }
+    format!("{model}; a language model wrote about {reports} of {}", counted(found.topics.len(), "topic"))
 }
 
 fn say(mark: &str, topic: &Topic, indent: usize, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     let size = format!("{}, {}", counted(topic.entities, "entity"), counted(topic.passages, "passage"));
-    let title = topic.report.as_ref().map_or(&topic.title, |it| &it.title);
-    screen.wrapped(&format!("{mark}{title} ({size})"), indent)?;
+    let by = if topic.report.is_some() { "; by a language model" } else { "" };
+    screen.wrapped(&format!("{mark}{} ({size}{by})", topic.title), indent)?;
     if let Some(report) = topic.report.as_ref().filter(|_| indent == 0) {
         screen.wrapped(&report.summary, INDENT)?;
     } else if let Some(sentence) = topic.findings.first().filter(|_| indent == 0) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, EntityId, IndexVersion};
+use super::{Citation, EntityId, IndexVersion, Origin};
 
 /// What somebody said of two names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,8 +39,8 @@ pub struct EntityOptions {
 pub struct EntityType {
     /// The word for it: person, place, organization, work or event by rule, any by a model.
     pub name: String,
-    /// What found it: `rule` or `model`.
-    pub origin: String,
+    /// What found it: a rule or a model.
+    pub origin: Origin,
     /// The sentence that says so; none where the name or a model does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Citation>,
@@ -56,7 +56,7 @@ pub struct ListedEntity {
     /// Its type, where something says so.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub entity_type: Option<String>,
-    /// Its other names, folded, that it has in every document.
+    /// Its other names, as documents write them, that it has in every document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// Passages that mention it by any of its names.
@@ -79,11 +79,11 @@ pub struct EntityList {
 /// A name that stands for what another stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMerge {
-    /// The folded name.
+    /// The name, as documents write it.
     pub name: String,
-    /// The folded name that stands for the entity.
+    /// The name that stands for the entity.
     pub entity: String,
-    /// The folded name of the entity that it was merged with.
+    /// The name of the entity that it was merged with.
     pub with: String,
     /// Why, in a word.
     pub reason: String,
@@ -108,7 +108,7 @@ pub struct NameMerges {
 pub struct RelatedEntity {
     /// Its identity.
     pub id: EntityId,
-    /// Its folded name.
+    /// Its name, as documents write it.
     pub name: String,
     /// How much says so.
     pub weight: f32,

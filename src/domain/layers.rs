@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Citation;
+use super::{Citation, WrittenFinding};
 use crate::error::{Error, Result};
 
 /// Which levels of knowledge are gathered.
@@ -128,7 +128,7 @@ pub struct FoundEntity {
 /// A community that some of these are in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundCommunity {
-    /// Its title.
+    /// What it is called, as a list of topics has it.
     pub title: String,
     /// Its level, from 0 for those that are part of no other.
     pub level: u32,
@@ -139,9 +139,23 @@ pub struct FoundCommunity {
     /// Its key entities: the members that are nearest to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Sentences that say what it is about, and behind them what is nearest to the question of each key entity.
+    /// What a model says of it in a report; nothing where a filter leaves out documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What there is to know by that report, each with the sentences that say so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub report: Vec<WrittenFinding>,
+    /// Without a report, sentences that say what it is about; behind them what is nearest to the question of each key
+    /// entity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Citation>,
+}
+
+impl FoundCommunity {
+    /// Returns the sentences behind all that is said of it.
+    pub fn citations(&self) -> impl Iterator<Item = &Citation> {
+        self.report.iter().flat_map(|it| &it.citations).chain(&self.findings)
+    }
 }
 
 /// Two key entities that follow each other, and what joins them.

@@ -63,7 +63,7 @@ pub struct Topic {
     /// The topic that it is a part of, by its place in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// Its most central entities, in a few words.
+    /// What it is called: by the model that wrote a report about it, or else by the names of its most central entities.
     pub title: String,
     /// How much is written about it, from 0 to 10: `log2(1 + passages)`.
     pub rating: f32,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use petgraph::Undirected;
 use petgraph::visit::{EdgeRef as _, GraphProp, IntoEdges, NodeIndexable};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The bounds of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +22,6 @@ pub(crate) struct PathLimits {
 /// Each edge of a path, behind the node that it leads to: paths of one length are in the order of these.
 pub(crate) type Steps<N, E> = Vec<(N, E)>;
 
-/// A node that no path has been found from yet.
-const UNREACHED: usize = usize::MAX;
-/// A node that the path to come must not visit.
-const CLOSED: usize = usize::MAX - 1;
-
 /// Returns the shortest paths from one node to another, as far as `limits` allows; none where the two are one.
 ///
 /// Yen's algorithm (1971) as Lawler (1972) takes it: what a path leaves over is divided among the places where another
@@ -33,7 +29,8 @@ const CLOSED: usize = usize::MAX - 1;
 ///
 /// # Complexity
 ///
-/// O(paths · `length_max` · (nodes + edges)) time at worst; a search ends at the distance where it finds.
+/// O(paths · `length_max` · (nodes + edges)) time and O(nodes) memory at worst; a search begins at both ends and is over
+/// where they meet, so that it mostly looks at few nodes.
 pub(crate) fn shortest_paths<G>(
     graph: G,
     from: G::NodeId,
@@ -88,21 +85,19 @@ where
         taken: &[(G::NodeId, G::EdgeId)],
     ) -> Option<Steps<G::NodeId, G::EdgeId>> {
         let leave = root.last().map_or(self.from, |step| step.0);
-        let mut distances = vec![UNREACHED; self.graph.node_bound()];
-        for node in root.iter().map(|step| step.0).chain([self.from]) {
-            distances[self.graph.to_index(node)] = CLOSED;
-        }
+        let closed: FxHashSet<usize> =
+            root.iter().map(|step| step.0).chain([self.from]).map(|node| self.graph.to_index(node)).collect();
         let is_open =
-            |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)] != CLOSED && !taken.contains(step);
+            |step: &(G::NodeId, G::EdgeId)| !closed.contains(&self.graph.to_index(step.0)) && !taken.contains(step);
         let starts: Vec<_> = self.steps(leave).filter(is_open).collect();
         let distance_max = self.length_max.checked_sub(root.len() + 1)?;
-        self.measure(&mut distances, starts.iter().map(|step| step.0), distance_max);
-        let distance = |step: &(G::NodeId, G::EdgeId)| distances[self.graph.to_index(step.0)];
-        let nearest = starts.iter().map(distance).min().filter(|least| *least < CLOSED)?;
-        let mut step = starts.into_iter().filter(|step| distance(step) == nearest).min()?;
+        let distances = self.distances(&closed, starts.iter().map(|step| step.0), distance_max)?;
+        let distance = |step: &(G::NodeId, G::EdgeId)| distances.get(&self.graph.to_index(step.0)).copied();
+        let nearest = starts.iter().filter_map(distance).min()?;
+        let mut step = starts.into_iter().filter(|step| distance(step) == Some(nearest)).min()?;
         let mut path = [root, &[step]].concat();
         for left in (0..nearest).rev() {
-            step = self.steps(step.0).filter(|step| distance(step) == left).min()?;
+            step = self.steps(step.0).filter(|step| distance(step) == Some(left)).min()?;
             path.push(step);
         }
         Some(path)
@@ -112,28 +107,87 @@ where
         self.graph.edges(node).map(|edge| (edge.target(), edge.id()))
     }
 
-    /// Writes how far nodes are from the end of the path, up to the nearest of `starts` or `distance_max`.
-    fn measure(&self, distances: &mut [usize], starts: impl Iterator<Item = G::NodeId>, distance_max: usize) {
-        let mut is_start = vec![false; distances.len()];
-        starts.for_each(|node| is_start[self.graph.to_index(node)] = true);
-        let end = self.graph.to_index(self.to);
-        distances[end] = 0;
-        let (mut layer, mut has_met) = (vec![self.to], is_start[end]);
-        for distance in 1..=distance_max {
-            if has_met || layer.is_empty() {
-                return;
+    /// Returns how far nodes are from the end of the path, all of those among them that the shortest ways from `starts`
+    /// lead over; none where no way is so short.
+    fn distances(
+        &self,
+        closed: &FxHashSet<usize>,
+        starts: impl Iterator<Item = G::NodeId>,
+        distance_max: usize,
+    ) -> Option<FxHashMap<usize, usize>> {
+        let (mut ahead, mut behind) = (Reached::of(self.graph, starts), Reached::of(self.graph, [self.to].into_iter()));
+        // What was reached is whole on either side, so that where they meet first is on a shortest way.
+        while !ahead.meets(self.graph, &behind) {
+            if ahead.depth() + behind.depth() >= distance_max {
+                return None;
             }
+            let fewer = if ahead.last().len() <= behind.last().len() { &mut ahead } else { &mut behind };
+            if !fewer.go_on(self.graph, closed) {
+                return None;
+            }
+        }
+        // From there back to the starts.
+        let (mut distances, mut depth) = (behind.depths, ahead.depth());
+        let is_met = |node: &G::NodeId| distances.contains_key(&self.graph.to_index(*node));
+        let mut layer: Vec<G::NodeId> = ahead.last().iter().copied().filter(is_met).collect();
+        while let Some(before) = depth.checked_sub(1) {
             for node in std::mem::take(&mut layer) {
+                let distance = distances.get(&self.graph.to_index(node)).map_or(0, |it| it + 1);
                 for next in self.graph.neighbors(node) {
                     let index = self.graph.to_index(next);
-                    if distances[index] == UNREACHED {
-                        distances[index] = distance;
-                        has_met |= is_start[index];
+                    if ahead.depths.get(&index) == Some(&before) && distances.insert(index, distance).is_none() {
                         layer.push(next);
                     }
                 }
             }
+            depth = before;
         }
+        Some(distances)
+    }
+}
+
+/// What a search has reached from one side, layer by layer.
+struct Reached<N> {
+    layers: Vec<Vec<N>>,
+    /// The layer of each node, by its index.
+    depths: FxHashMap<usize, usize>,
+}
+
+impl<N: Copy> Reached<N> {
+    fn of<G: IntoEdges<NodeId = N> + NodeIndexable>(graph: G, nodes: impl Iterator<Item = N>) -> Self {
+        let mut depths = FxHashMap::default();
+        let first = nodes.filter(|node| depths.insert(graph.to_index(*node), 0).is_none()).collect();
+        Self { layers: vec![first], depths }
+    }
+
+    fn depth(&self) -> usize {
+        self.layers.len() - 1
+    }
+
+    fn last(&self) -> &[N] {
+        self.layers.last().map_or(&[], Vec::as_slice)
+    }
+
+    fn meets<G: IntoEdges<NodeId = N> + NodeIndexable>(&self, graph: G, other: &Self) -> bool {
+        self.last().iter().any(|node| other.depths.contains_key(&graph.to_index(*node)))
+    }
+
+    /// Reaches the next layer; returns whether anything is in it.
+    fn go_on<G: IntoEdges<NodeId = N> + NodeIndexable>(&mut self, graph: G, closed: &FxHashSet<usize>) -> bool {
+        let (depth, depths) = (self.layers.len(), &mut self.depths);
+        let mut layer = Vec::new();
+        for node in self.layers.last().into_iter().flatten() {
+            for next in graph.neighbors(*node) {
+                let index = graph.to_index(next);
+                if !closed.contains(&index) && !depths.contains_key(&index) {
+                    depths.insert(index, depth);
+                    layer.push(next);
+                }
+            }
+        }
+        let is_any = !layer.is_empty();
+        self.layers.push(layer);
+        is_any
     }
 }
 

@@ -29,7 +29,6 @@ mod session;
 mod show;
 mod source;
 mod spans;
-mod spelling;
 mod state;
 mod statement;
 mod status;

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use super::element::{Element, Key, Properties, Value};
 use super::hierarchy::HierarchyParts;
 use super::kinds::{KeptRecord, Kind, LexiconPart, SIMILARITY_LEAST, kept_records, lexicon_parts};
-use super::spelling::spellings;
 use crate::domain::{DocumentId, EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::descriptions::Descriptions;
@@ -17,7 +16,7 @@ use crate::graph::ordinal::{
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::graph::resolution::{Merge, Resolution};
-use crate::store::{GraphReader as _, VectorField, Vectors};
+use crate::store::{GraphReader as _, VectorField, Vectors, spelling};
 use crate::workspace::{Records, Snapshot};
 
 /// A version of a workspace, element by element. Elements of a kind are numbered from 0.
@@ -112,8 +111,9 @@ impl<'a> Source<'a> {
         for merge in merges.iter().filter(|it| it.document.is_none()) {
             aliases.entry(merge.entity).or_default().push(merge.name);
         }
-        let (lexicon, spellings, vectors) =
-            (lexicon_parts(snapshot)?, spellings(snapshot)?, FieldVectors::of(snapshot)?);
+        let spellings = graph.entity_documents.ordinals().map(|entity| spelling(snapshot, entity));
+        let spellings = spellings.collect::<Result<_>>()?;
+        let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
         Ok(Self {
             snapshot,
             records,

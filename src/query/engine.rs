@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 use super::answer::write::{self, SentenceSink};
-use super::answer::{Quoted, quoted};
+use super::answer::{Quoted, quoted, room};
 use super::evidence::exact::{Exact, QuerySyntax};
 use super::evidence::scope::scope_of;
 use super::options::{SearchOptions, StrategyKind};
@@ -306,6 +306,7 @@ impl QueryEngine {
                     continue;
                 };
                 hits.truncate(options.top_k);
+                room::divide(&mut ledger, &hits, hits.len());
                 ledger.work = session.work();
                 let (query, version) = (session.question().to_owned(), session.version());
                 return Ok(SearchResult { query, strategy: strategy.name().to_owned(), version, hits, ledger });
@@ -361,13 +362,14 @@ impl QueryEngine {
         let begun = Session::begin(self, question, search, caller.clone())?.of_answer();
         let answered = async {
             let mut attempts = Attempts::default();
-            let answer = loop {
+            let mut answer = loop {
                 let session = begun.afresh();
                 let answer = extracted(&session, strategy, options.citations_max).await;
                 if let Some(answer) = attempts.settled(&session, answer).await? {
                     break answer;
                 }
             };
+            room::divide(&mut answer.ledger, &answer.hits, options.passages_max);
             let Some(model) = &self.model else { return Ok(answer) };
             begun.enter("waiting for the language model");
             let writer = Caller::after(caller.as_deref(), Arc::clone(model), options.search.calls_max, until);

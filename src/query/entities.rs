@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::topics::{ENTITIES_MIN, quoted};
+use super::topics::{ENTITIES_MIN, quoted, title};
 use crate::domain::{
     Citation, EntitiesShown, EntityId, EntityList, EntityOptions, EntityShown, EntityType, ListedEntity, NameMerge,
-    NameMerges, NamePair, RelatedEntity,
+    NameMerges, NamePair, Origin, RelatedEntity,
 };
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::{Merge, PackedResolution, resolved};
-use crate::store::{GraphReader, sentence, written_in_title};
-use crate::text::{as_written, folded, near};
+use crate::store::{GraphReader, spelling};
+use crate::text::{folded, near};
 
 /// Sentences that are shown of an entity.
 const MENTIONS_MAX: usize = 10;
@@ -21,9 +21,6 @@ const MENTIONS_MAX: usize = 10;
 const RELATIONS_MAX: usize = 20;
 /// Topics that are shown of an entity.
 const TOPICS_MAX: usize = 10;
-/// What found a type.
-const RULE: &str = "rule";
-const MODEL: &str = "model";
 
 /// Returns a name as an index knows it: its words folded, joined by one space.
 #[must_use]
@@ -48,7 +45,7 @@ impl<'a> EntityIndex<'a> {
         let graph = reader.graph();
         let apart = || PackedResolution::of_names(graph.entity_name_ends.len());
         let resolution = reader.resolution().map_or_else(apart, |it| it.to_packed());
-        let things = resolved(&graph.to_packed(), &resolution.view());
+        let things = resolved(&graph, &resolution.view());
         let mut merges: BTreeMap<EntityOrdinal, Vec<Merge>> = BTreeMap::new();
         for merge in resolution.view().merges() {
             merges.entry(merge.entity).or_default().push(merge);
@@ -152,27 +149,18 @@ impl<'a> EntityIndex<'a> {
     }
 
     fn listed(&self, entity: EntityOrdinal) -> Result<ListedEntity> {
-        let graph = self.reader.graph();
         let merges = self.merges.get(&entity).into_iter().flatten().filter(|it| it.document.is_none());
         Ok(ListedEntity {
             id: self.id(entity),
             name: self.spelling(entity)?,
             entity_type: self.type_name(entity).map(str::to_owned),
-            aliases: merges.map(|it| graph.entity_name(it.name).to_owned()).collect(),
+            aliases: merges.map(|it| self.spelling(it.name)).collect::<Result<_>>()?,
             passages: self.passages(entity).len() as u64,
         })
     }
 
     fn spelling(&self, entity: EntityOrdinal) -> Result<String> {
-        let graph = self.reader.graph();
-        let name = graph.entity_name(entity);
-        if let Some(written) = written_in_title(self.reader, entity)? {
-            return Ok(written);
-        }
-        let Some(first) = graph.entity_mentions.of(entity).next() else { return Ok(name.to_owned()) };
-        let (text, span) = sentence(self.reader, graph.mention_sentence[graph.posting_mention[first]])?;
-        let written = span.and_then(|span| as_written(span.of(&text.text), name));
-        Ok(written.unwrap_or(name).to_owned())
+        spelling(self.reader, entity)
     }
 
     fn shown(&self, entity: EntityOrdinal) -> Result<EntityShown> {
@@ -189,21 +177,19 @@ impl<'a> EntityIndex<'a> {
 
     fn entity_type(&self, entity: EntityOrdinal) -> Result<Option<EntityType>> {
         if let Some(name) = self.reader.descriptions().and_then(|it| it.entity_type(entity)) {
-            return Ok(Some(EntityType { name: name.to_owned(), origin: MODEL.to_owned(), evidence: None }));
+            return Ok(Some(EntityType { name: name.to_owned(), origin: Origin::Model, evidence: None }));
         }
         let Some((kind, sentence)) = self.resolution.view().type_of(entity) else { return Ok(None) };
         let evidence = sentence.map(|it| quoted(self.reader, it)).transpose()?.flatten();
-        Ok(Some(EntityType { name: kind.name().to_owned(), origin: RULE.to_owned(), evidence }))
+        Ok(Some(EntityType { name: kind.name().to_owned(), origin: Origin::Rule, evidence }))
     }
 
     fn merge(&self, merge: &Merge) -> Result<NameMerge> {
-        let graph = self.reader.graph();
-        let name = |entity| graph.entity_name(entity).to_owned();
         let document = merge.document.map(|it| Ok::<_, Error>(self.reader.document(it)?.source_id)).transpose()?;
         Ok(NameMerge {
-            name: name(merge.name),
-            entity: name(merge.entity),
-            with: name(merge.beside),
+            name: self.spelling(merge.name)?,
+            entity: self.spelling(merge.entity)?,
+            with: self.spelling(merge.beside)?,
             reason: merge.reason.name().to_owned(),
             document,
         })
@@ -231,8 +217,7 @@ impl<'a> EntityIndex<'a> {
         related.truncate(RELATIONS_MAX);
         let shown = |(other, weight, sentence): (EntityOrdinal, f32, Option<_>)| {
             let evidence = sentence.map(|it| quoted(self.reader, it)).transpose()?.flatten();
-            let name = self.reader.graph().entity_name(other).to_owned();
-            Ok(RelatedEntity { id: self.id(other), name, weight, evidence })
+            Ok(RelatedEntity { id: self.id(other), name: self.spelling(other)?, weight, evidence })
         };
         related.into_iter().map(shown).collect()
     }
@@ -241,6 +226,6 @@ impl<'a> EntityIndex<'a> {
         let Some(hierarchy) = self.reader.hierarchy() else { return Vec::new() };
         let has_it = |it: &_| hierarchy.members(*it).len() >= ENTITIES_MIN && hierarchy.members(*it).contains(&entity);
         let topics = hierarchy.communities().filter(has_it).take(TOPICS_MAX);
-        topics.map(|it| hierarchy.title(it).to_owned()).collect()
+        topics.map(|it| title(self.reader, hierarchy, it).to_owned()).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::answer::hits::unasked;
 use crate::domain::{Citation, FoundByModel, SummaryLayer, Topic, TopicOptions, Topics, WrittenFinding, WrittenTopic};
 use crate::error::{Error, Result};
-use crate::graph::descriptions::Descriptions;
+use crate::graph::descriptions::{Descriptions, Report};
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use crate::store::{GraphReader, sentence};
@@ -110,30 +110,62 @@ impl Listing<'_> {
         Ok(Topic {
             level: hierarchy.community_level[community],
             parent,
-            title: hierarchy.title(community).to_owned(),
+            title: title(self.reader, *hierarchy, community).to_owned(),
             rating: hierarchy.rating(community),
             entities: hierarchy.members(community).len() as u64,
             passages: u64::from(hierarchy.community_passages[community]),
             findings: findings.collect::<Result<_>>()?,
-            report: self.report(community)?,
+            report: written(self.reader, community, |it| quoted(self.reader, it))?,
         })
     }
+}
 
-    /// Returns what a model says of a community, if it wrote a report.
-    fn report(&self, community: CommunityOrdinal) -> Result<Option<WrittenTopic>> {
-        let Some(descriptions) = self.reader.descriptions() else { return Ok(None) };
-        let Some(report) = descriptions.report(community) else { return Ok(None) };
-        let finding = |(text, sentences): (&str, &[SentenceOrdinal])| {
-            let citations = sentences.iter().filter_map(|it| quoted(self.reader, *it).transpose());
-            Ok(WrittenFinding { text: text.to_owned(), citations: citations.collect::<Result<_>>()? })
-        };
-        Ok(Some(WrittenTopic {
-            title: report.title.to_owned(),
-            summary: report.summary.to_owned(),
-            rating: descriptions.rating(report),
-            findings: descriptions.findings(report).map(finding).collect::<Result<_>>()?,
-        }))
+/// Returns what a community is called: by the model that wrote a report about it, or else by rule.
+pub(super) fn title<'a>(reader: &'a dyn GraphReader, hierarchy: Hierarchy<'a>, community: CommunityOrdinal) -> &'a str {
+    report(reader, community).map_or_else(|| hierarchy.title(community), |it| it.1.title)
+}
+
+/// Returns the sentences behind what is said of a community: those that a report cites, or else those that a rule
+/// chose.
+pub(super) fn behind(
+    reader: &dyn GraphReader,
+    hierarchy: Hierarchy<'_>,
+    community: CommunityOrdinal,
+) -> Vec<SentenceOrdinal> {
+    let Some((descriptions, report)) = report(reader, community) else {
+        return hierarchy.findings(community).to_vec();
+    };
+    descriptions.findings(report).flat_map(|it| it.1).copied().collect()
+}
+
+/// Returns what a model says of a community, if it wrote a report. `quote` returns the sentences that may be cited;
+/// what another one says is left out.
+///
+/// # Errors
+///
+/// Whatever `quote` fails with.
+pub(super) fn written(
+    reader: &dyn GraphReader,
+    community: CommunityOrdinal,
+    quote: impl Fn(SentenceOrdinal) -> Result<Option<Citation>>,
+) -> Result<Option<WrittenTopic>> {
+    let Some((descriptions, report)) = report(reader, community) else { return Ok(None) };
+    let mut findings = Vec::new();
+    for (text, sentences) in descriptions.findings(report) {
+        let citations = sentences.iter().map(|it| quote(*it)).collect::<Result<Option<Vec<Citation>>>>()?;
+        findings.extend(citations.map(|citations| WrittenFinding { text: text.to_owned(), citations }));
     }
+    Ok(Some(WrittenTopic {
+        title: report.title.to_owned(),
+        summary: report.summary.to_owned(),
+        rating: descriptions.rating(report),
+        findings,
+    }))
+}
+
+fn report(reader: &dyn GraphReader, community: CommunityOrdinal) -> Option<(Descriptions<'_>, Report<'_>)> {
+    let descriptions = reader.descriptions()?;
+    Some((descriptions, descriptions.report(community)?))
 }
 
 /// Returns a sentence as it is quoted.

@@ -4,7 +4,7 @@ use super::Listed;
 use super::contents::LINE_CHARS_MAX;
 use super::html::{Html, clipped};
 use super::page::{counted, of_all};
-use crate::domain::{Citation, Topic, TopicOptions};
+use crate::domain::{Citation, Topic, TopicOptions, WrittenFinding};
 use crate::error::{Error, Result};
 use crate::query;
 use crate::workspace::Snapshot;
@@ -13,10 +13,16 @@ use crate::workspace::Snapshot;
 const TOPICS_MAX: usize = 40;
 /// Topics within another.
 const PARTS_MAX: usize = 8;
+/// Characters of what a language model says of a topic, and sentences that are shown of each finding.
+const SUMMARY_CHARS_MAX: usize = 1_000;
+const QUOTES_MAX: usize = 3;
 /// Levels of topics.
 const LEVELS_MAX: u32 = 3;
 /// Colors of topics, each with those within it.
 const COLORS: [&str; 8] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5", "hue-6", "hue-7"];
+
+/// A sentence, and where it stands.
+type Quote = (String, String);
 
 /// A topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +32,12 @@ pub(super) struct MappedTopic {
     passages: u64,
     /// Its passages, of 100 of the largest topic.
     percent: u64,
-    /// Sentences, each with where it stands.
-    findings: Vec<(String, String)>,
+    /// What a language model says of it, and the sentences behind that; none where it wrote no report.
+    summary: Option<String>,
+    /// What it says further, each with its sentences.
+    written: Vec<(String, Vec<Quote>)>,
+    /// Sentences that a rule chose, where there is no report.
+    findings: Vec<Quote>,
     parts: Listed<Self>,
 }
 
@@ -57,14 +67,21 @@ fn mapped(topics: &[Topic], places: &[usize], within: &[Vec<usize>], largest: u6
             entities: topic.entities,
             passages: topic.passages,
             percent: topic.passages * 100 / largest,
-            findings: topic.findings.iter().map(finding).collect(),
+            summary: topic.report.as_ref().map(|it| clipped(&it.summary, SUMMARY_CHARS_MAX)),
+            written: topic.report.iter().flat_map(|it| &it.findings).map(written).collect(),
+            findings: topic.findings.iter().filter(|_| topic.report.is_none()).map(quote).collect(),
             parts: mapped(topics, parts, within, largest),
         }
     };
     Listed { items: places.iter().take(shown).map(topic).collect(), total: places.len() as u64 }
 }
 
-fn finding(citation: &Citation) -> (String, String) {
+fn written(finding: &WrittenFinding) -> (String, Vec<Quote>) {
+    let quotes = finding.citations.iter().take(QUOTES_MAX).map(quote).collect();
+    (clipped(&finding.text, SUMMARY_CHARS_MAX), quotes)
+}
+
+fn quote(citation: &Citation) -> Quote {
     (clipped(&citation.quote, LINE_CHARS_MAX), clipped(&citation.location(), LINE_CHARS_MAX))
 }
 
@@ -93,7 +110,8 @@ fn list(html: &mut Html, topics: &Listed<MappedTopic>, color: Option<&'static st
         counted(html, topic.passages, "passage", "passages").raw("</span>");
         html.raw("<svg aria-hidden=\"true\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\"><rect height=\"4\" ");
         html.raw("class=\"size\" width=\"").number(topic.percent.max(1)).raw("\"/></svg></summary>");
-        findings(html, &topic.findings);
+        report(html, topic);
+        quotes(html, &topic.findings);
         if !topic.parts.items.is_empty() {
             list(html, &topic.parts, Some(color));
             of_all(html, topic.parts.shown(), "topics within it");
@@ -103,12 +121,23 @@ fn list(html: &mut Html, topics: &Listed<MappedTopic>, color: Option<&'static st
     html.raw("</ul>");
 }
 
-fn findings(html: &mut Html, findings: &[(String, String)]) {
-    if findings.is_empty() {
+/// Shows what a language model says of a topic.
+fn report(html: &mut Html, topic: &MappedTopic) {
+    let Some(summary) = &topic.summary else { return };
+    html.raw("<p>").foreign(summary).raw("</p><p class=\"note\">Written by a language model, title and findings ");
+    html.raw("too. Below each finding are the sentences that it cites.</p>");
+    for (text, cited) in &topic.written {
+        html.raw("<p>").foreign(text).raw("</p>");
+        quotes(html, cited);
+    }
+}
+
+fn quotes(html: &mut Html, quotes: &[Quote]) {
+    if quotes.is_empty() {
         return;
     }
     html.raw("<ol class=\"quotes\">");
-    for (text, place) in findings {
+    for (text, place) in quotes {
         html.raw("<li><blockquote>").foreign(text).raw("</blockquote><p class=\"source\"><span class=\"note\">");
         html.foreign(place).raw("</span></p></li>");
     }

@@ -1,7 +1,9 @@
 //! What a store offers to a query: one version of an index, read from wherever it lies.
 
 mod hierarchy_ids;
+mod networks;
 mod replies;
+mod spelling;
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -15,15 +17,16 @@ use crate::error::Result;
 use crate::graph::descriptions::Descriptions;
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{
-    DocumentOrdinal, EntityOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+    DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::Resolution;
 pub use crate::graph::vectors::Vectors;
-use crate::text::as_written;
 pub use crate::text::terms;
 pub(crate) use hierarchy_ids::{community_ids, summary_ids};
+pub use networks::Networks;
 pub use replies::ReplyStore;
+pub(crate) use spelling::spelling;
 
 /// A field with its own statistics: how many texts there are and how long they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -118,6 +121,11 @@ pub trait GraphReader: Send + Sync {
 
     /// Returns what its names stand for, where it is at hand; where it is not, each is an entity of its own.
     fn resolution(&self) -> Option<Resolution<'_>> {
+        None
+    }
+
+    /// Returns where networks over the whole version are kept; none where each question makes its own.
+    fn networks(&self) -> Option<&Networks> {
         None
     }
 
@@ -226,23 +234,6 @@ pub(crate) fn sentence(reader: &dyn GraphReader, sentence: SentenceOrdinal) -> R
     let first = graph.passage_sentences.of(passage).range().start;
     let span = sentence.index().checked_sub(first).and_then(|number| text.sentences.get(number)).copied();
     Ok((text, span))
-}
-
-/// Returns how an entity is written in the title of the first document that bears its name and writes it.
-///
-/// # Errors
-///
-/// If the store cannot be read.
-pub(crate) fn written_in_title(reader: &dyn GraphReader, entity: EntityOrdinal) -> Result<Option<String>> {
-    let graph = reader.graph();
-    let name = graph.entity_name(entity);
-    for bearer in graph.entity_bearers.of(entity) {
-        let title = reader.document(graph.bearer_document[bearer])?.title;
-        if let Some(written) = title.as_deref().and_then(|title| as_written(title, name)) {
-            return Ok(Some(written.to_owned()));
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the mean of counts; 0 of none.

@@ -49,15 +49,24 @@ pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) ->
     visit_names(text, rule, lookup, &mut |_| ())
 }
 
-/// Returns a name as `text` writes it first, by its folded words joined by one space.
+/// Returns a name as `text` writes it first, by its folded words joined by one space, with the bracket that closes what
+/// it opens: "Foo (band)".
 #[must_use]
 pub(crate) fn as_written<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let folded = FoldedWords::of(text);
     let count = name.split(' ').count();
     let starts = 0..(folded.words.len() + 1).saturating_sub(count);
     let (first, last) = starts.map(|it| (it, it + count)).find(|(start, end)| folded.key(*start..*end) == name)?;
-    text.get(folded.words.get(first)?.start..folded.words.get(last - 1)?.end)
+    let (start, end) = (folded.words.get(first)?.start, folded.words.get(last - 1)?.end);
+    let closed = BRACKETS.into_iter().find(|(open, close)| {
+        let count = |bracket| text.get(start..end).unwrap_or_default().matches(bracket).count();
+        count(*open) > count(*close) && text.get(end..).is_some_and(|rest| rest.starts_with(*close))
+    });
+    text.get(start..end + closed.map_or(0, |(_, close)| close.len_utf8()))
 }
+
+/// Brackets that a name may end with.
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('（', '）')];
 
 /// A text in which names are looked for, one after the other.
 pub(crate) struct Places<'a> {
@@ -203,6 +212,20 @@ mod tests {
         let words = super::super::words(text);
         for it in &matches {
             assert_eq!((words[it.words.start].start, words[it.words.end - 1].end), (it.start, it.end));
+        }
+    }
+
+    #[test]
+    fn a_name_is_written_with_the_bracket_that_closes_what_it_opens() {
+        for (text, name, expect) in [
+            ("They saw Foo (band) in May.", "foo band", Some("Foo (band)")),
+            ("They saw (the) Foo, (a band) there.", "foo", Some("Foo")),
+            ("They (Foo) played.", "foo", Some("Foo")),
+            ("水磨（东城）", "水磨 东城", Some("水磨（东城）")),
+            ("Foo (band", "foo band", Some("Foo (band")),
+            ("Foo (the band)", "foo band", None),
+        ] {
+            assert_eq!(as_written(text, name), expect, "{text}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Column, DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::Resolution;
-use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
+use crate::store::{DocumentText, GraphReader, Networks, PassageText, TextField, VectorField, Vectors};
 
 /// One version of a workspace, immutable and self-contained.
 #[derive(Debug)]
@@ -38,6 +38,7 @@ pub struct Snapshot {
     vectors: VectorsFile,
     passage_terms: TextIndex,
     sentence_terms: TextIndex,
+    networks: Networks,
 }
 
 impl Snapshot {
@@ -79,6 +80,7 @@ impl Snapshot {
             vectors: VectorsFile::open(&file(VECTORS)?, row.pin.dimension, vector_counts)?,
             passage_terms: terms(PASSAGE_TERMS, counts.passages)?,
             sentence_terms: terms(SENTENCE_TERMS, counts.sentences)?,
+            networks: Networks::default(),
             files,
         })
     }
@@ -203,6 +205,10 @@ impl GraphReader for Snapshot {
 
     fn resolution(&self) -> Option<Resolution<'_>> {
         self.resolution.as_ref().map(ResolutionFile::resolution)
+    }
+
+    fn networks(&self) -> Option<&Networks> {
+        Some(&self.networks)
     }
 
     fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {

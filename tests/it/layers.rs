@@ -1,13 +1,20 @@
 //! `layers` and `rank`: what the hierarchy and its names know of a question, and overviews.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use cairn::domain::{AnswerKind, Citation, ContextLevel, LayersFound, LayersMode, Usage};
+use cairn::domain::{
+    AnswerKind, Citation, ContextLevel, ContextShare, Counts, IndexVersion, LayersFound, LayersMode, PassageId, Usage,
+};
+use cairn::graph::hierarchy::Hierarchy;
+use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
+use cairn::graph::packed::PassageGraph;
 use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
 use cairn::query::{Filter, LayersOptions, SearchResult};
-use cairn::{AskOptions, QueryEngine, SearchOptions, StrategyKind};
+use cairn::store::{DocumentText, GraphReader, Networks, PassageText, TextField, VectorField, Vectors};
+use cairn::workspace::Snapshot;
+use cairn::{AskOptions, Error, Performers, QueryEngine, Result, SearchOptions, StrategyKind, Workspace};
 use serde_json::json;
 
 use crate::support::{Cli, block_on, engine, left_out, shared_data};
@@ -42,6 +49,10 @@ fn assert_word_for_word(cli: &Cli, sentences: &[&Citation]) {
         let text = fs::read_to_string(cli.folder().join("notes").join(name)).unwrap();
         assert!(text.contains(&sentence.quote), "{sentence:?}");
     }
+}
+
+fn passages_of(found: &LayersFound) -> ContextShare {
+    *found.context.iter().find(|it| it.level == ContextLevel::Passages).expect("passages")
 }
 
 #[test]
@@ -91,7 +102,8 @@ fn whole_rows_are_kept_as_there_is_room_and_what_is_cut_is_said() {
         let notes = result.ledger.notes.join("\n");
         let found = found(result);
         let taken: u32 = found.context.iter().map(|it| it.tokens).sum();
-        assert!(taken as usize <= tokens, "{found:#?}");
+        // One passage is shown, whatever room there is.
+        assert!(taken as usize <= tokens || passages_of(&found).rows == 1, "{found:#?}");
         let is_cut = found.context.iter().any(|it| it.cut > 0);
         assert_eq!(notes.contains("has no room for"), is_cut, "{notes}");
         assert!(is_cut || tokens == 400, "{tokens}: {found:#?}");
@@ -161,6 +173,107 @@ fn an_index_without_communities_answers_by_trail() {
     assert!(cli.run(["ask", COLLECTION, "--strategy", "layers"]).status == Some(0));
 }
 
+/// "HTU" is a name of the Harbor Trust Union, which no document but its own calls so.
+fn merged_names() -> Cli {
+    let cli = Cli::new();
+    for (title, text) in [
+        ("Harbor Trust Union", "The Harbor Trust Union (HTU) has an office. Mira Stenholm led the Harbor Trust Union."),
+        ("The strike", "Petra Quist spoke for the HTU in May. The HTU paid for the Heron Bridge."),
+        ("Mira Stenholm", "Mira Stenholm was an engineer of the HTU. She taught Petra Quist."),
+        ("Heron Bridge", "The Heron Bridge is a bridge. Petra Quist opened the Heron Bridge for the HTU."),
+        ("Petra Quist", "Petra Quist was a swimmer. Petra Quist met Mira Stenholm at the Heron Bridge."),
+    ] {
+        cli.write(&format!("notes/{title}.txt"), format!("{title}\n\n{text}"));
+    }
+    cli.json(&["index", "notes"]);
+    cli
+}
+
+#[test]
+fn two_names_of_an_entity_are_one_entity_on_every_level() {
+    let cli = merged_names();
+    let engine = opened(&cli);
+    let options = LayersOptions { tokens: 100_000, ..LayersOptions::default() };
+    for question in
+        ["What did Petra Quist do for the HTU in May?", "What did Petra Quist do for the Harbor Trust Union?"]
+    {
+        let found = found(searched(&engine, question, options));
+        let union: Vec<_> = found.entities.iter().filter(|it| it.layer == 0 && is_union(&it.name)).collect();
+        assert_eq!(union.len(), 1, "{found:#?}");
+        assert_eq!(union[0].name, "Harbor Trust Union");
+        let names = found.communities.iter().flat_map(|it| &it.keys);
+        let names = names.chain(found.bridges.iter().flat_map(|it| it.paths.iter().flatten()));
+        let names: Vec<&String> = names.filter(|name| is_union(name)).collect();
+        assert!(!names.is_empty() && names.iter().all(|name| *name == "Harbor Trust Union"), "{found:#?}");
+    }
+    // What its other name says is said of it.
+    let local = LayersOptions { mode: LayersMode::Local, ..options };
+    let found = found(searched(&engine, "What did the Harbor Trust Union pay for?", local));
+    let union = found.entities.iter().find(|it| it.name == "Harbor Trust Union").expect("it is named");
+    let sentence = &union.sentence.as_ref().expect("a sentence").quote;
+    assert_eq!(sentence, "The HTU paid for the Heron Bridge.");
+}
+
+fn is_union(name: &str) -> bool {
+    name.eq_ignore_ascii_case("HTU") || name.contains("Union")
+}
+
+/// A model that counts what it is shown, and cites nothing.
+#[derive(Default)]
+struct Counting(Mutex<usize>);
+
+impl ChatModel for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        *self.0.lock().unwrap() = rows_shown(request);
+        Citing.reply(request)
+    }
+}
+
+/// Passages that are nearly equal are shown once, so that others may be shown in their places.
+#[test]
+fn what_is_said_of_passages_is_what_is_shown() {
+    let cli = Cli::new();
+    let mill = "Harl Mill was built by Ada Lorne. Ada Lorne and Tom Reed ran Harl Mill in Eaststead for many years";
+    for number in 0..4 {
+        cli.write(&format!("notes/copy {number}.txt"), format!("Harl Mill\n\n{mill}. It is copy {number}."));
+    }
+    for (title, text) in [("Ada Lorne", "Ada Lorne was born in Eaststead."), ("Tom Reed", "Tom Reed sold Harl Mill.")] {
+        cli.write(&format!("notes/{title}.txt"), format!("{title}\n\n{text}"));
+    }
+    cli.json(&["index", "notes"]);
+    let model = Arc::new(Counting::default());
+    let engine = opened(&cli).with_model(model.clone());
+    let mut cut = Vec::new();
+    for tokens in [60, 200, 6_000] {
+        let layers = LayersOptions { tokens, ..LayersOptions::default() };
+        let search = SearchOptions { strategy: StrategyKind::Layers, layers, ..SearchOptions::default() };
+        let result = block_on(engine.search("Who ran Harl Mill?", &search)).unwrap();
+        assert!(result.hits.iter().any(|hit| !hit.near_equal.is_empty()), "{result:#?}");
+        let count = result.hits.len() as u32;
+        let share = passages_of(&found(result));
+        assert_eq!(share.rows + share.cut, count);
+        cut.push(share.cut > 0);
+        let answer =
+            block_on(engine.ask("Who ran Harl Mill?", &AskOptions { search, ..AskOptions::default() })).unwrap();
+        let levels = answer.ledger.layers.as_deref().expect("levels");
+        let rows = levels.communities.iter().filter(|it| it.citations().next().is_some()).count()
+            + levels.relations.iter().filter(|it| it.sentence.is_some()).count()
+            + levels.entities.iter().filter(|it| it.sentence.is_some()).count();
+        assert_eq!(*model.0.lock().unwrap(), passages_of(levels).rows as usize + rows, "{levels:#?}");
+    }
+    assert_eq!((cut[0], cut[2]), (true, false));
+}
+
+/// Returns how many numbered rows a model is shown.
+fn rows_shown(request: &ChatRequest) -> usize {
+    let number = |line: &str| line.strip_prefix('[')?.split_once("] ")?.0.parse::<usize>().ok();
+    request.messages[1].text.lines().filter_map(number).max().unwrap_or(0)
+}
+
 /// A model that cites the row of a topic and the first passage.
 struct Citing;
 
@@ -170,9 +283,7 @@ impl ChatModel for Citing {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        let said = &request.messages[1].text;
-        let number = |line: &str| line.strip_prefix('[')?.split_once("] ")?.0.parse::<usize>().ok();
-        let last = said.lines().filter_map(number).max().unwrap_or(1);
+        let last = rows_shown(request).max(1);
         let text = json!({ "can_answer": true, "short": "", "sentences": [
             { "text": "Tom Reed ran Harl Mill in Eaststead.", "passages": [1] },
             { "text": "Ines Marr built Port Vane.", "passages": (1..=last).collect::<Vec<_>>() },
@@ -198,18 +309,100 @@ fn a_model_writes_from_all_levels_and_what_it_cites_leads_to_passages() {
     assert!(answer.citations.iter().skip(1).any(|it| shown.iter().any(|row| row.span == it.span)), "{answer:#?}");
 }
 
+/// An index whose networks are there only once somebody opens the gate.
+struct Gated {
+    inner: Snapshot,
+    gate: (Mutex<bool>, Condvar),
+}
+
+impl Gated {
+    fn open(&self) {
+        *self.gate.0.lock().unwrap() = true;
+        self.gate.1.notify_all();
+    }
+}
+
+impl GraphReader for Gated {
+    fn version(&self) -> IndexVersion {
+        self.inner.version()
+    }
+
+    fn counts(&self) -> Counts {
+        self.inner.counts()
+    }
+
+    fn embedder(&self) -> &str {
+        self.inner.embedder()
+    }
+
+    fn graph(&self) -> PassageGraph<'_> {
+        self.inner.graph()
+    }
+
+    fn hierarchy(&self) -> Option<Hierarchy<'_>> {
+        self.inner.hierarchy()
+    }
+
+    fn networks(&self) -> Option<&Networks> {
+        drop(self.gate.1.wait_while(self.gate.0.lock().unwrap(), |is_open| !*is_open));
+        self.inner.networks()
+    }
+
+    fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
+        self.inner.vectors(field)
+    }
+
+    fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        self.inner.postings(field, term, visit)
+    }
+
+    fn frequency(&self, field: TextField, term: &str) -> Result<usize> {
+        self.inner.frequency(field, term)
+    }
+
+    fn passage(&self, passage: PassageOrdinal) -> Result<PassageText> {
+        self.inner.passage(passage)
+    }
+
+    fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
+        self.inner.passage_id(passage)
+    }
+
+    fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
+        self.inner.document(document)
+    }
+
+    fn incoming(&self, question: IncomingOrdinal) -> &str {
+        self.inner.incoming(question)
+    }
+
+    fn outgoing(&self, question: OutgoingOrdinal) -> &str {
+        self.inner.outgoing(question)
+    }
+}
+
 #[test]
-fn a_question_ends_in_time_or_says_so() {
+fn a_question_that_does_not_end_in_time_says_at_what() {
     let cli = two_worlds();
-    let engine = opened(&cli);
-    for strategy in [StrategyKind::Layers, StrategyKind::Rank] {
-        let deadline = Some(Duration::from_nanos(1));
+    let inner = Workspace::open(cli.folder().join(".cairn")).unwrap().snapshot().unwrap();
+    let gated = Arc::new(Gated { inner, gate: Default::default() });
+    let engine = QueryEngine::over(gated.clone(), Performers::built_in()).unwrap();
+    for (strategy, at) in
+        [(StrategyKind::Layers, "reading the levels of the hierarchy"), (StrategyKind::Rank, "finding passages")]
+    {
+        *gated.gate.0.lock().unwrap() = false;
+        let deadline = Some(Duration::from_millis(500));
         let options = SearchOptions { strategy, deadline, ..SearchOptions::default() };
-        // What is fast enough may be there before anybody looks at the time.
-        match block_on(engine.search(RELATE, &options)) {
-            Ok(found) => assert!(!found.hits.is_empty()),
-            Err(error) => assert!(matches!(error, cairn::Error::Deadline { .. }), "{error}"),
-        }
+        let found = block_on(async {
+            let found = engine.search(RELATE, &options).await;
+            // What computes still waits, and the runtime for it.
+            gated.open();
+            found
+        });
+        let error = found.expect_err("the gate is shut");
+        assert!(matches!(error, Error::Deadline { action, .. } if action == at), "{error}");
+        let found = block_on(engine.search(RELATE, &SearchOptions { deadline: None, ..options })).unwrap();
+        assert!(!found.hits.is_empty());
     }
 }
 
@@ -222,7 +415,7 @@ fn rank_finds_what_shares_a_name_with_what_the_question_names() {
     let mills = ["Harl Mill", "Pale Mill", "Eaststead"];
     let ships = result.hits.iter().take(3).filter(|hit| !mills.contains(&hit.name.as_str())).count();
     assert_eq!(ships, 3, "{:?}", result.hits.iter().map(|it| &it.name).collect::<Vec<_>>());
-    assert!(result.ledger.notes.iter().any(|note| note.contains("port vane")), "{:?}", result.ledger.notes);
+    assert!(result.ledger.notes.iter().any(|note| note.contains("Port Vane")), "{:?}", result.ledger.notes);
 }
 
 /// The rule was made on every other question of each list; it is measured on the rest.

@@ -2,11 +2,12 @@
 
 use super::PackedHierarchy;
 use super::naming::Central;
+use super::told::sentences_of;
 use super::wording::Wording;
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
 use crate::graph::packed::back_to_back;
 use crate::graph::vectors::Vectors;
 
@@ -50,8 +51,6 @@ impl Default for LayerOptions {
 
 /// Summary entities of a layer that no other layer is made of.
 const LAYER_MIN: usize = 12;
-/// Mentions of an entity whose sentences its vector is made of.
-const SENTENCES_MAX: usize = 32;
 /// Entities that a summary entity is named after, and its sentences chosen by, at most.
 const CENTRAL_MAX: usize = 24;
 
@@ -122,16 +121,8 @@ fn entity_layer(
     let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
     for entity in entities {
         cancellation.check()?;
-        let postings = graph.entity_mentions.of(*entity).take(SENTENCES_MAX);
-        let mut told: Vec<SentenceOrdinal> =
-            postings.map(|posting| graph.mention_sentence[graph.posting_mention[posting]]).collect();
-        told.dedup();
-        if told.is_empty() {
-            let bearers = graph.entity_bearers.of(*entity).take(SENTENCES_MAX);
-            told.extend(bearers.filter_map(|it| graph.passage_sentences.of(graph.bearer_passage[it]).next()));
-        }
         let mut vector = vec![0.0; sentences.dimension];
-        for sentence in told {
+        for sentence in sentences_of(graph, *entity) {
             let scale = sentences.scales[sentence.index()];
             for (sum, code) in vector.iter_mut().zip(sentences.codes(sentence.0)) {
                 *sum += f32::from(*code) * scale;

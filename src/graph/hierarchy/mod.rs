@@ -8,6 +8,7 @@ mod layers;
 mod material;
 mod naming;
 mod preset;
+mod told;
 mod wording;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use build::{HierarchyOptions, pack_hierarchy};
 pub use layers::{LastLayer, LayerOptions, cluster_sparsity};
 pub use material::{Material, Materials};
 pub use preset::HierarchyPreset;
+pub(crate) use told::Told;
 
 /// Levels of communities, and layers of summary entities, that a file may have.
 const LEVELS_MAX: u32 = 64;

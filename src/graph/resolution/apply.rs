@@ -35,15 +35,15 @@ impl<'a> From<PassageGraph<'a>> for EntityGraph<'a> {
 /// of the thing that its name stands for there, once a sentence, and documents bear the things that their names stand
 /// for. It has no cues, questions or edges. Names that stand for nothing have no mentions left.
 #[must_use]
-pub fn resolved(graph: &PackedGraph, resolution: &Resolution<'_>) -> PackedGraph {
+pub fn resolved(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> PackedGraph {
     let mut found = PackedGraph {
-        document_passages: graph.document_passages.clone(),
-        passage_document: graph.passage_document.clone(),
-        passage_sentences: graph.passage_sentences.clone(),
-        sentence_passage: graph.sentence_passage.clone(),
-        entity_name_ends: graph.entity_name_ends.clone(),
-        entity_names: graph.entity_names.clone(),
-        entity_flags: graph.entity_flags.clone(),
+        document_passages: graph.document_passages.items().to_vec(),
+        passage_document: graph.passage_document.items().to_vec(),
+        passage_sentences: graph.passage_sentences.items().to_vec(),
+        sentence_passage: graph.sentence_passage.items().to_vec(),
+        entity_name_ends: graph.entity_name_ends.items().to_vec(),
+        entity_names: graph.entity_names.items().to_vec(),
+        entity_flags: graph.entity_flags.items().to_vec(),
         ..PackedGraph::default()
     };
     mentions(graph, resolution, &mut found);
@@ -51,14 +51,13 @@ pub fn resolved(graph: &PackedGraph, resolution: &Resolution<'_>) -> PackedGraph
     found
 }
 
-fn mentions(graph: &PackedGraph, resolution: &Resolution<'_>, found: &mut PackedGraph) {
-    let view = graph.view();
+fn mentions(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut PackedGraph) {
     found.passage_mentions.push(0);
-    for passage in view.passages() {
-        let document = view.passage_document[passage];
-        let thing = |mention| resolution.canonical(view.mention_entity[mention], document);
-        let mentions = view.passage_mentions.of(passage);
-        let mut mentions: Vec<_> = mentions.map(|it| (thing(it), view.mention_sentence[it])).collect();
+    for passage in graph.passages() {
+        let document = graph.passage_document[passage];
+        let thing = |mention| resolution.canonical(graph.mention_entity[mention], document);
+        let mentions = graph.passage_mentions.of(passage);
+        let mut mentions: Vec<_> = mentions.map(|it| (thing(it), graph.mention_sentence[it])).collect();
         mentions.sort_unstable();
         mentions.dedup();
         for (entity, sentence) in mentions {
@@ -71,14 +70,13 @@ fn mentions(graph: &PackedGraph, resolution: &Resolution<'_>, found: &mut Packed
     postings(found.entity_name_ends.len(), found);
 }
 
-fn bearers(graph: &PackedGraph, resolution: &Resolution<'_>, found: &mut PackedGraph) {
-    let view = graph.view();
-    let names = view.entity_documents.ordinals();
-    let bearers = names.flat_map(|name| view.entity_bearers.of(name).map(move |bearer| (name, bearer)));
+fn bearers(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut PackedGraph) {
+    let names = graph.entity_documents.ordinals();
+    let bearers = names.flat_map(|name| graph.entity_bearers.of(name).map(move |bearer| (name, bearer)));
     let mut borne: Vec<_> = bearers
         .map(|(name, bearer)| {
-            let document = view.bearer_document[bearer];
-            (resolution.canonical(name, document), document, view.bearer_kind[bearer], view.bearer_passage[bearer])
+            let document = graph.bearer_document[bearer];
+            (resolution.canonical(name, document), document, graph.bearer_kind[bearer], graph.bearer_passage[bearer])
         })
         .collect();
     // Each once, by the strongest of its names.

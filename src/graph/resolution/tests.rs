@@ -184,7 +184,7 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
         &[],
     );
     let resolution = found.resolution.view();
-    let by_thing = resolved(&found.packed, &resolution);
+    let by_thing = resolved(&found.packed.view(), &resolution);
     let (names, things) = (found.packed.view(), by_thing.view());
     for passage in names.passages() {
         let document = names.passage_document[passage];
@@ -205,7 +205,7 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
         documents.dedup();
         assert_eq!(things.entity_documents[entity] as usize, documents.len());
     }
-    let alone = resolved(&found.packed, &PackedResolution::of_names(found.packed.entity_name_ends.len()).view());
+    let alone = resolved(&found.packed.view(), &PackedResolution::of_names(found.packed.entity_name_ends.len()).view());
     assert_eq!((&alone.mention_entity, &alone.own_entity), (&found.packed.mention_entity, &found.packed.own_entity));
     assert_eq!(
         (&alone.bearer_document, &alone.posting_mention),

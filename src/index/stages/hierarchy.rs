@@ -74,7 +74,7 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
 
     async fn make(self) -> Result<Made<Self::Part>> {
         let (resolution, names) = (self.resolution.view(), self.packed.view());
-        let entities = resolved(self.packed, &resolution);
+        let entities = resolved(&names, &resolution);
         let graph = EntityGraph { names, entities: entities.view(), resolution: Some(resolution) };
         let (documents, options) = (self.corpus.named(), self.preset.options());
         let made = pack_hierarchy(graph, &documents, &self.sentences, &options, self.cancellation)?;

@@ -7,6 +7,7 @@ pub(super) mod hits;
 mod overview;
 mod pieces;
 pub(super) mod relevance;
+pub(super) mod room;
 mod short;
 mod shown;
 mod sources;

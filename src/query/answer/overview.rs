@@ -33,12 +33,12 @@ pub(super) fn with_topics(quoted: Quoted, layers: &LayersFound) -> Quoted {
 
 /// Returns the topics, each with its sentence that is nearest to the question and not quoted already.
 fn topics<'a>(layers: &'a LayersFound, direct: &[Citation]) -> Vec<(&'a FoundCommunity, &'a Citation)> {
-    let all = layers.communities.iter().flat_map(|topic| &topic.findings);
+    let all = layers.communities.iter().flat_map(FoundCommunity::citations);
     let least = SHARE_MIN * all.map(|finding| finding.score).fold(0.0, f32::max);
     let mut topics = Vec::new();
     for topic in &layers.communities {
         let is_new = |finding: &&Citation| !direct.iter().any(|it| overlap(it, finding));
-        let new = topic.findings.iter().filter(is_new).filter(|finding| finding.score >= least);
+        let new = topic.citations().filter(is_new).filter(|finding| finding.score >= least);
         // The first of equals.
         let best = new.reduce(|best, next| if next.score > best.score { next } else { best });
         if let Some(finding) = best.filter(|_| topics.len() < TOPICS_MAX) {
@@ -74,7 +74,9 @@ mod tests {
 
     fn topic(title: &str, findings: &[(&str, f32)]) -> FoundCommunity {
         let findings = findings.iter().map(|(name, score)| citation(name, *score)).collect();
-        FoundCommunity { title: title.to_owned(), level: 0, hits: 1, rating: 1.0, keys: Vec::new(), findings }
+        let title = title.to_owned();
+        let (summary, report, keys) = (None, Vec::new(), Vec::new());
+        FoundCommunity { title, level: 0, hits: 1, rating: 1.0, keys, summary, report, findings }
     }
 
     fn quoted(kind: AnswerKind, names: &[&str]) -> Quoted {

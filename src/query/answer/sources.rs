@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::shown::Shown;
-use crate::domain::{Answer, Citation, ContextLevel, Hit, LayersFound};
+use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, Hit, LayersFound};
 use crate::skill::{ShownNote, ShownPassage, best_sentence, is_supported};
 use crate::text::terms;
 
@@ -33,6 +33,15 @@ impl Row {
         let text = sentences.iter().map(|it| it.quote.trim()).collect::<Vec<_>>().join("\n");
         (!sentences.is_empty()).then_some(Self { name, sentences, text })
     }
+
+    /// Returns what is said of a community: by a report, and by sentences.
+    fn of_community(community: &FoundCommunity) -> Option<Self> {
+        let mut row = Self::of(community.title.clone(), community.citations().cloned().collect())?;
+        let report = community.summary.iter().chain(community.report.iter().map(|it| &it.text)).map(String::as_str);
+        let quoted = community.findings.iter().map(|it| it.quote.as_str());
+        row.text = report.chain(quoted).map(str::trim).collect::<Vec<_>>().join("\n");
+        Some(row)
+    }
 }
 
 impl Sources {
@@ -41,8 +50,7 @@ impl Sources {
     pub(super) fn of(answer: &Answer, passages_max: usize) -> Self {
         let layers = answer.ledger.layers.as_deref();
         let fit = layers.and_then(|it| it.context.iter().find(|share| share.level == ContextLevel::Passages));
-        // One passage is shown, whatever room there is.
-        let count = fit.map_or(passages_max, |share| passages_max.min((share.rows as usize).max(1)));
+        let count = fit.map_or(passages_max, |share| passages_max.min(share.rows as usize));
         let Shown { hits, notes } = Shown::of(answer, count);
         Self { hits, rows: layers.map(rows).unwrap_or_default(), notes }
     }
@@ -112,7 +120,7 @@ impl Cited {
 
 /// Returns what the levels say: communities first, then relations on bridges, then entities.
 fn rows(layers: &LayersFound) -> Vec<Row> {
-    let communities = layers.communities.iter().map(|it| Row::of(it.title.clone(), it.findings.clone()));
+    let communities = layers.communities.iter().map(Row::of_community);
     let relations = layers.relations.iter().map(|it| {
         let sentence = it.sentence.clone().into_iter().collect();
         Row::of(format!("{} and {}", it.from, it.to), sentence)

@@ -18,7 +18,7 @@ use crate::graph::ordinal::{Column, CueOrdinal, EntityOrdinal, Ordinal as _, Pas
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::{Evidence, all_terms, weight};
 use crate::query::session::query::Query;
-use crate::store::{TextField, VectorField};
+use crate::store::{Networks, TextField, VectorField};
 use crate::text::{cue, cue_of_stem, related, stem, term};
 use lexical::FieldScores;
 use question::{AskedQuestion, named_passages};
@@ -44,6 +44,8 @@ pub(super) struct Fields {
     named: OnceLock<(FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>)>,
     entities: OnceLock<FxHashSet<EntityOrdinal>>,
     cues: OnceLock<FxHashMap<CueOrdinal, f32>>,
+    /// Where the store keeps none.
+    networks: Networks,
 }
 
 /// What the words of a question say about passages, by ordinal.
@@ -113,6 +115,11 @@ impl Query {
             documents: self.reader.counts().documents as f32,
             allowed: self.allowed.as_deref().map(Column::new),
         })
+    }
+
+    /// Returns the networks over the whole version.
+    pub(super) fn networks(&self) -> &Networks {
+        self.reader.networks().unwrap_or(&self.fields.networks)
     }
 
     /// Returns what its words say about passages.

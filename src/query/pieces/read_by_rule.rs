@@ -16,8 +16,8 @@ use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{TrailOptions, edge_candidates};
 use crate::query::session::query::Ranking;
-use crate::query::strategies::trail::shown_name;
 use crate::skill::PART_ANSWERS_MAX;
+use crate::store::spelling;
 
 /// Passages that are looked at.
 const PASSAGES: usize = 3;
@@ -49,10 +49,9 @@ pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<SubAnswer>> {
         }
     }
     let said = worth.iter().filter(|(_, said)| said.0.is_finite()).map(|(entity, said)| (*entity, said.0));
-    let answer = |(entity, _): (EntityOrdinal, f32)| SubAnswer {
-        text: shown_name(query, entity),
-        by: AnsweredBy::Rule,
-        passage: query.reader.passage_id(worth[&entity].1),
+    let answer = |(entity, _): (EntityOrdinal, f32)| {
+        let passage = query.reader.passage_id(worth[&entity].1);
+        Ok(SubAnswer { text: spelling(query.reader.as_ref(), entity)?, by: AnsweredBy::Rule, passage })
     };
-    Ok(top::best(said, PART_ANSWERS_MAX).into_iter().map(answer).collect())
+    top::best(said, PART_ANSWERS_MAX).into_iter().map(answer).collect()
 }

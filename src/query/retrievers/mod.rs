@@ -54,6 +54,12 @@ pub trait Retriever: Send + Sync {
         Needs::default()
     }
 
+    /// Returns how many passages it is asked for at once beyond those that are wanted, to take the places of near-equal
+    /// ones. Without any it is asked again where there are some.
+    fn room(&self) -> usize {
+        0
+    }
+
     /// Ranks the best `count` passages for a question, or as many as there are. What a language model has a part in, it
     /// asks for through `session`.
     ///

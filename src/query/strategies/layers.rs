@@ -22,12 +22,13 @@ use super::rank::needs_whole;
 use super::trail::Trail;
 use crate::domain::{LayersEntry, LayersFound, LayersMode, Ledger, QuestionScope};
 use crate::error::{Error, Result};
-use crate::graph::bridges::{Bridge, RelationNetwork};
+use crate::graph::bridges::Bridge;
 use crate::graph::hierarchy::{Hierarchy, NONE};
 use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal, RelationOrdinal};
 use crate::graph::paths::PathLimits;
 use crate::query::evidence::scope::scope_of;
 use crate::query::options::{SearchOptions, StrategyKind};
+use crate::query::pieces::near_equal;
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
@@ -163,6 +164,10 @@ impl Retriever for Layers {
         Needs { follow: Follow::Names, ..Needs::default() }
     }
 
+    fn room(&self) -> usize {
+        near_equal::ROOM
+    }
+
     fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
         Box::pin(self.found(session, query, count))
     }
@@ -220,7 +225,8 @@ impl<'a> Levels<'a> {
         let keys = self.keys();
         let (graph, hierarchy, query) = (self.query.reader.graph(), self.hierarchy, self.query);
         let documents_max = self.options.documents_max.unwrap_or(u32::MAX);
-        let passes = |entity: EntityOrdinal| graph.entity_documents[entity] <= documents_max || keys.contains(&entity);
+        let told = query.networks().told(query.reader.as_ref());
+        let passes = |entity: EntityOrdinal| told.documents(entity) <= documents_max || keys.contains(&entity);
         let admits = |ends: [EntityOrdinal; 2], relation: RelationOrdinal| {
             let sentence = hierarchy.relation_sentence[relation];
             // Which document says so without a sentence is not known.
@@ -230,7 +236,7 @@ impl<'a> Levels<'a> {
             };
             is_shown && ends.into_iter().all(passes)
         };
-        let network = RelationNetwork::of(&hierarchy, admits);
+        let network = query.networks().relations(&hierarchy).admitted(admits);
         let limits = PathLimits { paths: self.options.paths, length_max: self.options.length_max };
         let bridges = network.bridges(&keys, limits);
         let on_them: BTreeSet<EntityOrdinal> =
@@ -262,7 +268,7 @@ impl<'a> Levels<'a> {
     /// Returns the passages, with what the levels say as far as the context has room for it.
     fn ranking(mut self, own: &Arc<Query>, count: usize) -> Result<Ranking> {
         let ranked = behind(&self, count)?;
-        let layers = Context::of(&self, &ranked)?;
+        let layers = Context::of(&self)?;
         let (paths, mut ledger) = if let Some(walked) = self.walked.take() {
             (walked.paths, walked.ledger)
         } else {

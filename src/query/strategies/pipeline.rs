@@ -71,8 +71,14 @@ impl Pipeline {
         let retrieving = if self.entities { with_entities(retrieving).await? } else { retrieving };
         let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
         let is_reranked = reranking.is_some();
-        // A walk that a model leads is not walked twice.
-        let room = if session.has_model() && !is_reranked { near_equal::ROOM } else { 0 };
+        let room = if is_reranked {
+            0
+        } else if session.has_model() {
+            // A walk that a model leads is not walked twice.
+            near_equal::ROOM
+        } else {
+            self.retriever.room()
+        };
         let mut ranking = retrieving.retrieve(self.retriever.as_ref(), count + room).await?;
         if let Some(reranking) = reranking {
             session.enter("judging passages again");

@@ -22,11 +22,12 @@ use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::page_rank::{NameGraph, PageRankOptions, Restart};
 use crate::graph::top;
 use crate::query::options::StrategyKind;
+use crate::query::pieces::near_equal;
 use crate::query::retrievers::flat::hybrid_scores;
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
-use crate::store::Follow;
+use crate::store::{Follow, spelling};
 use crate::text::counted;
 
 /// See the top of this file.
@@ -60,6 +61,10 @@ impl Retriever for Rank {
         Needs { follow: Follow::Names, ..Needs::default() }
     }
 
+    fn room(&self) -> usize {
+        near_equal::ROOM
+    }
+
     fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
         let (settings, own) = (*self, Arc::clone(query));
         Box::pin(on_cpu(query, move |query| ranked(settings, &own, query, count)))
@@ -69,8 +74,15 @@ impl Retriever for Rank {
 fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Result<Ranking> {
     needs_whole(query, StrategyKind::Rank)?;
     let graph = query.reader.graph();
-    let network = NameGraph::of(graph, |passage| query.is_allowed(passage));
-    let (entities, passages) = (named(query, &network), best_passages(query)?);
+    let of_allowed;
+    let network = match &query.allowed {
+        None => query.networks().names(graph),
+        Some(_) => {
+            of_allowed = NameGraph::of(graph, |passage| query.is_allowed(passage));
+            &of_allowed
+        }
+    };
+    let (entities, passages) = (named(query, network), best_passages(query)?);
     let share = f64::from(settings.entity_share.clamp(0.0, 1.0));
     let mut restart =
         Restart { passages: vec![0.0; graph.passage_count()], entities: vec![0.0; graph.entity_documents.len()] };
@@ -88,7 +100,8 @@ fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Resu
     let scored =
         graph.passages().zip(&found.passages).filter(|(passage, rank)| **rank > 0.0 && query.is_allowed(*passage));
     let ranked = top::best(scored.map(|(passage, rank)| (passage, *rank as f32)), count);
-    let names: Vec<&str> = entities.iter().map(|(entity, _)| graph.entity_name(*entity)).collect();
+    let names = entities.iter().map(|(entity, _)| spelling(query.reader.as_ref(), *entity));
+    let names: Vec<String> = names.collect::<Result<_>>()?;
     let mut ledger = Ledger { entry: entry(query, &passages), ..query.new_ledger() };
     ledger.notes.push(format!(
         "began at {} and at {}; {}",

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::domain::{HopRound, Ledger, Step, StepKind};
 use crate::error::{Error, Result};
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
+use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
     CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, Trust,
@@ -23,7 +23,7 @@ use crate::query::options::{Reasoning, SearchOptions, StrategyKind, TrailRanker}
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
-use crate::store::{Follow, VectorField};
+use crate::store::{Follow, VectorField, spelling};
 use crate::text::counted;
 use text_fit::text_fits;
 use weights::shipped_weights;
@@ -67,9 +67,9 @@ impl Trail {
         };
         let own = Arc::clone(query);
         on_cpu(query, move |query| {
-            let paths: FxHashMap<PassageOrdinal, Vec<Step>> =
-                ranked.iter().map(|(passage, _)| (*passage, path(query, &walked, *passage))).collect();
-            let mut ledger = ledger(query, &walked, &options, &ranked, &judged);
+            let paths = ranked.iter().map(|(passage, _)| Ok((*passage, path(query, &walked, *passage)?)));
+            let paths: FxHashMap<PassageOrdinal, Vec<Step>> = paths.collect::<Result<_>>()?;
+            let mut ledger = ledger(query, &walked, &options, &ranked, &judged)?;
             ledger.notes.push(how_far(query, &options, &ranked, &paths)?);
             Ok(Ranking { query: own, ranked, paths, ledger })
         })
@@ -236,17 +236,17 @@ fn boosted(
     ranked
 }
 
-fn path(query: &Query, walked: &TrailWalk, passage: PassageOrdinal) -> Vec<Step> {
+fn path(query: &Query, walked: &TrailWalk, passage: PassageOrdinal) -> Result<Vec<Step>> {
     walked.path(passage).iter().map(|(round, taken)| step(query, *round, taken)).collect()
 }
 
-fn step(query: &Query, round: u32, taken: &Taken) -> Step {
-    let entity = shown_name(query, taken.edge.entity);
+fn step(query: &Query, round: u32, taken: &Taken) -> Result<Step> {
+    let entity = spelling(query.reader.as_ref(), taken.edge.entity)?;
     let question = match taken.edge.kind {
         StepKind::SharedEntity => format!("What else is said of {entity}?"),
         StepKind::Name | StepKind::QuestionEdge => format!("What is {entity}?"),
     };
-    Step {
+    Ok(Step {
         from: query.reader.passage_id(taken.from),
         to: query.reader.passage_id(taken.edge.to),
         kind: taken.edge.kind,
@@ -254,30 +254,7 @@ fn step(query: &Query, round: u32, taken: &Taken) -> Step {
         entity: Some(entity),
         score: taken.gain,
         round,
-    }
-}
-
-/// Returns the name of an entity as people write it: the title that bears it, or else its words capitalized.
-pub(in crate::query) fn shown_name(query: &Query, entity: EntityOrdinal) -> String {
-    let graph = query.reader.graph();
-    let folded = graph.entity_name(entity);
-    let titles = graph
-        .entity_bearers
-        .of(entity)
-        .filter_map(|bearer| query.reader.document(graph.bearer_document[bearer]).ok()?.title);
-    let bears = |title: &String| crate::text::tokens(title).join(" ") == folded;
-    titles.into_iter().find(bears).unwrap_or_else(|| capitalized(folded))
-}
-
-fn capitalized(folded: &str) -> String {
-    let capitalize = |word: &str| {
-        let mut chars = word.chars();
-        match chars.next() {
-            Some(first) if !crate::text::is_linking_word(word) => first.to_uppercase().chain(chars).collect(),
-            _ => word.to_owned(),
-        }
-    };
-    folded.split(' ').map(capitalize).collect::<Vec<String>>().join(" ")
+    })
 }
 
 fn ledger(
@@ -286,15 +263,15 @@ fn ledger(
     options: &TrailOptions,
     ranked: &[(PassageOrdinal, f32)],
     judged: &judged::Judged,
-) -> Ledger {
+) -> Result<Ledger> {
     let seeds = top::best_of(&walked.seeds, options.expanded);
     let rounds = walked.rounds.iter().zip(1..).map(|(round, number)| {
         let mut taken: Vec<_> =
             round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
-        let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect();
+        let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect::<Result<_>>()?;
         let model = judged.rounds.get(number as usize - 1).cloned();
-        HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model }
+        Ok(HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model })
     });
     let reached = walked.rounds.last().map_or(0, |round| round.taken.len());
     let mut below: Vec<(PassageOrdinal, f32)> = walked.rounds.last().map_or_else(Vec::new, |round| {
@@ -302,21 +279,11 @@ fn ledger(
         scored.filter(|(passage, _)| ranked.iter().all(|it| it.0 != *passage)).collect()
     });
     below.sort_unstable_by(top::best_first);
-    Ledger {
+    Ok(Ledger {
         entry: query.entry(&seeds, "seed"),
-        rounds: rounds.collect(),
+        rounds: rounds.collect::<Result<_>>()?,
         pruned_count: below.len().min(reached) as u32,
         pruned: query.pruned(below.into_iter()),
         ..query.new_ledger()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folded_name_is_shown_with_capitals() {
-        assert_eq!(capitalized("duke of port aven"), "Duke of Port Aven");
-    }
+    })
 }

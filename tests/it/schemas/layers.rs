@@ -2,7 +2,7 @@
 
 use cairn::domain::{
     ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry, LayersFound,
-    LayersMode, QuestionScope,
+    LayersMode, QuestionScope, WrittenFinding,
 };
 
 use super::citation;
@@ -19,6 +19,8 @@ pub(super) fn layers_found() -> LayersFound {
             hits: 2,
             rating: 1.5,
             keys: vec!["A".to_owned()],
+            summary: Some("A did B.".to_owned()),
+            report: vec![WrittenFinding { text: "A did it.".to_owned(), citations: vec![citation()] }],
             findings: vec![citation()],
         }],
         bridges: vec![FoundBridge {

@@ -6,15 +6,15 @@ use super::Levels;
 use super::communities::{Chosen, Counted};
 use crate::domain::{
     Citation, ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersFound,
-    LayersMode, QuestionScope,
+    LayersMode, QuestionScope, WrittenFinding,
 };
 use crate::error::Result;
 use crate::graph::bridges::Bridge;
 use crate::graph::hierarchy::NONE;
-use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal, RelationOrdinal, SentenceOrdinal};
+use crate::graph::ordinal::{EntityOrdinal, RelationOrdinal, SentenceOrdinal};
 use crate::query::session::query::Query;
-use crate::query::strategies::trail::shown_name;
-use crate::query::topics::quoted;
+use crate::query::topics::{quoted, title, written};
+use crate::store::spelling;
 use crate::text::english;
 
 /// A context on its way.
@@ -28,12 +28,12 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns what the levels say. `ranked` are the passages behind it, which take what is left.
+    /// Returns what the levels say, and what they leave for passages.
     ///
     /// # Errors
     ///
     /// If the store cannot be read.
-    pub(super) fn of(levels: &'a Levels<'a>, ranked: &[(PassageOrdinal, f32)]) -> Result<LayersFound> {
+    pub(super) fn of(levels: &'a Levels<'a>) -> Result<LayersFound> {
         let mut context = Self { levels, told: BTreeSet::new(), left: 0, shares: Vec::new() };
         let mode = levels.options.mode;
         #[expect(clippy::cast_sign_loss, reason = "no share is negative")]
@@ -50,13 +50,13 @@ impl<'a> Context<'a> {
         }
         if mode.has(LayersMode::Bridge) {
             let query = levels.query;
-            found.bridges = levels.bridges.iter().map(|it| joined(query, it)).collect();
+            found.bridges = levels.bridges.iter().map(|it| joined(query, it)).collect::<Result<_>>()?;
             found.relations = context.rows(ContextLevel::Bridge, bridge, &levels.relations, Self::relation)?;
         }
-        let taken: usize = context.shares.iter().map(|share| share.tokens as usize).sum();
-        let rest = levels.options.tokens.saturating_sub(taken);
-        context.left = 0;
-        context.rows(ContextLevel::Passages, rest, ranked, Self::passage)?;
+        // Which passages are shown is known later: see `room`.
+        let taken: u32 = context.shares.iter().map(|share| share.tokens).sum();
+        let tokens_max = (levels.options.tokens as u32).saturating_sub(taken);
+        context.shares.push(ContextShare { level: ContextLevel::Passages, tokens_max, tokens: 0, rows: 0, cut: 0 });
         found.context = context.shares;
         Ok(found)
     }
@@ -89,10 +89,17 @@ impl<'a> Context<'a> {
         Ok(rows)
     }
 
-    /// Quotes a sentence with how near it is to the question, unless it stands in the context already or may not be
-    /// shown.
+    /// Quotes a sentence, unless it stands in the context already or may not be shown.
     fn quote(&mut self, sentence: SentenceOrdinal) -> Result<Option<Citation>> {
         if !self.levels.nearness.is_shown(sentence) || !self.told.insert(sentence) {
+            return Ok(None);
+        }
+        self.cited(sentence)
+    }
+
+    /// Quotes a sentence with how near it is to the question, unless it may not be shown.
+    fn cited(&self, sentence: SentenceOrdinal) -> Result<Option<Citation>> {
+        if !self.levels.nearness.is_shown(sentence) {
             return Ok(None);
         }
         let nearness = self.levels.nearness.sentence(sentence);
@@ -105,7 +112,7 @@ impl<'a> Context<'a> {
     fn entity(&mut self, (chosen, score): &(Chosen, f32)) -> Result<Option<(FoundEntity, usize)>> {
         let (query, hierarchy) = (self.levels.query, &self.levels.hierarchy);
         let (name, layer) = match chosen {
-            Chosen::Entity(entity) => (shown_name(query, *entity), 0),
+            Chosen::Entity(entity) => (spelling(query.reader.as_ref(), *entity)?, 0),
             Chosen::Summary(summary) => {
                 (hierarchy.summary_name(*summary).to_owned(), hierarchy.summary_layer[*summary])
             }
@@ -118,21 +125,29 @@ impl<'a> Context<'a> {
 
     fn community(&mut self, counted: &Counted) -> Result<Option<(FoundCommunity, usize)>> {
         let (query, hierarchy) = (self.levels.query, self.levels.hierarchy);
-        let community = counted.community;
+        let (reader, community) = (query.reader.as_ref(), counted.community);
+        let report = written(reader, community, |it| self.cited(it))?;
+        let by_rule = if report.is_none() { hierarchy.findings(community) } else { &[] };
         let nearest = counted.keys.iter().filter_map(|key| self.levels.nearness.nearest(Chosen::Entity(*key)));
         let is_entered = self.levels.scope != QuestionScope::Collection;
-        let sentences = hierarchy.findings(community).iter().copied().chain(nearest.filter(|_| is_entered));
+        let sentences = by_rule.iter().copied().chain(nearest.filter(|_| is_entered));
         let sentences: Vec<SentenceOrdinal> = sentences.collect();
         let findings = sentences.into_iter().map(|it| self.quote(it));
         let findings: Vec<Citation> = findings.filter_map(Result::transpose).collect::<Result<_>>()?;
-        let title = hierarchy.title(community).to_owned();
-        let size = count([title.as_str()], findings.iter());
+        let title = title(reader, hierarchy, community).to_owned();
+        // Whatever documents it was written from.
+        let (summary, report) = report.map(|it| (it.summary, it.findings)).unzip();
+        let (summary, report) = (summary.filter(|_| query.allowed.is_none()), report.unwrap_or_default());
+        let texts = report.iter().map(|it: &WrittenFinding| it.text.as_str());
+        let size = count([title.as_str()].into_iter().chain(summary.as_deref()).chain(texts), findings.iter());
         let found = FoundCommunity {
             level: hierarchy.community_level[community],
             hits: counted.hits,
             rating: hierarchy.rating(community),
-            keys: counted.keys.iter().map(|it| shown_name(query, *it)).collect(),
+            keys: names(query, &counted.keys)?,
             title,
+            summary,
+            report,
             findings,
         };
         Ok(Some((found, size)))
@@ -149,23 +164,25 @@ impl<'a> Context<'a> {
             return Ok(None);
         }
         let Some(sentence) = self.quote(sentence)? else { return Ok(None) };
-        let [from, to] = ends.map(|end| shown_name(query, end));
+        let [from, to] = both(query, *ends)?;
         let size = count([from.as_str(), to.as_str()], [&sentence].into_iter());
         let weight = hierarchy.relation_weight[*relation];
         Ok(Some((FoundRelation { from, to, weight, sentence: Some(sentence) }, size)))
     }
-
-    fn passage(&mut self, (passage, _): &(PassageOrdinal, f32)) -> Result<Option<((), usize)>> {
-        let query = self.levels.query;
-        let text = query.reader.passage(*passage)?.text;
-        Ok(Some(((), english().count(&query.shown_name(*passage)?) + english().count(&text))))
-    }
 }
 
-fn joined(query: &Query, bridge: &Bridge) -> FoundBridge {
-    let [from, to] = bridge.ends.map(|end| shown_name(query, end));
-    let path = |path: &Vec<EntityOrdinal>| path.iter().map(|it| shown_name(query, *it)).collect();
-    FoundBridge { from, to, paths: bridge.paths.iter().map(path).collect() }
+fn joined(query: &Query, bridge: &Bridge) -> Result<FoundBridge> {
+    let [from, to] = both(query, bridge.ends)?;
+    let paths = bridge.paths.iter().map(|path| names(query, path));
+    Ok(FoundBridge { from, to, paths: paths.collect::<Result<_>>()? })
+}
+
+fn names(query: &Query, entities: &[EntityOrdinal]) -> Result<Vec<String>> {
+    entities.iter().map(|entity| spelling(query.reader.as_ref(), *entity)).collect()
+}
+
+fn both(query: &Query, [one, other]: [EntityOrdinal; 2]) -> Result<[String; 2]> {
+    Ok([spelling(query.reader.as_ref(), one)?, spelling(query.reader.as_ref(), other)?])
 }
 
 /// Returns the tokens of a row, as the embedder in the program counts them.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::communities::Chosen;
 use crate::domain::LayersEntry;
 use crate::error::Result;
-use crate::graph::hierarchy::Hierarchy;
+use crate::graph::hierarchy::{Hierarchy, Told};
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal, SummaryOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::Resolution;
@@ -14,8 +14,6 @@ use crate::graph::trail::hybrid_scores;
 use crate::query::evidence::lexical::normalize;
 use crate::query::session::query::Query;
 
-/// Sentences of an entity that are looked at: as many as its vector was made of when it was clustered.
-const SENTENCES_MAX: usize = 32;
 /// What it counts that the question names an entity that one document mentions, beside a sentence that says all of it;
 /// less where more do.
 const NAMED: f32 = 1.0;
@@ -27,6 +25,8 @@ pub(super) struct Nearness<'a> {
     query: &'a Query,
     graph: PassageGraph<'a>,
     hierarchy: Hierarchy<'a>,
+    /// The sentences of each entity, by any of its names: those that its vector was made of when it was clustered.
+    told: &'a Told,
     /// What names stand for; each for itself where there is none.
     resolution: Option<Resolution<'a>>,
     /// The entities that the question names.
@@ -49,7 +49,8 @@ impl<'a> Nearness<'a> {
         let resolution = query.reader.resolution();
         let referents = |name: &EntityOrdinal| resolution.map_or_else(|| vec![*name], |it| it.referents(*name));
         let named = query.entities().iter().flat_map(referents).collect();
-        let mut nearness = Self { query, graph, hierarchy, resolution, named, sentences, entities: Vec::new() };
+        let told = query.networks().told(query.reader.as_ref());
+        let mut nearness = Self { query, graph, hierarchy, told, resolution, named, sentences, entities: Vec::new() };
         let mut entities = vec![f32::NEG_INFINITY; graph.entity_documents.len()];
         for member in hierarchy.community_member.items() {
             if entities[member.index()] == f32::NEG_INFINITY {
@@ -72,7 +73,7 @@ impl<'a> Nearness<'a> {
 
     fn measured(&self, entity: EntityOrdinal) -> f32 {
         let rarity = |documents: f32, of: f32| (1.0 + documents / of).ln() / (1.0 + documents).ln();
-        let (documents, of) = (self.graph.document_count(), self.graph.entity_documents[entity].max(1));
+        let (documents, of) = (self.graph.document_count(), self.told.documents(entity).max(1));
         let is_named = self.named.contains(&entity);
         let named = if is_named { NAMED * rarity(documents as f32, of as f32) } else { 0.0 };
         self.mean(self.sentences_of(entity)).map_or(f32::NEG_INFINITY, |mean| mean + named)
@@ -87,26 +88,14 @@ impl<'a> Nearness<'a> {
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Returns the sentences that mention an entity and may be shown, or else those that open the passages that it
-    /// names.
-    fn sentences_of(&self, entity: EntityOrdinal) -> impl Iterator<Item = SentenceOrdinal> {
-        let graph = self.graph;
-        let postings = graph.entity_mentions.of(entity).take(SENTENCES_MAX);
-        let bearers = if postings.len() == 0 { Some(graph.entity_bearers.of(entity)) } else { None };
-        let opening = bearers.into_iter().flatten().take(SENTENCES_MAX);
-        let opening = opening.filter_map(move |it| graph.passage_sentences.of(graph.bearer_passage[it]).next());
-        let told = postings.map(move |posting| graph.mention_sentence[graph.posting_mention[posting]]);
-        told.chain(opening).filter(|sentence| self.is_shown(*sentence))
+    /// Returns the sentences of an entity that may be shown.
+    pub(super) fn sentences_of(&self, entity: EntityOrdinal) -> impl Iterator<Item = SentenceOrdinal> {
+        self.told.sentences(entity).iter().copied().filter(|sentence| self.is_shown(*sentence))
     }
 
     /// Returns whether the passage of a sentence may be shown.
     pub(super) fn is_shown(&self, sentence: SentenceOrdinal) -> bool {
         self.query.is_allowed(self.graph.sentence_passage[sentence])
-    }
-
-    /// Returns the sentences of an entity with the passages that they are in.
-    pub(super) fn told(&self, entity: EntityOrdinal) -> impl Iterator<Item = (PassageOrdinal, SentenceOrdinal)> {
-        self.sentences_of(entity).map(|sentence| (self.graph.sentence_passage[sentence], sentence))
     }
 
     /// Returns the sentences of a summary entity that may be shown.

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Levels;
-use super::communities::Chosen;
+use super::communities::{Chosen, Counted};
 use crate::domain::{LayersMode, QuestionScope};
 use crate::error::Result;
 use crate::graph::hierarchy::NONE;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::graph::top;
 use crate::query::retrievers::flat::hybrid_scores;
+use crate::query::topics;
 
 /// What it counts for a passage that it has a sentence of a level, beside its own score by `hybrid`.
 const LEVEL_WORTH: f32 = 0.5;
@@ -30,9 +31,8 @@ pub(super) fn behind(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOr
 /// Returns the passages of the first findings of all communities, then those of the second ones, and so on.
 fn by_findings(levels: &Levels<'_>, count: usize) -> Vec<(PassageOrdinal, f32)> {
     let graph = levels.query.reader.graph();
-    let findings: Vec<&[SentenceOrdinal]> =
-        levels.communities.iter().map(|it| levels.hierarchy.findings(it.community)).collect();
-    let most = findings.iter().map(|it| it.len()).max().unwrap_or(0);
+    let findings: Vec<Vec<SentenceOrdinal>> = levels.communities.iter().map(|it| findings(levels, it)).collect();
+    let most = findings.iter().map(Vec::len).max().unwrap_or(0);
     let in_turn = (0..most).flat_map(|place| findings.iter().filter_map(move |findings| findings.get(place)));
     let mut seen = BTreeSet::new();
     let shown = in_turn.filter(|sentence| levels.nearness.is_shown(**sentence));
@@ -57,6 +57,10 @@ fn by_levels(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOrdinal, f
     Ok(top::best(scored, count))
 }
 
+fn findings(levels: &Levels<'_>, counted: &Counted) -> Vec<SentenceOrdinal> {
+    topics::behind(levels.query.reader.as_ref(), levels.hierarchy, counted.community)
+}
+
 /// Returns the sentences that the levels have that may be shown.
 fn sentences(levels: &Levels<'_>) -> Vec<SentenceOrdinal> {
     let (hierarchy, nearness) = (&levels.hierarchy, &levels.nearness);
@@ -64,13 +68,13 @@ fn sentences(levels: &Levels<'_>) -> Vec<SentenceOrdinal> {
     if levels.options.mode.has(LayersMode::Local) {
         for (chosen, _) in &levels.entered {
             match chosen {
-                Chosen::Entity(entity) => all.extend(nearness.told(*entity).map(|it| it.1)),
+                Chosen::Entity(entity) => all.extend(nearness.sentences_of(*entity)),
                 Chosen::Summary(summary) => all.extend(nearness.summary_sentences(*summary)),
             }
         }
     }
     if levels.options.mode.has(LayersMode::Global) {
-        all.extend(levels.communities.iter().flat_map(|it| hierarchy.findings(it.community)));
+        all.extend(levels.communities.iter().flat_map(|it| findings(levels, it)));
     }
     let related = levels.relations.iter().map(|it| hierarchy.relation_sentence[it.1]);
     all.extend(related.filter(|sentence| sentence.0 != NONE));

@@ -157,7 +157,7 @@ impl Judged {
         let items = on_cpu(query, move |query| {
             query.prepare_shown(&shown.iter().map(|it| it.edge.to).collect::<Vec<PassageOrdinal>>())?;
             let item = |taken: &Taken| {
-                let question = step(query, number + 1, taken).question;
+                let question = step(query, number + 1, taken)?.question;
                 Ok(JudgedItem::Step { from: query.shown_name(taken.from)?, question, to: query.shown(taken.edge.to)? })
             };
             shown.iter().map(item).collect::<Result<Vec<JudgedItem>>>()

@@ -1,0 +1,55 @@
+//! How entities are written: they are known by folded words, and people look for what they read.
+
+use super::{GraphReader, sentence};
+use crate::error::Result;
+use crate::graph::ordinal::EntityOrdinal;
+use crate::text::{as_written, is_linking_word};
+
+/// Bearers of a name, and mentions of it, that are looked at for how it is written.
+const LOOKED_AT_MAX: usize = 3;
+
+/// Returns how an entity is written: in the title of a document that bears its name, or else where it is mentioned
+/// first. Where no text at hand has it, its words are capitalized: a database brings few texts for a question.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(crate) fn spelling(reader: &dyn GraphReader, entity: EntityOrdinal) -> Result<String> {
+    let graph = reader.graph();
+    let name = graph.entity_name(entity);
+    for bearer in graph.entity_bearers.of(entity).take(LOOKED_AT_MAX) {
+        let title = reader.document(graph.bearer_document[bearer])?.title;
+        if let Some(written) = title.as_deref().and_then(|title| as_written(title, name)) {
+            return Ok(written.to_owned());
+        }
+    }
+    let mentions = graph.entity_mentions.of(entity).take(LOOKED_AT_MAX);
+    for posting in mentions.filter(|_| reader.excerpt().is_none()) {
+        let (passage, span) = sentence(reader, graph.mention_sentence[graph.posting_mention[posting]])?;
+        if let Some(written) = span.and_then(|span| as_written(span.of(&passage.text), name)) {
+            return Ok(written.to_owned());
+        }
+    }
+    Ok(capitalized(name))
+}
+
+fn capitalized(folded: &str) -> String {
+    let capitalize = |word: &str| {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(first) if !is_linking_word(word) => first.to_uppercase().chain(chars).collect(),
+            _ => word.to_owned(),
+        }
+    };
+    folded.split(' ').map(capitalize).collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folded_name_is_shown_with_capitals() {
+        assert_eq!(capitalized("duke of port aven"), "Duke of Port Aven");
+    }
+}
