@@ -369,7 +369,7 @@ pub(super) struct PathArgs {
     /// Maximum number of steps in a path, from 1 to 12.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(super) length_max: usize,
-    /// What to walk along: questions, names, or both.
+    /// What to walk along: questions, names, both, relations (between entities), or all.
     #[arg(long, value_name = "E", default_value = "both")]
     pub(super) by: String,
     /// Skip entities that more than this many documents mention [default: no limit].

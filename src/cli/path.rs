@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::PathArgs;
 use super::{Done, Surroundings, show};
-use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathStep, PathsFound};
+use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathSentence, PathStep, PathsFound};
 use crate::error::Result;
 use crate::neo4j::Questions;
 use crate::query::{self, Source};
@@ -36,6 +36,9 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
             if number == 1 || path.new.is_empty() { String::new() } else { format!(", over {}", path.new.join(", ")) };
         screen.line(format!("{number:>2}. {steps}{new}"))?;
         screen.wrapped(&path.text, INDENT)?;
+        for said in path.path.steps.iter().filter_map(sentence) {
+            screen.wrapped(&format!("{} [{}]", said.quote, said.location), 2 * INDENT)?;
+        }
         if !path.alike.is_empty() {
             let (count, others) = (path.alike.len(), path.other_passages().join(", "));
             screen.wrapped(&format!("and {count} more like it, over other passages of {others}"), INDENT)?;
@@ -109,18 +112,25 @@ fn drawn(path: &GraphPath) -> String {
     let mut drawn = path.nodes.first().map_or_else(String::new, name);
     for (step, node) in path.steps.iter().zip(path.nodes.iter().skip(1)) {
         let (direction, said) = match step {
-            PathStep::QuestionEdge { direction, question } => (direction, question.as_str()),
-            PathStep::Mention { direction, .. } => (direction, "mentioned in"),
-            PathStep::PartOf { direction } => (direction, "part of"),
+            PathStep::QuestionEdge { direction, question } => (Some(direction), question.as_str()),
+            PathStep::Mention { direction, .. } => (Some(direction), "mentioned in"),
+            PathStep::PartOf { direction } => (Some(direction), "part of"),
+            PathStep::RelatesTo { .. } => (None, "relates to"),
         };
         let name = name(node);
         // Writing to a string cannot fail.
         let _written = match direction {
-            Direction::Forward => write!(drawn, " —{said}→ {name}"),
-            Direction::Backward => write!(drawn, " ←{said}— {name}"),
+            Some(Direction::Forward) => write!(drawn, " —{said}→ {name}"),
+            Some(Direction::Backward) => write!(drawn, " ←{said}— {name}"),
+            None => write!(drawn, " —{said}— {name}"),
         };
     }
     drawn
+}
+
+/// Returns the sentence that says a relation.
+fn sentence(step: &PathStep) -> Option<&PathSentence> {
+    if let PathStep::RelatesTo { sentence } = step { sentence.as_ref() } else { None }
 }
 
 fn name(node: &PathNode) -> String {

@@ -53,7 +53,8 @@ pub use left_out::{LeftOut, left_out};
 pub use local_model::{ModelError, RuntimeError};
 pub use passage::{Passage, Span};
 pub use path::{
-    Direction, GraphPath, PATH_LENGTH_MAX, PATHS_MAX, PathEnd, PathNode, PathOptions, PathStep, PathsBy, PathsFound,
+    Direction, GraphPath, PATH_LENGTH_MAX, PATHS_MAX, PathEnd, PathNode, PathOptions, PathSentence, PathStep, PathsBy,
+    PathsFound,
 };
 pub use plan::{Plan, PlanEnd, PlanNote, Route};
 pub use position::{Lines, PAGE_END, PositionMark, Positions, location};

@@ -80,19 +80,63 @@ pub enum PathsBy {
     /// Both.
     #[default]
     Both,
+    /// Relations between entities, which stand for all of their names.
+    Relations,
+    /// Question edges, mentions of entities by any of their names, and relations.
+    All,
 }
 
 impl PathsBy {
     /// Returns whether it includes question edges.
     #[must_use]
     pub const fn has_questions(self) -> bool {
-        matches!(self, Self::Questions | Self::Both)
+        matches!(self, Self::Questions | Self::Both | Self::All)
     }
 
     /// Returns whether it includes mentions.
     #[must_use]
     pub const fn has_names(self) -> bool {
-        matches!(self, Self::Names | Self::Both)
+        matches!(self, Self::Names | Self::Both | Self::All)
+    }
+
+    /// Returns whether it includes relations.
+    #[must_use]
+    pub const fn has_relations(self) -> bool {
+        matches!(self, Self::Relations | Self::All)
+    }
+
+    /// Returns whether an entity can be an end.
+    #[must_use]
+    pub const fn has_entities(self) -> bool {
+        self.has_names() || self.has_relations()
+    }
+
+    /// Checks that a database can be asked for such paths.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for paths over relations.
+    pub(crate) fn check_for_database(self) -> Result<()> {
+        if !self.has_relations() {
+            return Ok(());
+        }
+        Err(Error::Option {
+            option: "kind of edges for a database",
+            value: self.name().to_owned(),
+            reason: "relations are walked in a workspace: ask that, or `cairn clone` makes one".to_owned(),
+        })
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Questions => "questions",
+            Self::Names => "names",
+            Self::Both => "both",
+            Self::Relations => "relations",
+            Self::All => "all",
+        }
     }
 }
 
@@ -100,16 +144,12 @@ impl FromStr for PathsBy {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "questions" => Ok(Self::Questions),
-            "names" => Ok(Self::Names),
-            "both" => Ok(Self::Both),
-            _ => Err(Error::Option {
-                option: "kind of edges",
-                value: text.to_owned(),
-                reason: "there are questions, names, both".to_owned(),
-            }),
-        }
+        let all = [Self::Questions, Self::Names, Self::Both, Self::Relations, Self::All];
+        all.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
+            option: "kind of edges",
+            value: text.to_owned(),
+            reason: format!("there are {}", all.map(Self::name).join(", ")),
+        })
     }
 }
 
@@ -150,7 +190,7 @@ impl PathOptions {
             }
         }
         for end in ends {
-            if let (PathEnd::Entity(name), false) = (end, self.by.has_names()) {
+            if let (PathEnd::Entity(name), false) = (end, self.by.has_entities()) {
                 return Err(Error::Option {
                     option: "end of a path by questions",
                     value: name.clone(),
@@ -235,6 +275,23 @@ pub enum PathStep {
         /// Its direction.
         direction: Direction,
     },
+    /// A relation between two entities, which has no direction.
+    RelatesTo {
+        /// The sentence that says so; none where that is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sentence: Option<PathSentence>,
+    },
+}
+
+/// A sentence that says that two entities have to do with each other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PathSentence {
+    /// The sentence, as it stands in its document.
+    pub quote: String,
+    /// The passage that has it.
+    pub passage: PassageId,
+    /// The document and the page, line or heading there, as a citation has it.
+    pub location: String,
 }
 
 /// A path: a node, followed by steps that each lead to another node.

@@ -2,7 +2,8 @@
 //! nothing of it but where question edges arrive.
 //!
 //! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions
-//! (one for each entity and passage), and what belongs to these documents. All are walked in either direction.
+//! (one for each entity and passage), relations, and what belongs to these documents. All are walked in either
+//! direction.
 
 use petgraph::Undirected;
 use petgraph::visit::{
@@ -10,8 +11,12 @@ use petgraph::visit::{
     NodeIndexable,
 };
 
-use super::ordinal::{DocumentOrdinal, EdgeOrdinal, EntityOrdinal, Ordinal as _, Ordinals, PassageOrdinal};
+use super::hierarchy::Hierarchy;
+use super::ordinal::{
+    DocumentOrdinal, EdgeOrdinal, EntityOrdinal, Ordinal as _, Ordinals, PassageOrdinal, RelationOrdinal,
+};
 use super::packed::{PassageGraph, row};
+use super::resolution::EntityGraph;
 use crate::domain::PathsBy;
 
 /// A node, in the order of their indices.
@@ -42,6 +47,8 @@ pub enum Edge {
         /// The passage.
         passage: PassageOrdinal,
     },
+    /// A relation between two entities.
+    Relation(RelationOrdinal),
 }
 
 /// What of an index is walked.
@@ -59,7 +66,13 @@ pub struct Walked {
 #[derive(Debug)]
 pub struct Network<'a> {
     graph: PassageGraph<'a>,
+    /// The same passages, and what they mention.
+    entities: PassageGraph<'a>,
     walked: Walked,
+    /// The relations of each entity: rows of `related`.
+    related_rows: Vec<u32>,
+    /// A relation, and the other entity of it.
+    related: Vec<(RelationOrdinal, EntityOrdinal)>,
     /// Where question edges arrive at each passage: rows of `arriving`.
     arriving_rows: Vec<u32>,
     /// A question edge and the passage that it leaves.
@@ -75,13 +88,14 @@ pub struct Link {
 }
 
 impl<'a> Network<'a> {
-    /// Returns the network of an index.
+    /// Returns the network of an index, without relations.
     ///
     /// # Complexity
     ///
     /// O(passages + question edges) time and memory.
     #[must_use]
-    pub fn new(graph: PassageGraph<'a>, walked: Walked) -> Self {
+    pub fn new(graph: impl Into<EntityGraph<'a>>, walked: Walked) -> Self {
+        let EntityGraph { names: graph, entities, .. } = graph.into();
         let passages = PassageOrdinal::first(graph.passage_count());
         let mut arriving_rows = vec![0; graph.passage_count() + 1];
         graph.edge_target.iter().for_each(|to| arriving_rows[to.index() + 1] += 1);
@@ -95,12 +109,35 @@ impl<'a> Network<'a> {
                 *place += 1;
             }
         }
-        Self { graph, walked, arriving_rows, arriving }
+        let (related_rows, related) = (vec![0; entities.entity_documents.len() + 1], Vec::new());
+        Self { graph, entities, walked, related_rows, related, arriving_rows, arriving }
+    }
+
+    /// Adds the relations of a hierarchy over its entities.
+    ///
+    /// # Complexity
+    ///
+    /// O(entities + relations) time and memory.
+    #[must_use]
+    pub fn with_relations(mut self, hierarchy: &Hierarchy<'_>) -> Self {
+        let owners = EntityOrdinal::first(hierarchy.entity_relations.items().len().saturating_sub(1));
+        let mut both: Vec<(EntityOrdinal, RelationOrdinal, EntityOrdinal)> = Vec::new();
+        for owner in owners {
+            for relation in hierarchy.entity_relations.of(owner) {
+                let other = hierarchy.relation_entity[relation];
+                both.extend([(owner, relation, other), (other, relation, owner)]);
+            }
+        }
+        both.sort_unstable();
+        both.iter().for_each(|it| self.related_rows[it.0.index() + 1] += 1);
+        (1..self.related_rows.len()).for_each(|at| self.related_rows[at] += self.related_rows[at - 1]);
+        self.related = both.into_iter().map(|(_, relation, other)| (relation, other)).collect();
+        self
     }
 
     /// Returns whether paths may pass through an entity.
     fn admits(&self, entity: EntityOrdinal) -> bool {
-        self.graph.entity_documents[entity] <= self.walked.documents_max
+        self.entities.entity_documents[entity] <= self.walked.documents_max
             || self.walked.ends.contains(&Node::Entity(entity))
     }
 }
@@ -116,6 +153,8 @@ pub struct Links<'n> {
     entities: &'n [EntityOrdinal],
     /// The passage of each mention of an entity.
     passages: &'n [PassageOrdinal],
+    /// The other entity of each relation.
+    related: &'n [(RelationOrdinal, EntityOrdinal)],
     /// The passages that are part of a document.
     parts: Ordinals<PassageOrdinal>,
 }
@@ -124,7 +163,8 @@ impl<'n> Links<'n> {
     fn new(network: &'n Network<'n>, node: Node) -> Self {
         let (graph, walked) = (&network.graph, &network.walked);
         let (leaving, parts) = (Ordinals::none(), Ordinals::none());
-        let mut links = Self { network, node, leaving, arriving: &[], entities: &[], passages: &[], parts };
+        let (entities, passages, related) = (&[][..], &[][..], &[][..]);
+        let mut links = Self { network, node, leaving, arriving: &[], entities, passages, related, parts };
         match node {
             Node::Passage(passage) => {
                 if walked.by.has_questions() {
@@ -132,14 +172,21 @@ impl<'n> Links<'n> {
                     links.arriving = &network.arriving[row(&network.arriving_rows, passage)];
                 }
                 if walked.by.has_names() {
+                    let graph = &network.entities;
                     links.entities = graph.mention_entity.of(graph.passage_mentions.of(passage));
                 }
                 if walked.ends.contains(&Node::Document(graph.passage_document[passage])) {
                     links.parts = Ordinals::between(passage.0, passage.0 + 1);
                 }
             }
-            Node::Entity(entity) if walked.by.has_names() && network.admits(entity) => {
-                links.passages = graph.posting_passage.of(graph.entity_mentions.of(entity));
+            Node::Entity(entity) if network.admits(entity) => {
+                if walked.by.has_names() {
+                    let graph = &network.entities;
+                    links.passages = graph.posting_passage.of(graph.entity_mentions.of(entity));
+                }
+                if walked.by.has_relations() {
+                    links.related = &network.related[row(&network.related_rows, entity)];
+                }
             }
             Node::Document(document) if walked.ends.contains(&node) => {
                 links.parts = graph.document_passages.of(document);
@@ -147,6 +194,17 @@ impl<'n> Links<'n> {
             Node::Entity(_) | Node::Document(_) => {}
         }
         links
+    }
+
+    /// Returns the next relation.
+    fn next_related(&mut self) -> Option<Link> {
+        loop {
+            let ((relation, other), rest) = self.related.split_first()?;
+            self.related = rest;
+            if self.network.admits(*other) {
+                return Some(self.link(Node::Entity(*other), Edge::Relation(*relation)));
+            }
+        }
     }
 
     fn link(&self, target: Node, edge: Edge) -> Link {
@@ -190,8 +248,8 @@ impl Iterator for Links<'_> {
             self.arriving = rest;
             return Some(self.link(Node::Passage(*from), Edge::Question(*edge)));
         }
-        if let Some(mention) = self.next_mention() {
-            return Some(mention);
+        if let Some(link) = self.next_mention().or_else(|| self.next_related()) {
+            return Some(link);
         }
         let passage = self.parts.next()?;
         let target = match self.node {
@@ -313,6 +371,7 @@ impl<'n> IntoEdgeReferences for &'n Network<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::hierarchy::PackedHierarchy;
     use crate::graph::ordinal::listed;
     use crate::graph::packed::PackedGraph;
 
@@ -330,6 +389,30 @@ mod tests {
             posting_passage: listed(&[0, 0, 2, 0, 1, 2]),
             entity_documents: vec![2, 2],
             ..PackedGraph::default()
+        }
+    }
+
+    #[test]
+    fn relations_are_walked_from_either_end_where_both_entities_are_admitted() {
+        let hierarchy = PackedHierarchy {
+            entity_relations: vec![0, 1, 1],
+            relation_entity: listed(&[1]),
+            ..PackedHierarchy::default()
+        };
+        let packed = packed();
+        let ends = [Node::Entity(EntityOrdinal(0)), Node::Entity(EntityOrdinal(1))];
+        for (by, documents_max, ends, edges) in [
+            (PathsBy::Relations, u32::MAX, ends, 1),
+            (PathsBy::All, u32::MAX, ends, 3 + 5 + 1),
+            (PathsBy::Both, u32::MAX, ends, 3 + 5),
+            (PathsBy::Relations, 1, ends, 1),
+            (PathsBy::Relations, 1, [ends[0], Node::Passage(PassageOrdinal(0))], 0),
+        ] {
+            let walked = walked(by, documents_max, ends);
+            let network = &Network::new(packed.view(), walked).with_relations(&hierarchy.view());
+            assert_eq!(network.edge_references().count(), edges, "{walked:?}");
+            let back = network.edges(ends[1]).filter(|link| matches!(link.edge, Edge::Relation(_))).count();
+            assert_eq!(back, usize::from(edges > 0 && by.has_relations()), "{walked:?}");
         }
     }
 

@@ -22,13 +22,15 @@ const AMONG_MAX: usize = 5;
 /// # Errors
 ///
 /// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
-/// for an option out of bounds or ends that are one, [`Error::Database`] if there is no index or it cannot be read.
+/// for an option out of bounds, relations, or ends that are one, [`Error::Database`] if there is no index or it cannot
+/// be read.
 ///
 /// # Cancel safety
 ///
 /// Safe: nothing is changed.
 pub async fn paths(session: &Session, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
     options.check([from, to])?;
+    options.by.check_for_database()?;
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -63,7 +65,8 @@ fn statement(reading: &Reading<'_>, ends: &[PathNode; 2], options: &PathOptions)
     let kinds: &[&str] = match options.by {
         PathsBy::Questions => &["PART_OF", "LEADS_TO", "MAY_LEAD_TO"],
         PathsBy::Names => &["PART_OF", "MENTIONED_IN"],
-        PathsBy::Both => &["PART_OF", "LEADS_TO", "MAY_LEAD_TO", "MENTIONED_IN"],
+        // Relations were refused.
+        PathsBy::Both | PathsBy::Relations | PathsBy::All => &["PART_OF", "LEADS_TO", "MAY_LEAD_TO", "MENTIONED_IN"],
     };
     Statement::new("find paths", cypher!("read/paths"))
         .with_literal("$paths", options.paths)

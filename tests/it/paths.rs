@@ -80,7 +80,7 @@ fn what_names_nothing_or_too_much_is_refused_with_what_is_near() {
     refuses(&[&format!("passage:{}", "0".repeat(32)), "Harl Mill"], &["nothing in the index"]);
     refuses(&["entity:", "Harl Mill"], &["give the id"]);
     refuses(&["entity:Ada Lorne", "mill", "--by", "questions"], &["question edges join passages"]);
-    refuses(&["Ada Lorne", "mill", "--by", "edges"], &["questions, names, both"]);
+    refuses(&["Ada Lorne", "mill", "--by", "edges"], &["questions, names, both, relations, all"]);
     refuses(&["Ada Lorne", "mill", "--paths", "0"], &["from 1 to 100"]);
     refuses(&["Ada Lorne", "mill", "--length-max", "13"], &["from 1 to 12"]);
     Cli::new().refuses(&["path", "A", "B"], "no_index", &["hint: make one"]);
@@ -98,7 +98,7 @@ fn every_kind_of_edge_is_walked_where_it_is_asked_for() {
     let [from, to] = ["document:Edda Varnholt", "document:Cornelius Pellam"].map(|it| it.parse::<PathEnd>().unwrap());
     let options = PathOptions { paths: 20, ..PathOptions::default() };
     let find = |by: PathsBy| block_on(engine.paths(&from, &to, &PathOptions { by, ..options })).unwrap();
-    for by in [PathsBy::Questions, PathsBy::Names, PathsBy::Both] {
+    for by in [PathsBy::Questions, PathsBy::Names, PathsBy::Both, PathsBy::All] {
         let found = find(by);
         assert!(!found.paths.is_empty() && found.paths.is_sorted_by_key(|path| path.steps.len()), "{found:#?}");
         for path in &found.paths {
@@ -125,15 +125,54 @@ fn leads(step: &PathStep, pair: &[PathNode], by: PathsBy) -> bool {
     match step {
         PathStep::QuestionEdge { direction, question } => {
             let passages = ends(direction).iter().all(|it| matches!(it, PathNode::Passage { .. }));
-            passages && !question.is_empty() && by != PathsBy::Names
+            passages && !question.is_empty() && by.has_questions()
         }
         PathStep::Mention { direction, entity } => {
             let [from, to] = ends(direction);
             let is_entity = matches!(from, PathNode::Entity { name, .. } if name == entity);
-            is_entity && matches!(to, PathNode::Passage { .. }) && by != PathsBy::Questions
+            is_entity && matches!(to, PathNode::Passage { .. }) && by.has_names()
         }
         PathStep::PartOf { direction } => {
             matches!(ends(direction), [PathNode::Passage { .. }, PathNode::Document { .. }])
         }
+        PathStep::RelatesTo { sentence } => {
+            let are_entities = pair.iter().all(|it| matches!(it, PathNode::Entity { .. }));
+            are_entities && sentence.is_some() && by.has_relations()
+        }
     }
+}
+
+/// "HTU" is a name of the Harbor Trust Union, which Petra Quist spoke for, and Mira Stenholm led.
+#[test]
+fn relations_join_entities_by_any_of_their_names_each_with_its_sentence() {
+    let cli = Cli::new();
+    for (title, text) in [
+        ("Harbor Trust Union", "The Harbor Trust Union (HTU) has an office. Mira Stenholm led the Harbor Trust Union."),
+        ("The strike", "Petra Quist spoke for the HTU in May. It was long."),
+        ("Mira Stenholm", "Mira Stenholm was an engineer."),
+        ("Petra Quist", "Petra Quist was a swimmer."),
+    ] {
+        cli.write(&format!("notes/{title}.md"), format!("# {title}\n\n{text}"));
+    }
+    cli.json(&["index", "notes"]);
+    let found = cli.json(&["path", "Mira Stenholm", "Petra Quist", "--by", "relations", "--paths", "1"]);
+    assert_valid("path", &found);
+    let path = &found["paths"][0];
+    assert_eq!(names(path), ["mira stenholm", "harbor trust union", "petra quist"], "{found:#}");
+    let said = |at: usize| path["steps"][at]["sentence"]["quote"].as_str().unwrap();
+    assert_eq!(said(0), "Mira Stenholm led the Harbor Trust Union.");
+    assert_eq!(said(1), "Petra Quist spoke for the HTU in May.");
+    // Any name of an end is as good.
+    let [by_one, by_other] = ["HTU", "Harbor Trust Union"]
+        .map(|name| cli.json(&["path", name, "Petra Quist", "--by", "relations"])["paths"].clone());
+    assert_eq!(by_one, by_other);
+    assert_eq!(by_one[0]["steps"].as_array().unwrap().len(), 1, "{by_one:#}");
+    let same = ["path", "HTU", "Harbor Trust Union", "--by", "all"];
+    cli.refuses(&same, "input", &["where the path begins"]);
+    let said = cli.run(["path", "Mira Stenholm", "HTU", "--by", "relations", "--paths", "1"]).succeeded();
+    assert!(said.stdout.contains("[mira stenholm] —relates to— [harbor trust union]"), "{said:#?}");
+    assert!(said.stdout.contains("Mira Stenholm led the Harbor Trust Union. [notes/"), "{said:#?}");
+    // Together with all other edges, it is not longer.
+    let all = cli.json(&["path", "Mira Stenholm", "Petra Quist", "--by", "all", "--paths", "1"]);
+    assert_eq!(all["paths"][0]["steps"].as_array().unwrap().len(), 2, "{all:#}");
 }

@@ -10,7 +10,7 @@ use crate::text::{Terms, folded, near};
 /// Documents of one title that an error names.
 const AMONG_MAX: usize = 5;
 
-/// Returns the node that `end` names. An entity is an end only for paths by names.
+/// Returns the node that `end` names. An entity is no end of paths by questions alone.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
             }
             let graph = reader.graph();
             let mut known = titles(reader)?;
-            if by.has_names() {
+            if by.has_entities() {
                 let entities = graph.entity_documents.ordinals();
                 known.extend(entities.map(|entity| graph.entity_name(entity).to_owned()));
             }
@@ -58,8 +58,11 @@ fn passage(reader: &dyn GraphReader, id: PassageId) -> Option<Node> {
     reader.graph().passages().find(|passage| reader.passage_id(*passage) == id).map(Node::Passage)
 }
 
+/// Returns the entity of a name; where relations are walked, which join what names stand for, that.
 fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
-    reader.graph().entity(&folded(name)).filter(|_| by.has_names()).map(Node::Entity)
+    let entity = reader.graph().entity(&folded(name)).filter(|_| by.has_entities())?;
+    let resolution = reader.resolution().filter(|_| by.has_relations());
+    Some(Node::Entity(resolution.map_or(entity, |it| it.entity_thing[entity])))
 }
 
 /// Returns the document with this id in its source, or else the one with this title, or else the one with this title in

@@ -8,15 +8,19 @@ use std::sync::Arc;
 use tracing::Instrument as _;
 
 use crate::domain::{
-    DatabaseError, Direction, DocumentId, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions, PathStep,
-    PathsFound,
+    DatabaseError, Direction, DocumentId, EntityId, GraphPath, IndexVersion, PathEnd, PathNode, PathOptions,
+    PathSentence, PathStep, PathsFound,
 };
 use crate::error::{Error, Result};
+use crate::graph::hierarchy::NONE;
 use crate::graph::network::{Edge, Network, Node, Walked};
 use crate::graph::ordinal::PassageOrdinal;
+use crate::graph::packed::PackedGraph;
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
+use crate::graph::resolution::{EntityGraph, resolved};
 use crate::query::engine::{QueryEngine, Source};
 use crate::query::session::{ATTEMPTS_MAX, PAUSE};
+use crate::query::topics::quoted;
 use crate::store::{DocumentText, Follow, GraphReader, Recognized, Wanted};
 use crate::telemetry;
 use ends::resolve;
@@ -37,13 +41,15 @@ impl QueryEngine {
 }
 
 /// Returns the shortest paths between two passages, entities or documents: shorter ones first, those of one length by
-/// the numbers of their nodes. Question edges and mentions are walked in either direction; no path visits a node twice.
-/// No embedder takes part in it.
+/// the numbers of their nodes. Question edges, mentions and relations are walked in either direction; no path visits a
+/// node twice. Where relations are walked, an entity stands for all of its names; a name that stands for several is
+/// that which it is where no document says otherwise. No embedder takes part in it.
 ///
 /// # Errors
 ///
 /// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
-/// for an option out of bounds or ends that are one, and whatever the store fails with.
+/// for an option out of bounds, ends that are one, or relations in a database, [`Error::NoTopics`] for relations in an
+/// index without any, and whatever the store fails with.
 ///
 /// # Cancel safety
 ///
@@ -51,8 +57,8 @@ impl QueryEngine {
 ///
 /// # Complexity
 ///
-/// O(paths · length · (passages + question edges + mentions)) time at worst, and a pass over all documents where one is
-/// named.
+/// O(paths · length · (passages + question edges + mentions + relations)) time at worst, a pass over all documents where
+/// one is named, and one over all mentions where relations are walked.
 pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
     options.check([from, to])?;
     let span = tracing::info_span!(telemetry::PATHS);
@@ -61,10 +67,11 @@ pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &Path
 
 /// Looks for them, and again where another version was published meanwhile.
 async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptions) -> Result<PathsFound> {
-    if let Source::Asked(source) = source
-        && let Some(found) = source.paths(ends, options)
-    {
-        return found.await;
+    if let Source::Asked(source) = source {
+        options.by.check_for_database()?;
+        if let Some(found) = source.paths(ends, options) {
+            return found.await;
+        }
     }
     let mut attempt = 0;
     loop {
@@ -122,10 +129,19 @@ impl Walk {
         if ends[0] == ends[1] {
             return Err(to.same());
         }
-        let documents_max = options.documents_max.unwrap_or(u32::MAX);
-        let network = Network::new(reader.graph(), Walked { by: options.by, documents_max, ends });
+        let walked = Walked { by: options.by, documents_max: options.documents_max.unwrap_or(u32::MAX), ends };
         let limits = PathLimits { paths: options.paths, length_max: options.length_max };
-        let paths = shortest_paths(&network, ends[0], ends[1], limits);
+        let search = |network: &Network<'_>| shortest_paths(network, ends[0], ends[1], limits);
+        let names = reader.graph();
+        let paths = if options.by.has_relations() {
+            let hierarchy = reader.hierarchy().ok_or(Error::NoTopics)?;
+            let resolution = reader.resolution();
+            let by_entity = resolution.map(|it| resolved(&names, &it));
+            let entities = by_entity.as_ref().map_or(names, PackedGraph::view);
+            search(&Network::new(EntityGraph { names, entities, resolution }, walked).with_relations(&hierarchy))
+        } else {
+            search(&Network::new(names, walked))
+        };
         Ok(Self { version: reader.version(), ends, paths })
     }
 
@@ -144,7 +160,7 @@ impl Walk {
         let path = |steps: &Steps<Node, Edge>| {
             let nodes = [from].into_iter().chain(steps.iter().map(|step| step.0)).map(|it| node(reader, it));
             let edges = steps.iter().map(|(target, edge)| step(reader, *edge, *target));
-            Ok(GraphPath { nodes: nodes.collect::<Result<_>>()?, steps: edges.collect() })
+            Ok(GraphPath { nodes: nodes.collect::<Result<_>>()?, steps: edges.collect::<Result<_>>()? })
         };
         Ok(PathsFound {
             from: node(reader, from)?,
@@ -177,10 +193,10 @@ fn node(reader: &dyn GraphReader, node: Node) -> Result<PathNode> {
 }
 
 /// Returns an edge that is walked to `target`.
-fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> PathStep {
+fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> Result<PathStep> {
     let graph = reader.graph();
     let to = |end: Node| if end == target { Direction::Forward } else { Direction::Backward };
-    match edge {
+    Ok(match edge {
         Edge::Question(edge) => PathStep::QuestionEdge {
             direction: to(Node::Passage(graph.edge_target[edge])),
             question: reader.incoming(graph.edge_incoming[edge]).to_owned(),
@@ -189,5 +205,12 @@ fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> PathStep {
             PathStep::Mention { direction: to(Node::Passage(passage)), entity: graph.entity_name(entity).to_owned() }
         }
         Edge::PartOf { passage } => PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage])) },
-    }
+        Edge::Relation(relation) => {
+            let sentence = reader.hierarchy().map(|it| it.relation_sentence[relation]).filter(|it| it.0 != NONE);
+            let said = sentence.map(|it| quoted(reader, it)).transpose()?.flatten();
+            PathStep::RelatesTo {
+                sentence: said.map(|it| PathSentence { location: it.location(), passage: it.passage, quote: it.quote }),
+            }
+        }
+    })
 }

@@ -2,8 +2,9 @@
 
 use cairn::domain::{
     Direction, DocumentId, EntitiesShown, EntityId, EntityList, EntityShown, EntityType, FoundByModel, GraphPath,
-    IndexVersion, ListedEntity, NameMerge, NameMerges, NamePair, NameVerdict, NamesAsked, PathNode, PathStep, PathsBy,
-    PathsFound, RelatedEntity, RemovedDocument, SummaryLayer, Topic, Topics, WrittenFinding, WrittenTopic,
+    IndexVersion, ListedEntity, NameMerge, NameMerges, NamePair, NameVerdict, NamesAsked, Origin, PassageId, PathNode,
+    PathSentence, PathStep, PathsBy, PathsFound, RelatedEntity, RemovedDocument, SummaryLayer, Topic, Topics,
+    WrittenFinding, WrittenTopic,
 };
 
 use serde_json::{Value, json};
@@ -25,6 +26,13 @@ pub(super) fn paths_found() -> PathsFound {
             PathStep::PartOf { direction: Direction::Backward },
             PathStep::QuestionEdge { direction: Direction::Forward, question: "Who is A?".to_owned() },
             PathStep::Mention { direction: Direction::Backward, entity: "a".to_owned() },
+            PathStep::RelatesTo {
+                sentence: Some(PathSentence {
+                    quote: "A met B.".to_owned(),
+                    passage: PassageId::of(&[b"a"]),
+                    location: "a.md:3".to_owned(),
+                }),
+            },
         ],
     };
     PathsFound {
@@ -104,7 +112,7 @@ fn entities() -> EntityList {
 
 /// All that is said of it.
 fn entities_shown() -> EntitiesShown {
-    let of_type = EntityType { name: "person".to_owned(), origin: "rule".to_owned(), evidence: Some(citation()) };
+    let of_type = EntityType { name: "person".to_owned(), origin: Origin::Rule, evidence: Some(citation()) };
     let related =
         RelatedEntity { id: EntityId::of(&[b"c"]), name: "c".to_owned(), weight: 1.0, evidence: Some(citation()) };
     let shown = EntityShown {
