@@ -76,7 +76,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
              with `cairn index --re-embed --embedder builtin`",
         ),
         Error::Database { source, .. } => Some(of_database(source)),
-        Error::Chat { source, .. } => Some(of_chat(source)),
+        Error::Chat { source, .. } | Error::RerankerServer { source, .. } => Some(of_chat(source)),
         Error::EmbedderServer { source, .. } if source.needs_correction() => Some(of_chat(source)),
         Error::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
             Some("allow more: finished work is kept, and the same command continues from there")
@@ -89,7 +89,6 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
             "check that its server runs and try again; `--strategy lexical` needs no embedder, and `cairn index \
              --re-embed --embedder builtin` switches the index to another",
         ),
-        Error::RerankerServer { source, .. } => Some(of_chat(source)),
         Error::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
         Error::Deadline { .. } => Some(
             "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \

@@ -10,7 +10,7 @@ use crate::telemetry;
 const TEXTS_MAX: usize = 100;
 
 /// How a server of scores is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct RerankServerOptions {
     /// How fast.
     pub limits: Limits,

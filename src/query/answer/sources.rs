@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::shown::Shown;
 use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, Hit, LayersFound};
-use crate::skill::{ShownNote, ShownPassage, best_sentence, is_supported};
+use crate::skill::{CitedSentence, ShownNote, ShownPassage, best_sentence, is_supported};
 use crate::text::terms;
 
 /// Sentences of a row that are quoted for one sentence that cites it.
@@ -79,6 +79,31 @@ impl Sources {
         Some(Cited { quotes, texts: vec![hit.name.clone(), hit.text.clone()] })
     }
 
+    /// Returns what sentences cite as a model checks it, with the sentences that cite it so: passages as they were
+    /// shown, and of rows only what each sentence quotes.
+    pub(super) fn checked(
+        &self,
+        sentences: &[CitedSentence],
+        question: &str,
+    ) -> (Vec<ShownPassage>, Vec<CitedSentence>) {
+        let mut passages = self.shown();
+        passages.truncate(self.hits.len());
+        let mut cite = |sentence: &CitedSentence| {
+            let (hits, rows): (Vec<usize>, Vec<usize>) =
+                sentence.passages.iter().copied().partition(|place| *place < self.hits.len());
+            let mut places = hits;
+            for Cited { quotes, .. } in rows.into_iter().filter_map(|row| self.cited(row, &sentence.text, question)) {
+                for Citation { document: name, quote: text, .. } in quotes {
+                    places.push(passages.len());
+                    passages.push(ShownPassage { name, text });
+                }
+            }
+            CitedSentence { text: sentence.text.clone(), passages: places }
+        };
+        let sentences = sentences.iter().map(&mut cite).collect();
+        (passages, sentences)
+    }
+
     fn row(&self, place: usize) -> Option<&Row> {
         self.rows.get(place.checked_sub(self.hits.len())?)
     }
@@ -133,6 +158,7 @@ fn rows(layers: &LayersFound) -> Vec<Row> {
 mod tests {
     use super::*;
     use crate::domain::{PassageId, Span};
+    use crate::query::pieces::fuse::testing::hits;
 
     fn citation(quote: &str) -> Citation {
         Citation {
@@ -149,8 +175,8 @@ mod tests {
         }
     }
 
-    /// Returns what is quoted of a community for a sentence, and whether that bears it out.
-    fn quoted(written: &str) -> (Vec<String>, bool) {
+    /// Returns a community, and nothing beside it.
+    fn community() -> Sources {
         const FINDINGS: [&str; 5] = [
             "Harl Mill was built by Ada Lorne.",
             "Pale Weir burned down in 1850.",
@@ -159,7 +185,12 @@ mod tests {
             "Orn Bridge fell in 1871.",
         ];
         let row = Row::of("Mills of Westmoor".to_owned(), FINDINGS.map(citation).to_vec());
-        let sources = Sources { hits: Vec::new(), rows: row.into_iter().collect(), notes: Vec::new() };
+        Sources { hits: Vec::new(), rows: row.into_iter().collect(), notes: Vec::new() }
+    }
+
+    /// Returns what is quoted of a community for a sentence, and whether that bears it out.
+    fn quoted(written: &str) -> (Vec<String>, bool) {
+        let sources = community();
         let cited = sources.cited(0, written, "What happened there?").expect("it is there");
         let is_borne_out = cited.bears_out(written, "What happened there?");
         (cited.quotes.into_iter().map(|it| it.quote).collect(), is_borne_out)
@@ -179,5 +210,20 @@ mod tests {
         // The title of a community is nobody's sentence.
         assert!(!quoted("Harl Mill in Westmoor closed in 1860.").1);
         assert!(quoted("Nothing of the kind.").0.len() == 1, "what is cited leads to a passage");
+    }
+
+    #[test]
+    fn a_model_checks_a_sentence_against_what_it_quotes_of_a_row() {
+        let mut sources = community();
+        sources.hits = hits(&[("a", 1.0)]);
+        let sentence =
+            |text: &str, passages: &[usize]| CitedSentence { text: text.to_owned(), passages: passages.into() };
+        let written = [sentence("Harl Mill closed in 1860.", &[1, 0]), sentence("Pale Weir burned in 1850.", &[1])];
+        let (passages, sentences) = sources.checked(&written, "What happened there?");
+        let texts: Vec<&str> = passages.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, ["", "Harl Mill closed in 1860.", "Pale Weir burned down in 1850."]);
+        let places: Vec<&[usize]> = sentences.iter().map(|it| it.passages.as_slice()).collect();
+        assert_eq!(places, [&[0, 1][..], &[2]]);
+        assert_eq!(passages[1].name, "Eaststead");
     }
 }

@@ -81,8 +81,8 @@ pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, ask
     if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
-    let AnswerTask { question, passages } = task;
-    checked(model, answer, &CitationsTask { question, passages, sentences }).await
+    let (passages, sentences) = sources.checked(&sentences, &task.question);
+    checked(model, answer, &CitationsTask { question: task.question, passages, sentences }).await
 }
 
 /// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
