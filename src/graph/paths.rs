@@ -29,7 +29,7 @@ pub(crate) type Steps<N, E> = Vec<(N, E)>;
 ///
 /// # Complexity
 ///
-/// O(paths · `length_max` · (nodes + edges)) time and O(nodes) memory at worst; a search begins at both ends and is over
+/// O(paths · `length_max` · (nodes + edges)) time and O(nodes) memory at worst. A search begins at both ends and ends
 /// where they meet, so that it mostly looks at few nodes.
 pub(crate) fn shortest_paths<G>(
     graph: G,

@@ -178,7 +178,7 @@ fn merged_names() -> Cli {
     let cli = Cli::new();
     for (title, text) in [
         ("Harbor Trust Union", "The Harbor Trust Union (HTU) has an office. Mira Stenholm led the Harbor Trust Union."),
-        ("The strike", "Petra Quist spoke for the HTU in May. The HTU paid for the Heron Bridge."),
+        ("The strike", "Petra Quist spoke for the HTU in May. The HTU asked for bread."),
         ("Mira Stenholm", "Mira Stenholm was an engineer of the HTU. She taught Petra Quist."),
         ("Heron Bridge", "The Heron Bridge is a bridge. Petra Quist opened the Heron Bridge for the HTU."),
         ("Petra Quist", "Petra Quist was a swimmer. Petra Quist met Mira Stenholm at the Heron Bridge."),
@@ -208,10 +208,9 @@ fn two_names_of_an_entity_are_one_entity_on_every_level() {
     }
     // What its other name says is said of it.
     let local = LayersOptions { mode: LayersMode::Local, ..options };
-    let found = found(searched(&engine, "What did the Harbor Trust Union pay for?", local));
+    let found = found(searched(&engine, "Who asked for bread with the HTU?", local));
     let union = found.entities.iter().find(|it| it.name == "Harbor Trust Union").expect("it is named");
-    let sentence = &union.sentence.as_ref().expect("a sentence").quote;
-    assert_eq!(sentence, "The HTU paid for the Heron Bridge.");
+    assert_eq!(union.sentence.as_ref().expect("a sentence").quote, "The HTU asked for bread.");
 }
 
 fn is_union(name: &str) -> bool {

@@ -57,8 +57,8 @@ impl QueryEngine {
 ///
 /// # Complexity
 ///
-/// O(paths · length · (passages + question edges + mentions + relations)) time at worst, a pass over all documents where
-/// one is named, and one over all mentions where relations are walked.
+/// O(paths · length · (passages + question edges + mentions + relations)) time at worst, a pass over all documents
+/// where one is named, and one over all mentions where relations are walked.
 pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
     options.check([from, to])?;
     let span = tracing::info_span!(telemetry::PATHS);

@@ -41,7 +41,8 @@ fn assert_shown_by_all(cli: &Cli) {
     let args = ["ask", "What are these documents about?", "--filter", "title!=Harl Mill"];
     let community = cli.json(&args)["ledger"]["layers"]["communities"][0].clone();
     assert_eq!((&community["title"], community.get("summary")), (&json!(TITLE), None), "{community:#}");
-    let shown = cli.json(&["entities", "show", "Ada Lorne"]);
+    let said = cli.run(["entities", "show", "Ada Lorne", "--json"]).succeeded();
+    let shown: Value = serde_json::from_str(&said.stdout).unwrap();
     assert!(shown["entities"][0]["topics"].as_array().unwrap().contains(&json!(TITLE)), "{shown:#}");
     let summary = cli.json(&["report"]);
     let page = std::fs::read_to_string(cli.folder().join(summary["out"].as_str().unwrap())).unwrap();
