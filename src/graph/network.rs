@@ -129,7 +129,9 @@ impl<'a> Network<'a> {
             }
         }
         both.sort_unstable();
-        both.iter().for_each(|it| self.related_rows[it.0.index() + 1] += 1);
+        for (owner, ..) in &both {
+            self.related_rows[owner.index() + 1] += 1;
+        }
         (1..self.related_rows.len()).for_each(|at| self.related_rows[at] += self.related_rows[at - 1]);
         self.related = both.into_iter().map(|(_, relation, other)| (relation, other)).collect();
         self

@@ -132,15 +132,16 @@ impl Walk {
         let walked = Walked { by: options.by, documents_max: options.documents_max.unwrap_or(u32::MAX), ends };
         let limits = PathLimits { paths: options.paths, length_max: options.length_max };
         let search = |network: &Network<'_>| shortest_paths(network, ends[0], ends[1], limits);
-        let names = reader.graph();
+        let graph = reader.graph();
         let paths = if options.by.has_relations() {
             let hierarchy = reader.hierarchy().ok_or(Error::NoTopics)?;
             let resolution = reader.resolution();
-            let by_entity = resolution.map(|it| resolved(&names, &it));
-            let entities = by_entity.as_ref().map_or(names, PackedGraph::view);
-            search(&Network::new(EntityGraph { names, entities, resolution }, walked).with_relations(&hierarchy))
+            let by_entity = resolution.map(|it| resolved(&graph, &it));
+            let entities = by_entity.as_ref().map_or(graph, PackedGraph::view);
+            let graph = EntityGraph { names: graph, entities, resolution };
+            search(&Network::new(graph, walked).with_relations(&hierarchy))
         } else {
-            search(&Network::new(names, walked))
+            search(&Network::new(graph, walked))
         };
         Ok(Self { version: reader.version(), ends, paths })
     }

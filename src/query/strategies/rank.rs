@@ -75,12 +75,11 @@ fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Resu
     needs_whole(query, StrategyKind::Rank)?;
     let graph = query.reader.graph();
     let of_allowed;
-    let network = match &query.allowed {
-        None => query.networks().names(graph),
-        Some(_) => {
-            of_allowed = NameGraph::of(graph, |passage| query.is_allowed(passage));
-            &of_allowed
-        }
+    let network = if query.allowed.is_none() {
+        query.networks().names(graph)
+    } else {
+        of_allowed = NameGraph::of(graph, |passage| query.is_allowed(passage));
+        &of_allowed
     };
     let (entities, passages) = (named(query, network), best_passages(query)?);
     let share = f64::from(settings.entity_share.clamp(0.0, 1.0));
