@@ -135,7 +135,7 @@ fn what_went_wrong_is_said_and_rules_and_links_are_heeded() {
         fs::rename(outside.join(name.rsplit('/').next().unwrap()), cli.folder().join(name)).unwrap();
     }
     let left_out = names[0].rsplit('/').next().unwrap();
-    cli.write("notes/.ignore", &format!("{left_out}\n"));
+    cli.write("notes/.ignore", format!("{left_out}\n"));
     watching.line_with("5 documents (0 added, 0 changed, 1 removed)");
     assert_eq!(watching.interrupt().0, Some(0));
 }
