@@ -16,6 +16,9 @@ use crate::store::GraphReader as _;
 use crate::text::{counted, is_of_form, near};
 use crate::workspace::Workspace;
 
+/// Documents that are named where what was meant is none.
+const CLOSE_MAX: usize = 5;
+
 /// `cairn remove`.
 #[derive(Debug, Args)]
 pub(super) struct RemoveArgs {
@@ -108,19 +111,32 @@ fn indexed(workspace: &Workspace) -> Result<Vec<RemovedDocument>> {
 ///
 /// # Errors
 ///
-/// [`Error::Unknown`] for what means none.
+/// [`Error::Option`] for what means none.
 fn chosen(documents: &[RemovedDocument], forms: &[String]) -> Result<Vec<RemovedDocument>> {
     let mut places = BTreeSet::new();
     for form in forms {
         let is_meant = |it: &RemovedDocument| is_of_form(&it.source_id, form) || is_of_form(&it.uri, form);
         let meant: Vec<usize> = (0..documents.len()).filter(|at| is_meant(&documents[*at])).collect();
         if meant.is_empty() {
-            let names = documents.iter().flat_map(|it| [&it.source_id, &it.uri]);
-            return Err(Error::Unknown { name: form.clone(), near: near(form, names) });
+            return Err(unknown(documents, form));
         }
         places.extend(meant);
     }
     Ok(places.into_iter().map(|at| documents[at].clone()).collect())
+}
+
+/// Says that no document has this id or address, and which have it in theirs.
+fn unknown(documents: &[RemovedDocument], form: &str) -> Error {
+    let has_it = documents.iter().filter(|it| it.uri.contains(form) || it.source_id.contains(form));
+    let mut close: Vec<&str> = has_it.map(|it| it.uri.as_str()).take(CLOSE_MAX).collect();
+    let alike = near(form, documents.iter().map(|it| &it.uri));
+    if close.is_empty() {
+        close = alike.iter().map(String::as_str).collect();
+    }
+    let there = close.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let there = if there.is_empty() { String::new() } else { format!("; close to it: {there}") };
+    let reason = format!("no document has this id or address{there}; nothing was removed or taken back");
+    Error::Option { option: "document", value: form.to_owned(), reason }
 }
 
 #[cfg(test)]
@@ -143,7 +159,8 @@ mod tests {
         assert_eq!(meant(&["7"]).unwrap(), ["7"]);
         assert_eq!(meant(&["notes/*", "notes/a.md"]).unwrap(), ["notes/a.md", "7"]);
         assert_eq!(meant(&["?"]).unwrap(), ["7", "x"]);
-        let error = meant(&["x", "notes/c.md"]).unwrap_err().to_string();
-        assert!(error.contains("notes/c.md") && error.contains("notes/a.md"), "{error}");
+        let error = |forms: &[&str]| meant(forms).unwrap_err().to_string();
+        assert!(error(&["x", "a.md"]).contains("`notes/a.md`"), "{}", error(&["a.md"]));
+        assert!(error(&["notes/c.md"]).contains("`notes/a.md`"), "{}", error(&["notes/c.md"]));
     }
 }

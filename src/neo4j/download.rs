@@ -76,8 +76,8 @@ struct Marker {
     vectors: Vec<u8>,
     /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
     writers: Vec<String>,
-    /// Of each passage, what a model found in it. None where no model was asked.
-    extractions: Vec<Option<Extracted>>,
+    /// Of each passage, what a model found in it, as JSON; empty for nothing. None where no model was asked.
+    extractions: Vec<String>,
 }
 
 /// Adds what a row is; none where it has not all that it should.
@@ -95,11 +95,6 @@ pub(super) fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
 /// Returns a list of texts, empty where there is none; none where the property holds something else.
 fn texts(properties: &BoltMap, name: &str) -> Option<Vec<String>> {
     if properties.value.contains_key(name) { properties.get(name).ok() } else { Some(Vec::new()) }
-}
-
-/// Returns what a model found in a passage, nothing of an empty text; none where it cannot be read.
-fn extracted(json: &str) -> Option<Option<Extracted>> {
-    if json.is_empty() { Some(None) } else { serde_json::from_str(json).ok().map(Some) }
 }
 
 /// All that was read, by what it belongs to.
@@ -166,7 +161,7 @@ impl Parts {
             text: text("text")?,
             vectors,
             writers: texts(&properties, "writers")?,
-            extractions: texts(&properties, "extractions")?.iter().map(|it| extracted(it)).collect::<Option<_>>()?,
+            extractions: texts(&properties, "extractions")?,
         };
         let id: String = row.get("id").ok()?;
         self.markers.insert(DocumentId::from_bytes(unhex(&id)?), marker);
@@ -213,9 +208,12 @@ impl Parts {
             let (mut writers, mut extractions) = (writers.into_iter(), extractions.into_iter());
             for unit in &mut passages {
                 unit.writer = writers.next().filter(|writer| !writer.is_empty());
-                unit.extracted = extractions.next().flatten();
-                if unit.extracted.as_ref().is_some_and(|it| !it.found.is_of(&unit.passage.text)) {
-                    return Err(format!("passage `{}` has not what a model found in it", unit.passage.id));
+                if let Some(json) = extractions.next().filter(|it| !it.is_empty()) {
+                    let extracted: Option<Extracted> = serde_json::from_str(&json).ok();
+                    unit.extracted = extracted.filter(|it| it.found.is_of(&unit.passage.text));
+                    if unit.extracted.is_none() {
+                        return Err(format!("passage `{}` has not what a model found in it", unit.passage.id));
+                    }
                 }
                 let vectors = self.passage_vectors.remove(&unit.passage.id).unwrap_or_default();
                 let (passage, sentences) = vectors.split_at(vectors.len().min(dimension + size_of::<f32>()));

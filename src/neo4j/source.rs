@@ -15,7 +15,7 @@ use crate::graph::ordinal::{
     PassageOrdinal, Position, Rows,
 };
 use crate::graph::packed::{PassageGraph, text_at};
-use crate::graph::resolution::{Merge, Resolution};
+use crate::graph::resolution::{Merge, Reason, Resolution};
 use crate::store::{GraphReader as _, VectorField, Vectors, spelling};
 use crate::workspace::{Records, Snapshot};
 
@@ -41,8 +41,8 @@ pub(super) struct Source<'a> {
     /// What a model says of entities, relations and communities.
     pub(super) descriptions: Option<Descriptions<'a>>,
     pub(super) resolution: Option<Resolution<'a>>,
-    /// Names that stand for an entity of another name, everywhere or in a document.
-    pub(super) merges: Vec<Merge>,
+    /// Names that stand for an entity of another name, everywhere or in documents.
+    pub(super) same: Vec<SameAs>,
     /// The other names of an entity, everywhere.
     pub(super) aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>>,
     /// What a model wrote and somebody said that belongs to no document.
@@ -53,6 +53,32 @@ pub(super) struct Source<'a> {
     pub(super) vectors: FieldVectors<'a>,
     /// The name of the embedder that made them.
     pub(super) embedder: &'a str,
+}
+
+/// A name that stands for the entity of another.
+pub(super) struct SameAs {
+    /// The name and the entity.
+    pub(super) ends: [EntityOrdinal; 2],
+    /// Why: where it does so in some documents, in the first.
+    pub(super) reason: Reason,
+    /// The documents in which it does; none where it does so everywhere.
+    pub(super) documents: Vec<DocumentOrdinal>,
+}
+
+impl SameAs {
+    /// Returns one for each name and entity, in order.
+    fn all(resolution: Option<Resolution<'_>>) -> Vec<Self> {
+        let mut merges: Vec<Merge> = resolution.iter().flat_map(|it| it.merges().collect::<Vec<_>>()).collect();
+        // Everywhere comes before any document.
+        merges.sort_by_key(|it| (it.name, it.entity, it.document));
+        let same = merges.chunk_by(|a, b| (a.name, a.entity) == (b.name, b.entity));
+        let joined = |same: &[Merge]| {
+            let Merge { name, entity, document, reason, .. } = same[0];
+            let documents = if document.is_none() { &[] } else { same };
+            Self { ends: [name, entity], reason, documents: documents.iter().filter_map(|it| it.document).collect() }
+        };
+        same.map(joined).collect()
+    }
 }
 
 /// The vectors of a version, checked.
@@ -106,10 +132,10 @@ impl<'a> Source<'a> {
             let shown = snapshot.document(document)?;
             duplicates.extend(shown.duplicate_of.map(|original| (shown.document, original)));
         }
-        let merges: Vec<Merge> = snapshot.resolution().iter().flat_map(|it| it.merges().collect::<Vec<_>>()).collect();
+        let same = SameAs::all(snapshot.resolution());
         let mut aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = FxHashMap::default();
-        for merge in merges.iter().filter(|it| it.document.is_none()) {
-            aliases.entry(merge.entity).or_default().push(merge.name);
+        for SameAs { ends: [name, entity], .. } in same.iter().filter(|it| it.documents.is_empty()) {
+            aliases.entry(*entity).or_default().push(*name);
         }
         let spellings = graph.entity_documents.ordinals().map(|entity| spelling(snapshot, entity));
         let spellings = spellings.collect::<Result<_>>()?;
@@ -128,7 +154,7 @@ impl<'a> Source<'a> {
             hierarchy: HierarchyParts::of(snapshot, &graph),
             descriptions: snapshot.descriptions(),
             resolution: snapshot.resolution(),
-            merges,
+            same,
             aliases,
             kept: kept_records(records)?,
             lexicon,

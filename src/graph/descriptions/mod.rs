@@ -125,7 +125,7 @@ impl<'a> Descriptions<'a> {
     /// The name of an array that breaks a rule, and the rule.
     pub fn check(&self, described: Described) -> Result<(), (&'static str, &'static str)> {
         let Described { entities, mentions, relations, communities, sentences } = described;
-        self.check_arrays(Elsewhere { entities, mentions, relations, communities, sentences, ..Elsewhere::default() })?;
+        self.check_arrays(Elsewhere { entities, sentences, mentions, relations, communities, ..Elsewhere::default() })?;
         if !self.report_community.items().is_sorted() {
             return Err(("report.community", "is out of order"));
         }

@@ -38,20 +38,17 @@ fn community(source: &Source<'_>, number: u32) -> Result<Element> {
     let report = source.descriptions.and_then(|it| Some((it, it.report(community)?)));
     properties.put_text("origin", if report.is_some() { Origin::Model } else { Origin::Rule }.name());
     let quotes = Quote::all(source.snapshot, hierarchy.findings(community))?;
-    match report {
-        Some((descriptions, report)) => {
-            properties.put_text("cairnTitle", hierarchy.title(community));
-            let places = quotes.iter().map(|it| format!("{} {}", it.passage, it.number));
-            properties.put("cairnFindings", Value::Texts(places.collect()));
-            put_report(source, &descriptions, report, &mut properties)?;
-        }
-        None => {
-            properties.put_text("name", hierarchy.title(community));
-            properties.put("rating", Value::Float(f64::from(hierarchy.rating(community))));
-            quotes.first().into_iter().for_each(|it| properties.put_text("summary", it.text.as_str()));
-            put_places(&mut properties, &quotes);
-            properties.put("findings", Value::Texts(quotes.into_iter().map(|it| it.text).collect()));
-        }
+    if let Some((descriptions, report)) = report {
+        properties.put_text("cairnTitle", hierarchy.title(community));
+        let places = quotes.iter().map(|it| format!("{} {}", it.passage, it.number));
+        properties.put("cairnFindings", Value::Texts(places.collect()));
+        put_report(source, &descriptions, report, &mut properties)?;
+    } else {
+        properties.put_text("name", hierarchy.title(community));
+        properties.put("rating", Value::Float(f64::from(hierarchy.rating(community))));
+        quotes.first().into_iter().for_each(|it| properties.put_text("summary", it.text.as_str()));
+        put_places(&mut properties, &quotes);
+        properties.put("findings", Value::Texts(quotes.into_iter().map(|it| it.text).collect()));
     }
     Ok(Element { key: source.hierarchy.communities[number as usize], ends: None, properties })
 }
@@ -69,7 +66,7 @@ fn put_report(
     let (mut findings, mut cited, mut quotes) = (Vec::new(), Vec::new(), Vec::new());
     for (text, sentences) in descriptions.findings(report) {
         findings.push(text.to_owned());
-        cited.push(sentences.len() as i64);
+        cited.push(i64::from(sentences.len() as u32));
         quotes.extend(Quote::all(source.snapshot, sentences)?);
     }
     properties.put("findings", Value::Texts(findings));

@@ -1,13 +1,12 @@
 //! Entities: where each is mentioned, and who bears its name.
 
 use super::super::element::{Element, NO_WORD, Properties, Type, Value, integer};
-use super::super::source::{Source, relationship};
+use super::super::source::{SameAs, Source, relationship};
 use super::{Declaration, Kind};
-use crate::domain::{EdgeId, Origin};
+use crate::domain::Origin;
 use crate::error::Result;
 use crate::graph::ordinal::{CueOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _};
 use crate::graph::packed::{CUES_BEFORE, NO_CUE, text_at};
-use crate::graph::resolution::Merge;
 use crate::store::GraphReader as _;
 
 pub(super) const ENTITY: Declaration = Declaration {
@@ -106,20 +105,24 @@ fn name(source: &Source<'_>, number: u32) -> Element {
 pub(super) const SAME_AS: Declaration = Declaration {
     labels: &["SAME_AS"],
     ends: Some((Kind::Entity, Kind::Entity)),
-    properties: properties! { reason: Text, document: Text },
-    count: |source| source.merges.len(),
-    element: |source, number| same_as(source, &source.merges[number as usize]),
+    properties: properties! { reason: Text, documents: Integer, sources: Texts },
+    count: |source| source.same.len(),
+    element: |source, number| same_as(source, &source.same[number as usize]),
 };
 
-/// Returns that a name stands for the entity of another, everywhere or in a document.
-fn same_as(source: &Source<'_>, merge: &Merge) -> Result<Element> {
-    let [name, entity] = [merge.name, merge.entity].map(|it| source.entity_key(it));
+/// Documents that are named where a name stands for an entity in some documents.
+const SOURCES_MAX: usize = 24;
+
+/// Returns that a name stands for the entity of another, everywhere or in documents.
+fn same_as(source: &Source<'_>, same: &SameAs) -> Result<Element> {
+    let [name, entity] = same.ends.map(|it| source.entity_key(it));
     let mut element = relationship(Kind::SameAs, name, entity);
-    element.properties.put_text("reason", merge.reason.name());
-    if let Some(document) = merge.document {
-        let document = source.snapshot.document(document)?;
-        element.key = *EdgeId::of(&[&element.key, document.document.as_bytes()]).as_bytes();
-        element.properties.put_text("document", document.source_id);
+    element.properties.put_text("reason", same.reason.name());
+    if !same.documents.is_empty() {
+        element.properties.put("documents", integer(same.documents.len() as u32));
+        let named = same.documents.iter().take(SOURCES_MAX);
+        let named = named.map(|it| source.snapshot.document(*it).map(|document| document.source_id));
+        element.properties.put("sources", Value::Texts(named.collect::<Result<_>>()?));
     }
     Ok(element)
 }

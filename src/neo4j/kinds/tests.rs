@@ -93,7 +93,8 @@ fn elements_are_what_their_kinds_declare() {
         // How alike questions and documents are decides whether there are any.
         let may_lack = matches!(kind, Kind::LeadsTo | Kind::MayLeadTo | Kind::MatchedWith | Kind::DuplicateOf)
             || matches!(kind, Kind::RelatesTo | Kind::Community | Kind::InCommunity | Kind::ParentCommunity)
-            || matches!(kind, Kind::Summary | Kind::SummarizedEntity | Kind::SummarizedSummary);
+            || matches!(kind, Kind::Summary | Kind::SummarizedEntity | Kind::SummarizedSummary)
+            || matches!(kind, Kind::SameAs | Kind::Kept);
         assert!(may_lack || source.count(kind) > 0, "{kind:?}");
         for number in 0..source.count(kind) {
             let element = source.element(kind, number).unwrap();

@@ -38,7 +38,7 @@ fn described() -> (Cli, ChatServer) {
     cli.write("notes/strike.txt", "The strike\n\nTom Reed spoke for the MTU at Harl Mill, and so did Ada Lorne.");
     cli.write("notes/gone.txt", "Gone Mill\n\nGone Mill was built by Tom Reed.");
     index(&cli, &server, BY_MODEL).succeeded();
-    cli.run(["remove", "gone.txt"]).succeeded();
+    cli.run(["remove", "notes/gone.txt"]).succeeded();
     cli.run(["entities", "split", "Harl Mill", "Pale Mill"]).succeeded();
     (cli, server)
 }
