@@ -73,7 +73,8 @@ fn model() -> Play {
         } else {
             let relation = json!({ "source": "Ada Lorne", "target": "Harl Mill", "description": "They meet.",
                 "strength": 7, "evidence": "Ada Lorne" });
-            json!({ "entities": [entity("Harl Mill", "place"), entity("Ada Lorne", "person")], "relations": [relation] })
+            let entities = [entity("Harl Mill", "place"), entity("Ada Lorne", "person")];
+            json!({ "entities": entities, "relations": [relation] })
         };
         Reply { text: text.to_string(), tokens: (100, 50) }
     }))

@@ -25,7 +25,8 @@ fn model() -> Play {
             }
             "propose" => json!({ "types": ["person", "mill"] }),
             "report" => json!({ "title": "Ada Lorne and her mills", "summary": "She built mills.", "rating": 7,
-                "findings": [{ "text": "She built two.", "sentences": [1, 2] }, { "text": "One.", "sentences": [1] }] }),
+                "findings": [{ "text": "She built two.", "sentences": [1, 2] },
+                    { "text": "One.", "sentences": [1] }] }),
             _ => return Reply { text: written(&name_of(body)), tokens: (500, 100) },
         };
         Reply { text: text.to_string(), tokens: (500, 100) }
@@ -40,6 +41,7 @@ fn described() -> (Cli, ChatServer) {
     index(&cli, &server, BY_MODEL).succeeded();
     cli.run(["remove", "notes/gone.txt"]).succeeded();
     cli.run(["entities", "split", "Harl Mill", "Pale Mill"]).succeeded();
+    index(&cli, &server, BY_MODEL).succeeded();
     (cli, server)
 }
 
@@ -70,7 +72,10 @@ fn what_a_model_found_and_wrote_is_seen_in_the_database_and_is_whole_in_a_clone(
 
     cli.run(["clone", &database.uri, "cloned"]).succeeded();
     assert!(cli.canonical("cloned") == cli.canonical(".cairn"), "the clone is another index");
-    let of = |what: &[&str], folder: &str| -> Value { cli.json(&[what, &["--index", folder]].concat()) };
+    let of = |what: &[&str], folder: &str| -> Value {
+        let said = cli.run([what, &["--index", folder, "--json"]].concat()).succeeded();
+        serde_json::from_str(&said.stdout).unwrap()
+    };
     for what in [&["topics"][..], &["entities", "merges"], &["entities", "list"], &["remove", "--list"]] {
         let [one, other] = [".cairn", "cloned"].map(|folder| {
             let mut said = of(what, folder);
