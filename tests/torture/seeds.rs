@@ -43,7 +43,9 @@ pub(crate) fn write() -> Vec<PathBuf> {
     let mut written = Vec::new();
     for (kind, (name, counts)) in files.into_iter().enumerate() {
         let mut input = vec![kind as u8];
-        counts.iter().for_each(|count| input.extend(count.to_le_bytes()));
+        for count in counts {
+            input.extend(count.to_le_bytes());
+        }
         input.extend(fs::read(folder.path().join(".cairn/versions/1").join(name)).unwrap());
         written.push(keep(&corpora.join("index_files").join(name), &input));
         input.truncate(input.len() / 2);
