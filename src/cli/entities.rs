@@ -7,7 +7,7 @@ use super::{Done, Surroundings};
 use crate::domain::{EntityOptions, EntityShown, ListedEntity, NameMerge, NamePair, NameVerdict, NamesAsked};
 use crate::error::Error;
 use crate::query::{EntityIndex, folded_name};
-use crate::text::counted;
+use crate::text::{counted, one_line};
 use crate::workspace::{Snapshot, Workspace};
 
 /// Entities, and merges, that are shown on a terminal.
@@ -167,13 +167,13 @@ fn say(entity: &EntityShown, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     screen.wrapped(&line(&entity.listed), 0)?;
     if let Some(said) = entity.of_type.as_ref().and_then(|it| it.evidence.as_ref()) {
-        screen.wrapped(&format!("type: {} [{}]", said.quote, said.location()), INDENT)?;
+        screen.wrapped(&format!("type: {} [{}]", one_line(&said.quote), said.location()), INDENT)?;
     }
     for merge in entity.merges.iter().take(SHOWN_MAX) {
         screen.wrapped(&format!("name: {}", reason(merge)), INDENT)?;
     }
     for mention in &entity.mentions {
-        screen.wrapped(&format!("{} [{}]", mention.quote, mention.location()), INDENT)?;
+        screen.wrapped(&format!("{} [{}]", one_line(&mention.quote), mention.location()), INDENT)?;
     }
     if !entity.relations.is_empty() {
         let names: Vec<&str> = entity.relations.iter().map(|it| it.name.as_str()).collect();

@@ -9,7 +9,7 @@ use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathSe
 use crate::error::Result;
 use crate::neo4j::Questions;
 use crate::query::{self, Source};
-use crate::text::counted;
+use crate::text::{counted, one_line};
 
 /// Columns before a path.
 const INDENT: usize = 4;
@@ -37,7 +37,7 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
         screen.line(format!("{number:>2}. {steps}{new}"))?;
         screen.wrapped(&path.text, INDENT)?;
         for said in path.path.steps.iter().filter_map(sentence) {
-            screen.wrapped(&format!("{} [{}]", said.quote, said.location), 2 * INDENT)?;
+            screen.wrapped(&format!("{} [{}]", one_line(&said.quote), said.location), 2 * INDENT)?;
         }
         if !path.alike.is_empty() {
             let (count, others) = (path.alike.len(), path.other_passages().join(", "));

@@ -6,7 +6,7 @@ use super::args::PlaceArgs;
 use super::{Done, Surroundings};
 use crate::domain::{Topic, TopicOptions, Topics};
 use crate::query;
-use crate::text::counted;
+use crate::text::{counted, one_line};
 
 /// Topics that are shown on a terminal of those that are part of no other, and parts of each of these.
 const TOPICS_SHOWN_MAX: usize = 20;
@@ -93,9 +93,9 @@ fn say(mark: &str, topic: &Topic, indent: usize, surroundings: &Surroundings) ->
     let by = if topic.report.is_some() { "; by a language model" } else { "" };
     screen.wrapped(&format!("{mark}{} ({size}{by})", topic.title), indent)?;
     if let Some(report) = topic.report.as_ref().filter(|_| indent == 0) {
-        screen.wrapped(&report.summary, INDENT)?;
+        screen.wrapped(&one_line(&report.summary), INDENT)?;
     } else if let Some(sentence) = topic.findings.first().filter(|_| indent == 0) {
-        screen.wrapped(&format!("{} [{}]", sentence.quote, sentence.location()), INDENT)?;
+        screen.wrapped(&format!("{} [{}]", one_line(&sentence.quote), sentence.location()), INDENT)?;
     }
     Ok(())
 }

@@ -58,6 +58,21 @@ fn topics_are_communities_with_a_title_and_a_sentence_of_their_own() {
 }
 
 #[test]
+fn a_sentence_that_is_broken_in_its_file_is_shown_on_one_line() {
+    let cli = Cli::new();
+    for name in ["Harl Mill", "Pale Mill", "Orn Mill"] {
+        let text = format!("{name}\n\n{name} was built\n  by Ada Lorne for\nTom Reed and Bertha Quill.");
+        cli.write(&format!("notes/{name}.txt"), text);
+    }
+    cli.json(&["index", "notes"]);
+    let related = ["path", "Ada Lorne", "Tom Reed", "--by", "relations"];
+    for args in [&["topics"][..], &["entities", "show", "Ada Lorne"], &related] {
+        let said = cli.run(args).succeeded().stdout;
+        assert!(said.contains("was built by Ada Lorne for Tom Reed") && !said.contains('\u{fffd}'), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn topics_about_a_name_are_those_that_it_belongs_to() {
     let cli = two_worlds();
     for (about, word) in [("who is CAPTAIN OLM?", "Olm"), ("Tom Reed's mills", "Reed")] {
