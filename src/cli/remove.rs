@@ -28,7 +28,7 @@ pub(super) struct RemoveArgs {
     /// The models of the index.
     #[command(flatten)]
     models: ModelArgs,
-    /// The documents: the id or address of each, or a form in which `*` stands for any characters and `?` for one.
+    /// The documents: the id or address of each, or a pattern in which `*` stands for any characters and `?` for one.
     #[arg(value_name = "DOCUMENT", required_unless_present = "list")]
     documents: Vec<String>,
     /// List the documents that were removed.
@@ -128,10 +128,9 @@ fn chosen(documents: &[RemovedDocument], forms: &[String]) -> Result<Vec<Removed
 /// Says that no document has this id or address, and which have it in theirs.
 fn unknown(documents: &[RemovedDocument], form: &str) -> Error {
     let has_it = documents.iter().filter(|it| it.uri.contains(form) || it.source_id.contains(form));
-    let mut close: Vec<&str> = has_it.map(|it| it.uri.as_str()).take(CLOSE_MAX).collect();
-    let alike = near(form, documents.iter().map(|it| &it.uri));
+    let mut close: Vec<String> = has_it.map(|it| it.uri.clone()).take(CLOSE_MAX).collect();
     if close.is_empty() {
-        close = alike.iter().map(String::as_str).collect();
+        close = near(form, documents.iter().map(|it| &it.uri));
     }
     let there = close.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let there = if there.is_empty() { String::new() } else { format!("; close to it: {there}") };

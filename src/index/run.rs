@@ -79,8 +79,8 @@ pub async fn index(
 }
 
 /// Removes documents by the ids that their sources give them, with everything made from them, and makes a version. A
-/// run over files and folders leaves them out from then on, whatever becomes of their files, until they are taken back:
-/// by [`Workspace::take_back`], or by handing them over with [`Sources::documents`]. The options by which the index was
+/// run over files and folders leaves them out from then on, also if their files change, until they are taken back: by
+/// [`Workspace::take_back`], or by handing them over with [`Sources::documents`]. The options by which the index was
 /// made stay as they are.
 ///
 /// # Errors

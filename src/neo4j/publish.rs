@@ -25,7 +25,7 @@ use super::source::Source;
 use super::state::{GRAPH_FORMAT, IndexState, Phase};
 use super::statement::{Statement, cypher};
 use super::target::Target;
-use crate::domain::{Cancellation, CollectionId, Counts, DatabaseError, Progress, ProgressSink};
+use crate::domain::{Cancellation, CollectionId, Counts, DatabaseError, FoundByModel, Progress, ProgressSink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
 use crate::workspace::{Manifest, Records, Snapshot, Workspace};
@@ -293,7 +293,10 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
     let terms = [sum(&graph.passage_length), sum(&graph.sentence_length)];
     let format = GRAPH_FORMAT;
-    let by_model = snapshot.descriptions().map(|it| it.counts_by_model()).unwrap_or_default();
+    let by_model = snapshot.descriptions().map_or([0; 3], |it| {
+        let FoundByModel { entities, relations } = it.found_by_model();
+        [entities, relations, it.report_community.len() as u64]
+    });
     IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms, by_model }
 }
 

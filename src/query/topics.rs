@@ -42,16 +42,10 @@ pub fn topics(reader: &dyn GraphReader, options: &TopicOptions) -> Result<Topics
         version: reader.version(),
         entities: entities.len() as u64,
         relations: hierarchy.relation_entity.len() as u64,
-        by_model: reader.descriptions().map(|it| by_model(&it)).filter(|it| *it != FoundByModel::default()),
+        by_model: reader.descriptions().map(|it| it.found_by_model()).filter(|it| *it != FoundByModel::default()),
         layers: layers(&hierarchy),
         topics: listing.topics,
     })
-}
-
-fn by_model(descriptions: &Descriptions<'_>) -> FoundByModel {
-    let entities = descriptions.entity_origin.ordinals().filter(|it| descriptions.entity_origin(*it).has_model());
-    let relations = descriptions.relation_origin.ordinals().filter(|it| descriptions.relation_origin(*it).has_model());
-    FoundByModel { entities: entities.count() as u64, relations: relations.count() as u64 }
 }
 
 fn layers(hierarchy: &Hierarchy<'_>) -> Vec<SummaryLayer> {

@@ -13,7 +13,7 @@ use super::ordinal::{
     SentenceOrdinal,
 };
 use super::packed::{PassageGraph, text_at};
-use crate::domain::Origin;
+use crate::domain::{FoundByModel, Origin};
 pub use build::{DESCRIPTION_TOKENS_MAX, pack_descriptions};
 pub use reports::{PackedReport, pack_reports};
 
@@ -132,12 +132,11 @@ impl<'a> Descriptions<'a> {
         Ok(())
     }
 
-    /// Returns how many entities and relations a model found, and how many reports it wrote.
+    /// Returns how many entities and relations a model found.
     #[must_use]
-    pub fn counts_by_model(&self) -> [u64; 3] {
+    pub fn found_by_model(&self) -> FoundByModel {
         let found = |origins: &[u8]| origins.iter().filter(|bits| read(**bits).has_model()).count() as u64;
-        let reports = self.report_community.len() as u64;
-        [found(self.entity_origin.items()), found(self.relation_origin.items()), reports]
+        FoundByModel { entities: found(self.entity_origin.items()), relations: found(self.relation_origin.items()) }
     }
 
     /// Returns what a model says of a community, if it wrote a report.

@@ -4,9 +4,9 @@
 use super::super::element::{Element, Key, Properties, Type};
 use super::documents::json;
 use super::{Declaration, HIDDEN};
-use crate::domain::{EdgeId, NamePair, RemovedDocument};
+use crate::domain::{DocumentId, EdgeId, NamePair, RemovedDocument};
 use crate::error::Result;
-use crate::workspace::{ProposedTypes, Records, StoredReport};
+use crate::workspace::{NAME_PAIRS_MAX, ProposedTypes, Records, StoredReport};
 
 /// What is kept, by the name that its node has.
 const REPORT: &str = "report";
@@ -75,8 +75,16 @@ impl Kept {
                 self.reports.push(Some(report).filter(|it| it.report.is_within_limits())?);
             }
             TYPES => self.types = Some(serde_json::from_str(json).ok()?),
-            PAIR => self.pairs.push(serde_json::from_str(json).ok()?),
-            REMOVED => self.removed.push(serde_json::from_str(json).ok()?),
+            PAIR => {
+                let pair: NamePair = serde_json::from_str(json).ok()?;
+                self.pairs.push(Some(pair).filter(|it| it.one < it.other && self.pairs.len() < NAME_PAIRS_MAX)?);
+            }
+            REMOVED => {
+                let document: RemovedDocument = serde_json::from_str(json).ok()?;
+                // It is taken back by that id.
+                let is_its_own = document.id == DocumentId::of(&[document.source_id.as_bytes()]);
+                self.removed.push(Some(document).filter(|_| is_its_own)?);
+            }
             _ => return None,
         }
         Some(())

@@ -10,7 +10,7 @@ use crate::domain::{NamePair, NameVerdict};
 use crate::error::{Error, Result};
 
 /// Pairs of names that an index keeps at most.
-const NAME_PAIRS_MAX: usize = 100_000;
+pub(crate) const NAME_PAIRS_MAX: usize = 100_000;
 
 impl Records {
     /// Returns what somebody said of pairs of names, by their names.

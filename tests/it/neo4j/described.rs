@@ -116,7 +116,8 @@ fn what_no_passage_says_is_not_taken_out_of_a_database() {
         "MATCH (k:Kept {name: 'report'}) SET k.json = replace(k.json, '\"rating\":7', '\"rating\":70')",
         "MATCH (k:Kept {name: 'entity types'}) SET k.json = '['",
         "MATCH (k:Kept {name: 'pair of names'}) SET k.name = 'order'",
-        "MATCH (k:Kept {name: 'removed document'}) SET k.json = '{}'",
+        "MATCH (k:Kept {name: 'pair of names'}) SET k.json = replace(k.json, 'harl mill', 'zeal mill')",
+        "MATCH (k:Kept {name: 'removed document'}) SET k.json = replace(k.json, 'notes/gone.txt', 'notes/00.txt')",
     ] {
         database.rows(damage);
         let said = cli.run(["clone", &database.uri, "cloned"]);
