@@ -18,7 +18,8 @@ use crate::skill::{
     GenerateTask, ImagineSkill, ImagineTask, JudgeSkill, JudgeTask, JudgedItem, KeywordsSkill, KeywordsTask,
     NotedHeading, PickSkill, PickTask, RaisedSkill, RaisedTask, ReadSkill, ReadTask, ReasonSkill, ReasonTask,
     RefineSkill, RefineTask, ReportSkill, ReportTask, RouteSkill, RouteTask, SeedSkill, SeedTask, SeekSkill, SeekTask,
-    ShownNote, ShownPassage, Skill, StepShown, SupplementSkill, SupplementTask, generate_by_rule, perform,
+    ShownNote, ShownPassage, Skill, StepShown, SummarizeSkill, SummarizeTask, SupplementSkill, SupplementTask,
+    generate_by_rule, perform,
 };
 use crate::text::KeywordQuery;
 use crate::workspace::{Workspace, open_file};
@@ -129,6 +130,11 @@ async fn every_skill(model: &Says) -> usize {
     let sentence = CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] };
     let used = [
         used::<GenerateSkill>(model, &task).await,
+        used::<SummarizeSkill>(
+            model,
+            &SummarizeTask { sentences: vec![(id, 0, text.to_owned())], ..SummarizeTask::default() },
+        )
+        .await,
         used::<ReportSkill>(model, &ReportTask { sentences: vec![(id, 0, text.to_owned())], ..ReportTask::default() })
             .await,
         used::<ExtractSkill>(model, &ExtractTask { passage: task.clone(), types: EntityTypes::default() }).await,

@@ -123,7 +123,8 @@ fn reasoning(model: &RoundReasoning) -> String {
 fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
     screen.line(screen.strong("Entities near the question"))?;
     for entity in found.entities.iter().take(SHOWN_MAX) {
-        let layer = if entity.layer > 0 { format!("  layer {}", entity.layer) } else { String::new() };
+        let by = if entity.summary.is_empty() { "" } else { "; by a language model" };
+        let layer = if entity.layer > 0 { format!("  layer {}{by}", entity.layer) } else { String::new() };
         screen.clipped(&format!("{:7.3}  {}{layer}", entity.score, entity.name))?;
     }
     more(screen, found.entities.len().saturating_sub(SHOWN_MAX), "more")?;

@@ -126,6 +126,7 @@ impl Run<'_> {
         }
         index_model::end(report.model.as_ref())?;
         index_model::end(report.extracted.as_ref().map(|it| &it.asked))?;
+        index_model::end(report.summarized.as_ref())?;
         index_model::end(report.reported.as_ref())
     }
 
@@ -203,6 +204,7 @@ fn options(args: &IndexArgs, surroundings: &Surroundings) -> Result<IndexOptions
         question_calls: if asked.separate_questions { QuestionCalls::Separate } else { QuestionCalls::Together },
         questions_by: if asked.rule_questions { QuestionsBy::Rule } else { QuestionsBy::Model },
         extract: if asked.extract { Some(extract(&asked.entity_types, settings)?) } else { None },
+        summaries_by: if asked.summaries { ReportsBy::Model } else { ReportsBy::Rule },
         reports_by: if asked.reports { ReportsBy::Model } else { ReportsBy::Rule },
         failed_replies: if asked.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
         other_embedder: if args.re_embed { OtherEmbedder::ReEmbed } else { OtherEmbedder::Refuse },
@@ -304,8 +306,10 @@ fn say_models(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     if let Some(extracted) = &report.extracted {
         index_model::say_extracted(extracted, path, surroundings);
     }
-    if let Some(reported) = &report.reported {
-        index_model::say_reported(reported, path, surroundings);
+    for (written, about) in [(&report.summarized, "cluster"), (&report.reported, "topic")] {
+        if let Some(written) = written {
+            index_model::say_reported(written, about, path, surroundings);
+        }
     }
     if let Some(vectors) = &report.vectors {
         index_model::say_vectors(vectors, &surroundings.screen);

@@ -137,9 +137,13 @@ pub(super) struct QuestionArgs {
     /// passages, once per index [default: person, organization, place, event, work, product, technology, concept].
     #[arg(long, value_name = "TYPES", value_delimiter = ',', requires = "extract")]
     pub(super) entity_types: Vec<String>,
-    /// Leave questions to rules: the model only finds entities, or writes reports.
+    /// Leave questions to rules: the model only finds entities, or writes summaries or reports.
     #[arg(long, conflicts_with_all = ["keep_rule_questions", "separate_questions"], requires = "model")]
     pub(super) rule_questions: bool,
+    /// Let the model say what the entities of each cluster of at least three have in common, layer by layer; of those
+    /// that have a summary, only where their content changed. Summaries have the types of entities.
+    #[arg(long, requires = "model")]
+    pub(super) summaries: bool,
     /// Let the model write a report about each topic of at least three entities that `cairn topics` lists; about those
     /// that have one, only where their content changed.
     #[arg(long, requires = "model")]

@@ -124,11 +124,11 @@ pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &
     say_failures(&report.asked, ("passage", "has no entities of this model"), path, surroundings);
 }
 
-/// Says what asking for reports came to, on stderr.
-pub(super) fn say_reported(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
+/// Says what asking for texts about clusters or topics came to, on stderr.
+pub(super) fn say_reported(report: &ModelReport, about: &str, path: &Path, surroundings: &Surroundings) {
     let ModelReport { model, written, spent, .. } = report;
-    surroundings.screen.note(format!("{model} wrote about {}; {spent}", counted(written, "topic")));
-    say_failures(report, ("topic", "keeps what was said of it"), path, surroundings);
+    surroundings.screen.note(format!("{model} wrote about {}; {spent}", counted(written, about)));
+    say_failures(report, (about, "keeps what was said of it"), path, surroundings);
 }
 
 /// Says about what a model gave nothing of use, and why it was asked no more.

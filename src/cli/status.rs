@@ -84,6 +84,11 @@ fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
                 "failed": status.entities.failed,
                 "failures": status.unextracted,
             },
+            "summaries": {
+                "written": status.summaries.written,
+                "failed": status.summaries.failed,
+                "failures": status.unsummarized,
+            },
             "reports": {
                 "written": status.reports.written,
                 "failed": status.reports.failed,
@@ -138,6 +143,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let written = [
         ("questions of", &status.questions, "passage"),
         ("entities of", &status.entities, "passage"),
+        ("summaries of", &status.summaries, "cluster"),
         ("reports about", &status.reports, "topic"),
     ];
     for (what, WrittenCounts { written, failed }, of) in written {
@@ -149,7 +155,8 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for (model, spent) in &status.spending {
         screen.line(format!("spent      {model}: {spent}"))?;
     }
-    for skip in status.unwritten.iter().chain(&status.unextracted).chain(&status.unreported) {
+    let failures = [&status.unwritten, &status.unextracted, &status.unsummarized, &status.unreported];
+    for skip in failures.into_iter().flatten() {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
     for group in left_out(&status.skips) {

@@ -134,6 +134,23 @@ id!(
     SummaryId,
     "summary"
 );
+id!(
+    /// Identity of what a report is about: that of the community or of the summary entity.
+    SubjectId,
+    "subject"
+);
+
+impl From<CommunityId> for SubjectId {
+    fn from(community: CommunityId) -> Self {
+        Self(community.0)
+    }
+}
+
+impl From<SummaryId> for SubjectId {
+    fn from(summary: SummaryId) -> Self {
+        Self(summary.0)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -120,9 +120,19 @@ pub struct FoundEntity {
     pub layer: u32,
     /// How near it is to the question, on a scale of this search.
     pub score: f32,
+    /// What a language model says that it stands for, if it is a summary entity.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<WrittenFinding>,
     /// The sentence about it that is nearest to the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<Citation>,
+}
+
+impl FoundEntity {
+    /// Returns the sentences that say something of it: those that a model cites, then the nearest.
+    pub fn citations(&self) -> impl Iterator<Item = &Citation> {
+        self.summary.iter().flat_map(|it| &it.citations).chain(&self.sentence)
+    }
 }
 
 /// A community that some of these are in.

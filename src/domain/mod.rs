@@ -39,7 +39,8 @@ pub use extraction::{
     Dropped, ENTITIES_MAX, ExtractedEntity, ExtractedRelation, Extraction, Origin, RELATIONS_MAX, STRENGTH_MAX,
 };
 pub use id::{
-    CollectionId, CommunityId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId, SummaryId,
+    CollectionId, CommunityId, CorpusId, DocumentId, EdgeId, EntityId, ParseIdError, PassageId, QuestionId, SubjectId,
+    SummaryId,
 };
 pub use layers::{
     ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry, LayersFound,
@@ -63,7 +64,7 @@ pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;
 pub(crate) use secret::{RedactedPieces, Redactor};
 pub use topic::{
-    FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding, SummaryLayer, Topic, TopicOptions, TopicReport, Topics,
-    WrittenFinding, WrittenTopic,
+    ASPECTS_MAX, Aspect, ClusterSummary, FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding, SummaryLayer, Topic,
+    TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
 };
 pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};

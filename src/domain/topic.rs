@@ -8,6 +8,8 @@ use super::{Citation, IndexVersion, PassageId};
 pub const FINDINGS_MAX: usize = 6;
 /// Rating of a report at most.
 pub const RATING_MAX: u8 = 10;
+/// Aspects of a summary at most.
+pub const ASPECTS_MAX: usize = 4;
 /// Bytes of a text of a report, and sentences of a finding, at most: more than a model is let write.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 const CITED_MAX: usize = 1_024;
@@ -34,11 +36,69 @@ pub struct ReportFinding {
     pub sentences: Vec<(PassageId, u32)>,
 }
 
+/// What a language model says that the members of a summary entity have in common: the summary entities that `HiRAG`
+/// makes of one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterSummary {
+    /// What joins them, the most important first.
+    pub aspects: Vec<Aspect>,
+}
+
+/// What the members of a summary entity have in common under one aspect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aspect {
+    /// What it is called, in a few words.
+    pub name: String,
+    /// Its type, if it is one of those that were asked for.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What is said of it, in the model's words.
+    pub description: String,
+    /// The sentences that say so: each by its passage, and its place there.
+    pub sentences: Vec<(PassageId, u32)>,
+}
+
+/// What a language model wrote about an element of the hierarchy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WrittenText {
+    /// About a community.
+    Topic(TopicReport),
+    /// About a summary entity.
+    Cluster(ClusterSummary),
+}
+
+impl WrittenText {
+    /// Returns whether all of it is within its limits.
+    #[must_use]
+    pub fn is_within_limits(&self) -> bool {
+        match self {
+            Self::Topic(report) => report.is_within_limits(),
+            Self::Cluster(summary) => summary.is_within_limits(),
+        }
+    }
+}
+
+fn is_short(text: &str) -> bool {
+    text.len() <= TEXT_BYTES_MAX
+}
+
+impl ClusterSummary {
+    /// Returns whether all of it is within its limits.
+    #[must_use]
+    pub fn is_within_limits(&self) -> bool {
+        let is_aspect = |it: &Aspect| {
+            let texts = [&it.name, &it.description].into_iter().chain(&it.kind);
+            texts.into_iter().all(|text| is_short(text)) && (1..=CITED_MAX).contains(&it.sentences.len())
+        };
+        (1..=ASPECTS_MAX).contains(&self.aspects.len()) && self.aspects.iter().all(is_aspect)
+    }
+}
+
 impl TopicReport {
     /// Returns whether all of it is within its limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
-        let is_short = |text: &str| text.len() <= TEXT_BYTES_MAX;
         let is_finding = |it: &ReportFinding| is_short(&it.text) && (1..=CITED_MAX).contains(&it.sentences.len());
         is_short(&self.title)
             && is_short(&self.summary)

@@ -18,6 +18,8 @@ pub(super) struct Elsewhere {
     pub(super) relations: usize,
     /// Communities.
     pub(super) communities: usize,
+    /// Summary entities.
+    pub(super) summaries: usize,
 }
 
 /// Returns how many elements an array is the list of, or how many there are of what is listed elsewhere.
@@ -39,6 +41,9 @@ macro_rules! count {
     };
     (communities, $graph:expr, $elsewhere:expr) => {
         $elsewhere.communities
+    };
+    (summaries, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.summaries
     };
     (relations, $graph:expr, $elsewhere:expr) => {
         $elsewhere.relations

@@ -84,12 +84,13 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
 
 /// Keeps what belongs to no unit.
 fn keep(records: &mut Records, kept: &Kept) -> Result<()> {
-    for of_writer in kept.reports.chunk_by(|a, b| a.writer == b.writer) {
+    for of_writer in kept.reports.chunk_by(|a, b| (a.stage(), &a.writer) == (b.stage(), &b.writer)) {
         let written = |it: &StoredReport| {
-            let StoredReport { community, content, report, .. } = it.clone();
-            WrittenReport { community, content, report: Ok(report) }
+            let StoredReport { about, content, report, .. } = it.clone();
+            WrittenReport { about, content, report: Ok(report) }
         };
-        records.write_reports(&of_writer.iter().map(written).collect::<Vec<_>>(), &of_writer[0].writer)?;
+        let (stage, writer) = (of_writer[0].stage(), &of_writer[0].writer);
+        records.write_reports(stage, &of_writer.iter().map(written).collect::<Vec<_>>(), writer)?;
     }
     kept.types.iter().try_for_each(|types| records.set_proposed_types(types))?;
     records.add_name_pairs(&kept.pairs)?;

@@ -7,9 +7,10 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::Corpus;
-use super::expected::{Expected, REPORT_TOKENS, StandIns, TYPES_TOKENS, What};
+use super::expected::{Expected, StandIns, TYPES_TOKENS, What};
 use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, QuestionsBy, ReportsBy, Sources};
 use super::plan::{Plan, Verdict, removed_by_hand};
+use super::report::Reported;
 use super::stages::known::Earlier;
 use super::stages::vectors;
 use super::unit::{MadeUnit, fingerprint, unit};
@@ -18,7 +19,7 @@ use crate::domain::{Cost, DocumentId, Skip, Spent, Usage};
 use crate::embed::{Account, Embedder};
 use crate::error::{Error, Result};
 use crate::ingest::{SourceDocument, SourceItem};
-use crate::llm::Prices;
+use crate::llm::{ChatRequest, Prices};
 use crate::store::ReplyStore;
 use crate::workspace::{DocumentUnit, Records, Workspace, WorkspaceOptions};
 
@@ -66,7 +67,7 @@ impl Estimate {
 /// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageEstimate {
-    /// Its name: `questions`, `entities`, `reports` or `vectors`.
+    /// Its name: `questions`, `entities`, `summaries`, `reports` or `vectors`.
     pub stage: String,
     /// The model, with its server.
     pub model: String,
@@ -175,23 +176,38 @@ fn expected<'a>(
     Ok([questions, Some(entities)])
 }
 
-/// Returns what reports would come to, about the topics of the version that is there: those to come are not known.
+/// Returns what summaries and reports would come to, about the hierarchy of the version that is there: that to come is
+/// not known.
 fn reports<'a>(
     workspace: Option<&Workspace>,
     asked: Option<&'a AskedModel>,
     records: Option<&Records>,
     options: &IndexOptions,
-) -> Result<Option<Expected<'a>>> {
-    let Some(asked) = asked.filter(|_| options.reports_by == ReportsBy::Model) else { return Ok(None) };
-    let mut expected = Expected::of(asked, What::Reports, records, options)?;
+) -> Result<Vec<Expected<'a>>> {
+    let Some(asked) = asked else { return Ok(Vec::new()) };
     let version = workspace.map(Workspace::status).transpose()?.and_then(|it| it.version);
-    if let Some(((workspace, records), _)) = workspace.zip(records).zip(version) {
-        let requests = report::of_current(workspace, records, |it| it.requests(&asked.kept_as))?;
-        for request in requests.unwrap_or_default() {
-            expected.add_call(&request, REPORT_TOKENS, true)?;
+    let current = workspace.zip(records).filter(|_| version.is_some());
+    let mut all = Vec::new();
+    let mut add = |what: What, requests: &dyn Fn(&Reported<'_>) -> Result<Vec<ChatRequest>>| -> Result<()> {
+        let tokens = what.reply_tokens().into_iter().sum();
+        let mut expected = Expected::of(asked, what, records, options)?;
+        if let Some((workspace, records)) = current {
+            let requests = report::of_current(workspace, records, |it| requests(it))?;
+            for request in requests.unwrap_or_default() {
+                expected.add_call(&request, tokens, true)?;
+            }
         }
+        all.push(expected);
+        Ok(())
+    };
+    if options.summaries_by == ReportsBy::Model {
+        let types = records.map(|it| report::summary_types(it, options)).transpose()?.unwrap_or_default();
+        add(What::Summaries(types.clone()), &|it| it.summary_requests(&asked.kept_as, &types))?;
     }
-    Ok(Some(expected))
+    if options.reports_by == ReportsBy::Model {
+        add(What::Reports, &|it| it.report_requests(&asked.kept_as))?;
+    }
+    Ok(all)
 }
 
 /// What the version to come would be made of, so far.
@@ -202,8 +218,8 @@ struct Coming<'a> {
     fingerprint: String,
     /// What the stages that ask for questions and for entities would come to, where they are wanted.
     asked: [Option<Expected<'a>>; 2],
-    /// What reports would come to, where they are wanted.
-    reports: Option<Expected<'a>>,
+    /// What summaries and reports would come to, where they are wanted.
+    reports: Vec<Expected<'a>>,
     /// Where calls for vectors are counted, where they are.
     account: Option<&'a Account>,
     /// Its documents, where they need vectors that cost something.

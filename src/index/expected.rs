@@ -20,8 +20,10 @@ const REPLY_TOKENS: u64 = 330;
 /// Tokens of a reply with the entities of an English passage where none was counted yet: seven entities and five
 /// relations, with a sentence each and one quoted.
 const ENTITIES_TOKENS: u64 = 600;
+/// Tokens of a reply about a cluster: two summaries of one sentence.
+const SUMMARY_TOKENS: u64 = 160;
 /// Tokens of a report about a topic: a summary of two sentences, and five findings.
-pub(super) const REPORT_TOKENS: u64 = 300;
+const REPORT_TOKENS: u64 = 300;
 /// Tokens of a reply with types of entities.
 pub(super) const TYPES_TOKENS: u64 = 40;
 /// How much of it is said in the language of the passage; the rest is what makes it JSON.
@@ -43,6 +45,8 @@ pub(super) enum What {
     Questions(QuestionCalls),
     /// Their entities, of these types.
     Entities(EntityTypes),
+    /// Summaries of clusters, of these types, which are asked for by themselves.
+    Summaries(EntityTypes),
     /// Reports about topics, which are asked for by themselves.
     Reports,
 }
@@ -52,6 +56,7 @@ impl What {
         match self {
             Self::Questions(_) => ModelStage::Questions,
             Self::Entities(_) => ModelStage::Entities,
+            Self::Summaries(_) => ModelStage::Summaries,
             Self::Reports => ModelStage::Reports,
         }
     }
@@ -61,6 +66,7 @@ impl What {
         match self {
             Self::Questions(_) => "questions",
             Self::Entities(_) => "entities",
+            Self::Summaries(_) => "summaries",
             Self::Reports => "reports",
         }
     }
@@ -69,7 +75,8 @@ impl What {
         match self {
             Self::Questions(calls) => generate::writer(model, *calls),
             Self::Entities(types) => extract::writer(model, types),
-            Self::Reports => report::writer(model),
+            Self::Summaries(types) => report::writer_of_summaries(model, types),
+            Self::Reports => report::writer_of_reports(model),
         }
     }
 
@@ -77,7 +84,7 @@ impl What {
         match self {
             Self::Questions(calls) => calls.requests(task),
             Self::Entities(types) => Ok(vec![extract::request(task, types)?]),
-            Self::Reports => Ok(Vec::new()),
+            Self::Summaries(_) | Self::Reports => Ok(Vec::new()),
         }
     }
 
@@ -86,18 +93,19 @@ impl What {
         match self {
             Self::Questions(_) => unit.writer.as_deref(),
             Self::Entities(_) => unit.extracted.as_ref().map(|it| it.writer.as_str()),
-            Self::Reports => None,
+            Self::Summaries(_) | Self::Reports => None,
         }
     }
 
     /// Returns the tokens of the replies to each of the calls about an English passage where none was counted yet.
-    fn reply_tokens(&self) -> Vec<u64> {
+    pub(super) fn reply_tokens(&self) -> Vec<u64> {
         match self {
             Self::Questions(QuestionCalls::Together) => vec![REPLY_TOKENS],
             Self::Questions(QuestionCalls::Separate) => {
                 QUESTIONS.map(|it| REPLY_TOKENS * it / QUESTIONS.iter().sum::<u64>()).to_vec()
             }
             Self::Entities(_) => vec![ENTITIES_TOKENS],
+            Self::Summaries(_) => vec![SUMMARY_TOKENS],
             Self::Reports => vec![REPORT_TOKENS],
         }
     }
@@ -245,7 +253,7 @@ fn reply_tokens(asked: &AskedModel, records: Option<&Records>, writer: &str, wha
     let Some(records) = records else { return Ok(ReplyTokens::Guessed(tokens)) };
     let known =
         records.spending()?.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
-    let stages = [ModelStage::Questions, ModelStage::Entities, ModelStage::Reports];
+    let stages = [ModelStage::Questions, ModelStage::Entities, ModelStage::Summaries, ModelStage::Reports];
     let others = stages.into_iter().filter(|it| *it != what.stage()).map(|it| records.written_counts(it));
     // Replies of one kind say nothing of those of another.
     let is_alone = others.collect::<Result<Vec<_>>>()?.iter().all(|it| *it == WrittenCounts::default());

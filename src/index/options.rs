@@ -81,10 +81,10 @@ pub struct ExtractOptions {
     pub types: EntityTypesBy,
 }
 
-/// Who writes about communities of entities.
+/// Who writes about communities or clusters of entities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReportsBy {
-    /// Rules; what a model wrote in an earlier run stays as long as the community has the same members.
+    /// Rules; what a model wrote in an earlier run stays as long as the community or cluster has the same members.
     #[default]
     Rule,
     /// The model, where one is given, about those whose content changed; rules about the others.
@@ -136,6 +136,8 @@ pub struct IndexOptions {
     /// How a model finds entities and relations of passages; without it, it is not asked for them. A run without a
     /// model keeps what one found as long as its passage exists.
     pub extract: Option<ExtractOptions>,
+    /// Who summarizes clusters of entities: the summary entities of each layer.
+    pub summaries_by: ReportsBy,
     /// Who writes about communities of entities.
     pub reports_by: ReportsBy,
     /// How to handle passages for which earlier replies were unusable.
@@ -161,6 +163,7 @@ impl Default for IndexOptions {
             question_calls: QuestionCalls::default(),
             questions_by: QuestionsBy::default(),
             extract: None,
+            summaries_by: ReportsBy::default(),
             reports_by: ReportsBy::default(),
             failed_replies: FailedReplies::default(),
             calls_at_once: Limits::default().concurrency,
@@ -208,6 +211,9 @@ pub struct IndexReport {
     /// The result of asking it for entities and relations, if that was wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extracted: Option<ExtractReport>,
+    /// The result of asking it for summaries of clusters, if that was wanted and any was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summarized: Option<ModelReport>,
     /// The result of asking it for reports about topics, if that was wanted and any was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported: Option<ModelReport>,

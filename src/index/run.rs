@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
 use super::options::{
-    DocumentCounts, ExtractReport, IndexOptions, IndexReport, ModelReport, OtherEmbedder, QuestionsBy, ReportsBy,
-    Sources, StageReport, VectorReport,
+    DocumentCounts, ExtractReport, IndexOptions, IndexReport, ModelReport, OtherEmbedder, QuestionsBy, Sources,
+    StageReport, VectorReport,
 };
 use super::plan::{Plan, Verdict, removed_by_hand};
 use super::report::{self, Reported};
@@ -168,7 +168,7 @@ async fn start(
             model,
             written: None,
             extracted: None,
-            reported: None,
+            asked: None,
             vectors: None,
             stages: Vec::new(),
             options,
@@ -195,8 +195,8 @@ pub(super) struct Run {
     written: Option<ModelReport>,
     /// What it found in passages.
     extracted: Option<ExtractReport>,
-    /// What it wrote about topics.
-    reported: Option<ModelReport>,
+    /// What it wrote about the hierarchy.
+    asked: Option<report::Asked>,
     /// What came of asking an embedder behind a server.
     vectors: Option<VectorReport>,
     /// The stages of its version.
@@ -278,7 +278,7 @@ impl Run {
         let last = if is_sound { self.workspace.last_version() } else { None };
         let past = Past { earlier: self.earlier()?, last };
         // Once in a run: what the model gave nothing for is not asked about again.
-        let reporter = self.reporter(is_removal).filter(|_| self.reported.is_none());
+        let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
         let options = (&self.options, reporter.as_ref());
         let version = version::build(&mut self.writer, self.embedder.as_ref(), (&past, when_spent), options);
         let built = handle.block_on(version)?;
@@ -292,7 +292,7 @@ impl Run {
         let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
         self.stages = built.stages;
-        self.reported = built.reported.or_else(|| self.reported.take());
+        self.asked = built.asked.or_else(|| self.asked.take());
         Ok((documents, built.version, counts, Some(built.edges_cut)))
     }
 
@@ -308,22 +308,22 @@ impl Run {
         Ok(())
     }
 
-    /// Returns the model that writes reports, where one is to.
+    /// Returns the model that writes about the hierarchy, where one is to.
     fn reporter(&self, is_removal: bool) -> Option<Arc<dyn ChatModel>> {
-        let is_wanted = self.options.reports_by == ReportsBy::Model && !is_removal;
+        let is_wanted = report::is_wanted(&self.options) && !is_removal;
         self.model.clone().filter(|_| is_wanted)
     }
 
-    /// Lets a model write reports about the current version, if one is to; returns whether it wrote any.
+    /// Lets a model write about the hierarchy of the current version, if one is to; returns whether it wrote anything.
     fn is_reported_anew(&mut self, is_removal: bool, handle: &Handle) -> Result<bool> {
         let Some(model) = self.reporter(is_removal) else { return Ok(false) };
         let known = self.workspace.records()?;
         let (records, options) = (self.writer.records(), &self.options);
         let write = |reports: &mut Reported<'_>| handle.block_on(reports.write(records, &model, options));
         // A version without topics is made anew.
-        let Some(reported) = report::of_current(&self.workspace, &known, write)? else { return Ok(true) };
-        let is_new = reported.written > 0;
-        self.reported = Some(reported);
+        let Some(asked) = report::of_current(&self.workspace, &known, write)? else { return Ok(true) };
+        let is_new = asked.is_any();
+        self.asked = Some(asked);
         Ok(is_new)
     }
 
@@ -376,6 +376,7 @@ impl Run {
 
     /// Says what was done; `cut` is how many edges were left out of the version, where one was made.
     fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: Option<u64>) -> IndexReport {
+        let report::Asked { summarized, reported } = self.asked.unwrap_or_default();
         IndexReport {
             version,
             is_new_version: cut.is_some(),
@@ -390,7 +391,8 @@ impl Run {
             skips: self.skips,
             model: self.written,
             extracted: self.extracted,
-            reported: self.reported,
+            summarized,
+            reported,
             vectors: self.vectors,
             stages: self.stages,
             seconds: self.started.elapsed().as_secs_f64(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::clock;
 use super::corpus::Corpus;
-use super::options::{IndexOptions, ModelReport, StageReport, VectorReport};
+use super::options::{IndexOptions, StageReport, VectorReport};
 use super::report;
 use super::stages::hierarchy::Hierarchies;
 use super::stages::keeping::Keeper;
@@ -30,8 +30,8 @@ pub(super) struct Built {
     /// Passages of which some mentions were left out.
     pub(super) passages_cut: u64,
     pub(super) stages: Vec<StageReport>,
-    /// What came of asking a model for reports.
-    pub(super) reported: Option<ModelReport>,
+    /// What came of asking a model about the hierarchy.
+    pub(super) asked: Option<report::Asked>,
 }
 
 /// What is there already.
@@ -79,7 +79,7 @@ pub(super) async fn build(
     let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), options);
     let (hierarchy, descriptions) = stages.run(hierarchy).await?;
     let made = (&packed, &hierarchy, descriptions);
-    let (descriptions, written) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
+    let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
     let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
     let terms = match &terms.fields {
@@ -111,7 +111,7 @@ pub(super) async fn build(
     })?;
     stages.finish();
     let (edges_cut, passages_cut) = (stages.cut(StageKind::Matching), stages.cut(StageKind::Names));
-    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, reported: written })
+    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
 }
 
 /// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a

@@ -39,6 +39,8 @@ pub const RAISED: &str = include_str!("prompts/raised.md");
 pub const READ: &str = include_str!("prompts/read.md");
 /// What the skill `report` says.
 pub const REPORT: &str = include_str!("prompts/report.md");
+/// What the skill `summarize` says.
+pub const SUMMARIZE: &str = include_str!("prompts/summarize.md");
 /// What the skill `reason` says.
 pub const REASON: &str = include_str!("prompts/reason.md");
 /// What the skill `route` says.
@@ -151,12 +153,12 @@ mod tests {
             ])
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .chain(["types", "types_max", "entities_max", "relations_max", "strength_max"])
-            .chain(["entities", "relations", "parts", "findings_max"])
+            .chain(["entities", "relations", "parts", "findings_max", "aspects_max"])
             .map(|name| (name, ""))
             .collect();
         let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
         let planning = [CONCLUDE, DIGEST, ENOUGH, IMAGINE, KEYWORDS, REASON, REFINE, ROUTE, SEED, SEEK, SUPPLEMENT];
-        let others = [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT];
+        let others = [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT, SUMMARIZE];
         for prompt in first.into_iter().chain(planning).chain(others) {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");

@@ -4,7 +4,9 @@ mod hierarchy;
 
 use neo4rs::{BoltMap, BoltType, Row};
 
-use self::hierarchy::{push_community, push_member, push_membership, push_relation, push_report, push_summary};
+use self::hierarchy::{
+    push_aspects, push_community, push_member, push_membership, push_relation, push_report, push_summary,
+};
 use super::cache::{mentioned, ordinal};
 use super::download::bytes;
 use super::element::unhex;
@@ -41,7 +43,7 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
 /// A part of the export: what it is called, its statement, and the line that is made of a row.
 type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row, "id")?))),
     ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
     ("question", cypher!("read/incoming"), |row, lines| {
@@ -62,6 +64,7 @@ const PARTS: [Part; 14] = [
         Some(lines.push("relation_description", &described_relation(row)?))
     }),
     ("report", cypher!("read/reports"), push_report),
+    ("summary description", cypher!("read/summary-descriptions"), push_aspects),
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {

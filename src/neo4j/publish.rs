@@ -293,9 +293,9 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
     let sum = |lengths: &[u32]| lengths.iter().map(|length| u64::from(*length)).sum();
     let terms = [sum(&graph.passage_length), sum(&graph.sentence_length)];
     let format = GRAPH_FORMAT;
-    let by_model = snapshot.descriptions().map_or([0; 3], |it| {
+    let by_model = snapshot.descriptions().map_or([0; 4], |it| {
         let FoundByModel { entities, relations } = it.found_by_model();
-        [entities, relations, it.report_community.len() as u64]
+        [entities, relations, it.report_community.len() as u64, it.summarized()]
     });
     IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms, by_model }
 }

@@ -51,12 +51,12 @@ pub(super) struct IndexState {
     pub(super) counts: Counts,
     /// Terms in the lexical fields of all passages, and of all sentences.
     pub(super) terms: [u64; 2],
-    /// Entities and relations that a language model found, and reports that it wrote.
-    pub(super) by_model: [u64; 3],
+    /// Entities and relations that a language model found, and reports and summaries that it wrote.
+    pub(super) by_model: [u64; 4],
 }
 
 /// The properties that say how much is by a language model.
-const BY_MODEL: [&str; 3] = ["entitiesByModel", "relationsByModel", "reports"];
+const BY_MODEL: [&str; 4] = ["entitiesByModel", "relationsByModel", "reports", "summariesByModel"];
 
 /// Values of a vector at most: what is to be read is sized by it.
 const DIMENSION_MAX: usize = 1 << 16;

@@ -8,7 +8,7 @@ use crate::domain::{Citation, FoundByModel, SummaryLayer, Topic, TopicOptions, T
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Descriptions, Report};
 use crate::graph::hierarchy::Hierarchy;
-use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal, SummaryOrdinal};
 use crate::store::{GraphReader, sentence};
 use crate::text::folded_names;
 
@@ -155,6 +155,29 @@ pub(super) fn written(
         rating: descriptions.rating(report),
         findings,
     }))
+}
+
+/// Returns what a summary entity is called, and what a model says that it stands for; what cites a sentence that
+/// `quote` does not give is left out.
+///
+/// # Errors
+///
+/// Whatever `quote` fails with.
+pub(super) fn summarized(
+    reader: &dyn GraphReader,
+    hierarchy: &Hierarchy<'_>,
+    summary: SummaryOrdinal,
+    quote: impl Fn(SentenceOrdinal) -> Result<Option<Citation>>,
+) -> Result<(String, Vec<WrittenFinding>)> {
+    let (mut names, mut said) = (Vec::new(), Vec::new());
+    for aspect in reader.descriptions().iter().flat_map(|it| it.aspects(summary)) {
+        let citations = aspect.sentences.iter().map(|it| quote(*it)).collect::<Result<Option<Vec<Citation>>>>()?;
+        let Some(citations) = citations else { continue };
+        names.push(aspect.name);
+        said.push(WrittenFinding { text: aspect.description.to_owned(), citations });
+    }
+    let name = if names.is_empty() { hierarchy.summary_name(summary).to_owned() } else { names.join("; ") };
+    Ok((name, said))
 }
 
 fn report(reader: &dyn GraphReader, community: CommunityOrdinal) -> Option<(Descriptions<'_>, Report<'_>)> {

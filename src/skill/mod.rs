@@ -26,6 +26,7 @@ mod route;
 mod seed;
 mod seek;
 mod steps;
+mod summarize;
 mod supplement;
 mod trial;
 
@@ -62,6 +63,7 @@ pub use route::{RouteReply, RouteSkill, RouteTask, parts_by_rule, route_by_rule}
 pub use seed::{SeedReply, SeedSkill, SeedTask};
 pub use seek::{NEEDS_MAX, Need, QUERIES_MAX, SeekReply, SeekSkill, SeekTask};
 pub use steps::AnsweredStep;
+pub use summarize::{SummarizeReply, SummarizeSkill, SummarizeTask};
 pub use supplement::{SUPPLEMENTS_MAX, SupplementReply, SupplementSkill, SupplementTask};
 pub use trial::{Trial, trials};
 

@@ -1,7 +1,7 @@
 //! `report`: what a collection says of a topic, a community of entities (`HiRAG`, section on `HiIndex`): a title, a
 //! summary, and findings that each name the sentences they stand on.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
@@ -69,11 +69,7 @@ impl Skill for ReportSkill {
 
     fn messages(task: &ReportTask) -> Vec<Message> {
         let [entities, relations, parts] = [&task.entities, &task.relations, &task.parts].map(|rows| listed(rows));
-        let mut sentences = String::new();
-        for (number, (_, _, text)) in (1..).zip(&task.sentences) {
-            // Writing to a string cannot fail.
-            let _written = write!(sentences, "{}{number}. {}", if number == 1 { "" } else { "\n" }, one_line(text));
-        }
+        let sentences = numbered(&task.sentences);
         let mark = prompt::mark(&[&entities, &relations, &parts, &sentences]);
         let places = [
             ("mark", mark.as_str()),
@@ -87,10 +83,7 @@ impl Skill for ReportSkill {
     }
 
     fn shown(task: &ReportTask) -> Vec<PassageId> {
-        let mut shown: Vec<PassageId> = task.sentences.iter().map(|it| it.0).collect();
-        shown.sort_unstable();
-        shown.dedup();
-        shown
+        distinct(&task.sentences)
     }
 
     fn check(task: &ReportTask, reply: ReportReply) -> Result<TopicReport, String> {
@@ -115,27 +108,45 @@ impl Skill for ReportSkill {
 
 fn finding(task: &ReportTask, reply: &FindingReply) -> Option<ReportFinding> {
     let text = cut(&reply.text, FINDING_CHARS_MAX);
-    let mut sentences: Vec<(PassageId, u32)> = Vec::new();
-    for number in &reply.sentences {
-        let shown =
-            usize::try_from(*number).ok().and_then(|it| it.checked_sub(1)).and_then(|it| task.sentences.get(it));
-        if let Some((passage, sentence, _)) = shown
-            && !sentences.contains(&(*passage, *sentence))
-        {
-            sentences.push((*passage, *sentence));
-        }
-    }
+    let sentences = cited(&task.sentences, &reply.sentences);
     let is_said = !tokens(&text).is_empty() && !sentences.is_empty();
     is_said.then_some(ReportFinding { text, sentences })
 }
 
-fn cut(said: &str, chars_max: usize) -> String {
+/// Returns the sentences that were shown with these numbers, from 1, each once.
+pub(super) fn cited(shown: &[(PassageId, u32, String)], numbers: &[i64]) -> Vec<(PassageId, u32)> {
+    let mut cited: Vec<(PassageId, u32)> = Vec::new();
+    for number in numbers {
+        let found = usize::try_from(*number).ok().and_then(|it| it.checked_sub(1)).and_then(|it| shown.get(it));
+        if let Some((passage, sentence, _)) = found
+            && !cited.contains(&(*passage, *sentence))
+        {
+            cited.push((*passage, *sentence));
+        }
+    }
+    cited
+}
+
+/// Returns the passages of sentences, each once.
+pub(super) fn distinct(sentences: &[(PassageId, u32, String)]) -> Vec<PassageId> {
+    let passages: BTreeSet<PassageId> = sentences.iter().map(|it| it.0).collect();
+    passages.into_iter().collect()
+}
+
+/// Returns sentences as a prompt numbers them.
+pub(super) fn numbered(sentences: &[(PassageId, u32, String)]) -> String {
+    let lines = (1..).zip(sentences).map(|(number, (_, _, text))| format!("{number}. {}", one_line(text)));
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+/// Returns what is said on one line, cut.
+pub(super) fn cut(said: &str, chars_max: usize) -> String {
     let line = one_line(said);
     shortened(&line, chars_max).unwrap_or(line)
 }
 
 /// Returns rows as a prompt lists them.
-fn listed(rows: &[String]) -> String {
+pub(super) fn listed(rows: &[String]) -> String {
     if rows.is_empty() {
         return "–".to_owned();
     }

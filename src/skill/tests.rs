@@ -26,6 +26,7 @@ use super::route::{RouteSkill, RouteTask};
 use super::seed::{SeedSkill, SeedTask};
 use super::seek::{SeekSkill, SeekTask};
 use super::steps::AnsweredStep;
+use super::summarize::{SummarizeSkill, SummarizeTask};
 use super::supplement::{SupplementSkill, SupplementTask};
 use crate::chunk::{ChunkOptions, passages};
 use crate::domain::{Document, PassageId};
@@ -107,6 +108,11 @@ fn requests() -> Vec<(&'static str, ChatRequest)> {
         of::<JudgeSkill>(&JudgeTask { question: question.clone(), round: 0, items }),
         of::<PickSkill>(&PickTask { question: question.clone(), passages: vec![found()] }),
         of::<ProposeSkill>(&ProposeTask { passages: vec![(PassageId::of(&[b"p"]), SAID.to_owned(), SAID.to_owned())] }),
+        of::<SummarizeSkill>(&SummarizeTask {
+            types: EntityTypes::default(),
+            members: vec![SAID.to_owned()],
+            sentences: vec![(PassageId::of(&[b"p"]), 0, SAID.to_owned())],
+        }),
         of::<ReportSkill>(&ReportTask {
             entities: vec![SAID.to_owned()],
             relations: vec![SAID.to_owned()],

@@ -23,6 +23,7 @@ use super::route::{RouteSkill, RouteTask};
 use super::seed::{SeedSkill, SeedTask};
 use super::seek::{SeekSkill, SeekTask};
 use super::steps::AnsweredStep;
+use super::summarize::{SummarizeSkill, SummarizeTask};
 use super::supplement::{SupplementSkill, SupplementTask};
 use crate::domain::{DocumentId, Passage, PassageId, Span, Spent};
 use crate::error::Result;
@@ -71,6 +72,7 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
     let citations = CitationsTask { question: question(), passages: shown.to_vec(), sentences };
     let mut trials = vec![
         tried::<GenerateSkill>(model, &generated()).await?,
+        tried::<SummarizeSkill>(model, &summarized()).await?,
         tried::<ReportSkill>(model, &reported()).await?,
         tried::<ExtractSkill>(model, &ExtractTask { passage: generated(), types: EntityTypes::default() }).await?,
         tried::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown.to_vec() }).await?,
@@ -127,11 +129,16 @@ fn found(name: &str, text: &str) -> FoundPassage {
 }
 
 fn reported() -> ReportTask {
+    let SummarizeTask { members, sentences, .. } = summarized();
+    let relations = vec!["Ada Lorne – Heron Bridge".to_owned()];
+    ReportTask { entities: members, relations, parts: Vec::new(), sentences }
+}
+
+fn summarized() -> SummarizeTask {
     let sentence = |name: &str, text: &str| (PassageId::of(&[name.as_bytes()]), 0, text.to_owned());
-    ReportTask {
-        entities: vec!["Heron Bridge (place)".to_owned(), "Ada Lorne (person)".to_owned()],
-        relations: vec!["Ada Lorne – Heron Bridge".to_owned()],
-        parts: Vec::new(),
+    SummarizeTask {
+        types: EntityTypes::default(),
+        members: vec!["Heron Bridge (place)".to_owned(), "Ada Lorne (person)".to_owned()],
         sentences: vec![sentence("Heron Bridge", BRIDGE), sentence("Ada Lorne", BUILDER)],
     }
 }

@@ -17,7 +17,9 @@ use crate::graph::ordinal::{
 };
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::store::{DocumentText, GraphReader as _};
-pub(crate) use descriptions::{CommunityReport, DescribedEntity, RelationDescription, ReportedFinding};
+pub(crate) use descriptions::{
+    CommunityReport, DescribedEntity, ExportedAspect, RelationDescription, ReportedFinding, SummaryDescription,
+};
 pub(crate) use hierarchy::{Community, Member, Membership, Relation, SentencePlace, Summary};
 
 impl Snapshot {

@@ -12,7 +12,7 @@ use super::version_files::HeldFile;
 use crate::graph::descriptions::Described;
 use crate::graph::ordinal::{
     CommunityOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, MentionOrdinal, Ordinal as _, Ordinals,
-    OutgoingOrdinal, PassageOrdinal, RelationOrdinal,
+    OutgoingOrdinal, PassageOrdinal, RelationOrdinal, SummaryOrdinal,
 };
 use crate::graph::packed::text_at;
 use crate::store::VectorField;
@@ -41,7 +41,8 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
         4 => ResolutionFile::open(&file, [documents, passages, sentences]).is_ok_and(|file| resolve(&file, passages)),
         5 => {
             let [entities, mentions, sentences, relations, communities] = counts;
-            let described = Described { entities, mentions, relations, communities, sentences };
+            // There is no number for them: as many as there are entities.
+            let described = Described { entities, mentions, relations, communities, summaries: entities, sentences };
             DescriptionsFile::open(&file, described).is_ok_and(|file| describe(&file, described))
         }
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
@@ -122,7 +123,7 @@ fn resolve(file: &ResolutionFile, documents: usize) -> bool {
 /// Reads what is said of everything that is described.
 fn describe(file: &DescriptionsFile, described: Described) -> bool {
     let descriptions = file.descriptions();
-    let Described { entities, mentions, relations, communities, sentences } = described;
+    let Described { entities, mentions, relations, communities, summaries, sentences } = described;
     let texts = |it: Option<&str>| it.map_or(0, str::len);
     let mut bytes = 0;
     for entity in EntityOrdinal::first(entities) {
@@ -141,6 +142,10 @@ fn describe(file: &DescriptionsFile, described: Described) -> bool {
             assert!(cited.iter().all(|it| it.index() < sentences));
             bytes += text.len();
         }
+    }
+    for aspect in SummaryOrdinal::first(summaries).flat_map(|it| descriptions.aspects(it)) {
+        assert!(aspect.sentences.iter().all(|it| it.index() < sentences));
+        bytes += aspect.name.len() + aspect.description.len() + texts(aspect.kind);
     }
     bytes < usize::MAX
 }

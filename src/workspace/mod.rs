@@ -45,8 +45,8 @@ use std::path::{Path, PathBuf};
 pub use check::{IndexCheck, IndexFinding};
 pub(crate) use contained::is_contained;
 pub(crate) use export::{
-    CanonicalLines, Community, CommunityReport, DescribedEntity, Member, Membership, Mention, Relation,
-    RelationDescription, ReportedFinding, SentencePlace, Summary,
+    CanonicalLines, Community, CommunityReport, DescribedEntity, ExportedAspect, Member, Membership, Mention, Relation,
+    RelationDescription, ReportedFinding, SentencePlace, Summary, SummaryDescription,
 };
 pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 #[cfg(any(test, fuzzing))]
@@ -72,7 +72,7 @@ use crate::skill::Performers;
 use crate::telemetry;
 
 /// The meaning of records and files; raised whenever either changes.
-pub const INDEX_FORMAT: u32 = 6;
+pub const INDEX_FORMAT: u32 = 7;
 /// The oldest format that is still read: the first writer that opens such an index brings it to [`INDEX_FORMAT`].
 pub const INDEX_FORMAT_MIN: u32 = 3;
 
@@ -169,6 +169,10 @@ pub struct Status {
     pub entities: WrittenCounts,
     /// Passages for which it gave nothing usable, and why.
     pub unextracted: Vec<Skip>,
+    /// Clusters of entities that a language model was asked to summarize.
+    pub summaries: WrittenCounts,
+    /// Clusters for which it gave nothing usable, and why.
+    pub unsummarized: Vec<Skip>,
     /// Topics about which a language model was asked for a report.
     pub reports: WrittenCounts,
     /// Topics for which it gave nothing usable, and why.
@@ -369,8 +373,10 @@ impl Workspace {
             unwritten: records.unwritten_reasons(ModelStage::Questions)?,
             entities: records.written_counts(ModelStage::Entities)?,
             unextracted: records.unwritten_reasons(ModelStage::Entities)?,
+            summaries: records.written_counts(ModelStage::Summaries)?,
+            unsummarized: records.unreported_reasons(ModelStage::Summaries)?,
             reports: records.written_counts(ModelStage::Reports)?,
-            unreported: records.unreported_reasons()?,
+            unreported: records.unreported_reasons(ModelStage::Reports)?,
             spending: records.spending()?,
             is_changed: manifest.is_changed,
             media_types: records.media_types()?,

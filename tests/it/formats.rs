@@ -1,7 +1,8 @@
 //! An index of an older format is read as it is, and brought to the format of today by the first run that writes it.
 //!
-//! `tests/data/index-3` to `index-5` were made by the last programs of formats 3 to 5 from the notes beside them, which
-//! lay in `/notes`; in the first, one passage was given questions of a model, another a failure, by hand.
+//! `tests/data/index-3` to `index-6` were made by the last programs of formats 3 to 6 from the notes beside them,
+//! which lay in `/notes`; in the first, one passage was given questions of a model, another a failure, by hand; in the last, a
+//! model that was played found entities and wrote a report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use cairn::workspace::INDEX_FORMAT;
 use crate::support::flips::copy;
 use crate::support::{Cli, assert_valid};
 
-const OLDER: [u32; 3] = [3, 4, 5];
+const OLDER: [u32; 4] = [3, 4, 5, 6];
 /// The first format whose documents say where lines begin in them.
 const WITH_LINES: u32 = 5;
 
@@ -56,7 +57,7 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
         assert_eq!(without_hierarchy(&cli.canonical(".cairn")), canonical);
         let now = cli.json(&["status"]);
         assert_eq!(now["format"], INDEX_FORMAT);
-        for part in ["documents", "passages", "questions", "units", "written", "spent", "failed", "embedder"] {
+        for part in ["documents", "passages", "questions", "entities", "reports", "units", "spent", "embedder"] {
             assert_eq!(now[part], status[part], "{part}");
         }
         assert_eq!(collection(&cli), read_as, "a reader knows the id that a writer keeps");

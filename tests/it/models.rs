@@ -27,6 +27,7 @@ mod separate;
 mod spending;
 mod streaming;
 mod strict;
+mod summarizing;
 mod table;
 mod thinking;
 mod tls;

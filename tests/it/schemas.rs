@@ -267,10 +267,6 @@ fn export_lines() -> Vec<Value> {
                             "origin": "model" } }),
         json!({ "relation_description": { "from": EntityId::of(&[b"a"]), "to": EntityId::of(&[b"b"]),
                                           "description": "A.", "origin": "both" } }),
-        json!({ "report": { "community": EntityId::of(&[b"a"]), "title": "A", "summary": "A.", "rating": 4.0,
-                            "findings": [
-            { "text": "A.", "sentences": [{ "passage": passage_id(), "sentence": 0 }] },
-        ] } }),
         json!({ "edge": edge }),
     ]
     .into_iter()
@@ -411,18 +407,19 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let index = json!({
         "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
         "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
-        "extracted": extract_report(), "reported": model_report(), "vectors": vector_report(),
+        "extracted": extract_report(), "summarized": model_report(), "reported": model_report(),
+        "vectors": vector_report(),
         "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
+    let written = json!({ "written": 2, "failed": 1, "failures": [skip] });
     let status = json!({
         "index": ".cairn", "version": 1, "format": 6, "collection": "00112233445566778899aabbccddeeff",
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
-        "questions": { "written": 2, "failed": 1, "failures": [skip] },
-        "entities": { "written": 2, "failed": 1, "failures": [skip] },
-        "reports": { "written": 2, "failed": 1, "failures": [skip] }, "spent": [spent_on_model()],
+        "questions": written, "entities": written, "summaries": written, "reports": written,
+        "spent": [spent_on_model()],
     });
     let mut full = BTreeMap::from([
         ("answer", vec![json!(answer)]),

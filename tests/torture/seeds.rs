@@ -22,7 +22,7 @@ pub(crate) fn write() -> Vec<PathBuf> {
     fs::write(folder.path().join("notes/mill.txt"), note).unwrap();
     fs::write(folder.path().join("notes/ada.txt"), "Ada Lorne\n\nAda Lorne saw Harl Mill burn. Who lit it?").unwrap();
     let server = ChatServer::start([model()]);
-    let by_model = ["index", "notes", "--model", "played", "--extract", "--rule-questions", "--reports"];
+    let by_model = ["index", "notes", "--model", "played", "--extract", "--rule-questions", "--summaries", "--reports"];
     must_with(folder.path(), &by_model, &[("CAIRN_MODEL_URL", &server.url)]);
     let status: Value = serde_json::from_slice(&must(folder.path(), &["status", "--json"]).stdout).unwrap();
     let count = |name: &str| status["counts"][name].as_u64().unwrap_or_else(|| panic!("no count of {name}: {status}"));
@@ -64,19 +64,27 @@ pub(crate) fn write() -> Vec<PathBuf> {
     written
 }
 
-/// A model that finds who built the mill, and writes the same of every topic.
+/// A model that finds who built the mill, and writes the same of every topic and cluster.
 fn model() -> Play {
     Play::Thinks(Thought::new(|body| {
-        let is_report = body["response_format"]["json_schema"]["name"] == "report";
+        let skill = body["response_format"]["json_schema"]["name"].as_str().unwrap();
         let entity = |name: &str, kind: &str| json!({ "name": name, "type": kind, "description": "It is named." });
-        let text = if is_report {
-            let finding = json!({ "text": "Ada Lorne built it.", "sentences": [1] });
-            json!({ "title": "A mill", "summary": "It burned.", "rating": 3, "findings": [finding] })
-        } else {
-            let relation = json!({ "source": "Ada Lorne", "target": "Harl Mill", "description": "They meet.",
-                "strength": 7, "evidence": "Ada Lorne" });
-            let entities = [entity("Harl Mill", "place"), entity("Ada Lorne", "person")];
-            json!({ "entities": entities, "relations": [relation] })
+        let text = match skill {
+            "report" => {
+                let finding = json!({ "text": "Ada Lorne built it.", "sentences": [1] });
+                json!({ "title": "A mill", "summary": "It burned.", "rating": 3, "findings": [finding] })
+            }
+            "summarize" => {
+                let summary =
+                    json!({ "name": "Mills", "type": "place", "description": "They burn.", "sentences": [1] });
+                json!({ "summaries": [summary] })
+            }
+            _ => {
+                let relation = json!({ "source": "Ada Lorne", "target": "Harl Mill", "description": "They meet.",
+                    "strength": 7, "evidence": "Ada Lorne" });
+                let entities = [entity("Harl Mill", "place"), entity("Ada Lorne", "person")];
+                json!({ "entities": entities, "relations": [relation] })
+            }
         };
         Reply { text: text.to_string(), tokens: (100, 50) }
     }))

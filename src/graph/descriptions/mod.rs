@@ -3,6 +3,7 @@
 //!
 //! Entities and mentions are those of the [`PassageGraph`], relations those of the [`Hierarchy`] beside it.
 
+mod aspects;
 mod build;
 mod reports;
 
@@ -10,10 +11,11 @@ use super::arrays::Elsewhere;
 use super::hierarchy::Hierarchy;
 use super::ordinal::{
     Column, CommunityOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _, Position, RelationOrdinal, Rows,
-    SentenceOrdinal,
+    SentenceOrdinal, SummaryOrdinal,
 };
 use super::packed::{PassageGraph, text_at};
 use crate::domain::{FoundByModel, Origin};
+pub use aspects::{PackedAspect, pack_aspects};
 pub use build::{DESCRIPTION_TOKENS_MAX, pack_descriptions};
 pub use reports::{PackedReport, pack_reports};
 
@@ -76,7 +78,30 @@ arrays! {
     finding_sentences: Rows<u32, Position> = "finding.sentences" [rows finding_ends finding_sentence],
     /// A sentence that says what a finding says.
     finding_sentence: Column<Position, SentenceOrdinal> = "finding.sentence" [below sentences],
+
+    /// The summary entity that each aspect is of, in order, those of one in the order of the model.
+    aspect_summary: Column<u32, SummaryOrdinal> = "aspect.summary" [below summaries],
+    /// Ends of the names in `aspect_names`.
+    aspect_name_ends: Column<u32, u32> = "aspect.name-ends" [each aspect_summary, ends aspect_names],
+    /// What the aspects are called, back to back.
+    aspect_names: Column<Position, u8> = "aspect.names" [],
+    /// Ends of the types in `aspect_types`; one without a type has an empty one.
+    aspect_type_ends: Column<u32, u32> = "aspect.type-ends" [each aspect_summary, ends aspect_types],
+    /// Types of the aspects, back to back.
+    aspect_types: Column<Position, u8> = "aspect.types" [],
+    /// Ends of what is said of them in `aspect_descriptions`.
+    aspect_description_ends: Column<u32, u32> = "aspect.description-ends"
+        [each aspect_summary, ends aspect_descriptions],
+    /// What is said of them, back to back.
+    aspect_descriptions: Column<Position, u8> = "aspect.descriptions" [],
+    /// Sentences of each aspect: rows of `aspect_sentence`.
+    aspect_sentences: Rows<u32, Position> = "aspect.sentences" [rows aspect_summary aspect_sentence],
+    /// A sentence that says what is said of an aspect.
+    aspect_sentence: Column<Position, SentenceOrdinal> = "aspect.sentence" [below sentences],
 }
+
+/// What the names of arrays begin with that files of earlier programs have not.
+pub const OPTIONAL: &str = "aspect.";
 
 /// How much there is of what is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +114,8 @@ pub struct Described {
     pub relations: usize,
     /// Communities.
     pub communities: usize,
+    /// Summary entities.
+    pub summaries: usize,
     /// Sentences.
     pub sentences: usize,
 }
@@ -102,6 +129,7 @@ impl Described {
             mentions: graph.mention_entity.len(),
             relations: hierarchy.relation_entity.len(),
             communities: hierarchy.community_level.len(),
+            summaries: hierarchy.summary_layer.len(),
             sentences: graph.sentence_count(),
         }
     }
@@ -117,6 +145,19 @@ pub struct Report<'a> {
     pub summary: &'a str,
 }
 
+/// What a model says that the members of a summary entity have in common, under one aspect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummaryAspect<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its type, if it has one of those that were asked for.
+    pub kind: Option<&'a str>,
+    /// What is said of it.
+    pub description: &'a str,
+    /// The sentences that say so.
+    pub sentences: &'a [SentenceOrdinal],
+}
+
 impl<'a> Descriptions<'a> {
     /// Checks that every array keeps its rules, beside so much of what is described.
     ///
@@ -124,10 +165,14 @@ impl<'a> Descriptions<'a> {
     ///
     /// The name of an array that breaks a rule, and the rule.
     pub fn check(&self, described: Described) -> Result<(), (&'static str, &'static str)> {
-        let Described { entities, mentions, relations, communities, sentences } = described;
-        self.check_arrays(Elsewhere { entities, sentences, mentions, relations, communities, ..Elsewhere::default() })?;
+        let Described { entities, mentions, relations, communities, summaries, sentences } = described;
+        let elsewhere = Elsewhere { entities, sentences, mentions, relations, communities, ..Elsewhere::default() };
+        self.check_arrays(Elsewhere { summaries, ..elsewhere })?;
         if !self.report_community.items().is_sorted() {
             return Err(("report.community", "is out of order"));
+        }
+        if !self.aspect_summary.items().is_sorted() {
+            return Err(("aspect.summary", "is out of order"));
         }
         Ok(())
     }
@@ -160,6 +205,28 @@ impl<'a> Descriptions<'a> {
             let text = text_at(&self.finding_ends, self.findings.items(), finding);
             (text, self.finding_sentence.of(self.finding_sentences.of(finding)))
         })
+    }
+
+    /// Returns what a model says that the members of a summary entity have in common, if it does.
+    pub fn aspects(&self, summary: SummaryOrdinal) -> impl Iterator<Item = SummaryAspect<'a>> + use<'a> {
+        let (of, summaries) = (*self, self.aspect_summary.items());
+        let first = summaries.partition_point(|it| *it < summary);
+        let count = summaries[first..].partition_point(|it| *it == summary);
+        (first..first + count).map(move |at| {
+            let number = u32::at(at);
+            SummaryAspect {
+                name: text_at(&of.aspect_name_ends, of.aspect_names.items(), number),
+                kind: said(text_at(&of.aspect_type_ends, of.aspect_types.items(), number)),
+                description: text_at(&of.aspect_description_ends, of.aspect_descriptions.items(), number),
+                sentences: of.aspect_sentence.of(of.aspect_sentences.of(number)),
+            }
+        })
+    }
+
+    /// Returns how many summary entities have aspects.
+    #[must_use]
+    pub fn summarized(&self) -> u64 {
+        self.aspect_summary.items().chunk_by(|a, b| a == b).count() as u64
     }
 
     /// Returns who found an entity.

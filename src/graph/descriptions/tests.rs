@@ -203,6 +203,43 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
 }
 
 #[test]
+fn aspects_are_found_by_summary_entity_in_the_order_of_the_model() {
+    let made = make([None, None]);
+    let (graph, hierarchy) = (made.graph.view(), made.hierarchy.view());
+    let mut packed = PackedDescriptions::by_rule(&graph, &hierarchy);
+    let aspect = |summary: u32, name: &str, kind: &str| PackedAspect {
+        summary: SummaryOrdinal(summary),
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        description: format!("About {name}."),
+        sentences: vec![SentenceOrdinal(summary), SentenceOrdinal(0)],
+    };
+    let all = vec![aspect(2, "mills", "place"), aspect(2, "fires", ""), aspect(0, "builders", "person")];
+    pack_aspects(all.clone(), &mut packed);
+    // As a later version does with what it took over.
+    pack_aspects(all, &mut packed);
+    let (said, described) = (packed.view(), Described { summaries: 3, ..Described::of(&graph, &hierarchy) });
+    assert_eq!((said.check(described), said.summarized()), (Ok(()), 2));
+    let of = |summary| said.aspects(SummaryOrdinal(summary)).map(|it| (it.name, it.kind)).collect::<Vec<_>>();
+    assert_eq!(of(2), [("mills", Some("place")), ("fires", None)]);
+    assert_eq!((of(0), of(1), of(9)), (vec![("builders", Some("person"))], vec![], vec![]));
+    let fires = said.aspects(SummaryOrdinal(2)).nth(1).unwrap();
+    assert_eq!((fires.description, fires.sentences), ("About fires.", &[2, 0].map(SentenceOrdinal)[..]));
+    type Damage = fn(&mut PackedDescriptions);
+    let broken: [(&str, Damage); 4] = [
+        ("aspect.summary", |it| it.aspect_summary[2] = SummaryOrdinal(3)),
+        ("aspect.summary", |it| it.aspect_summary.reverse()),
+        ("aspect.name-ends", |it| it.aspect_name_ends[0] = 99),
+        ("aspect.sentence", |it| it.aspect_sentence[0] = SentenceOrdinal(99)),
+    ];
+    for (name, damage) in broken {
+        let mut packed = packed.clone();
+        damage(&mut packed);
+        assert_eq!(packed.view().check(described).map_err(|it| it.0), Err(name));
+    }
+}
+
+#[test]
 fn what_a_report_is_written_from_names_what_is_known_of_a_topic() {
     let [of_mill, of_ada] = found();
     let spans = [MILL, ADA].map(|text| sentences(text).map(Span::from).collect::<Vec<_>>());

@@ -1,13 +1,14 @@
-//! What is known of a community, as rows that fit into a report's prompt: whole rows within a bound of tokens, and
-//! reports about its parts in the place of their members where it is too large.
+//! What is known of a community or a cluster, as rows that fit into a prompt: whole rows within a bound of tokens, and
+//! of a community that is too large, reports about its parts in the place of their members.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Hierarchy;
+use super::told::sentences_of;
 use super::wording::Wording;
 use crate::graph::descriptions::Descriptions;
 use crate::graph::mentions::NamedDocument;
-use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, RelationOrdinal, SentenceOrdinal};
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, RelationOrdinal, SentenceOrdinal, SummaryOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::text::model_tokens;
 
@@ -18,10 +19,10 @@ const SENTENCES_TOKENS_MAX: u64 = 2_000;
 /// Relations and sentences that are looked at.
 const ROWS_MAX: usize = 256;
 
-/// What is known of a community.
+/// What is known of a community, or of the cluster of a summary entity.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Material {
-    /// Its entities, the most central first.
+    /// Its entities, the most central first; of a cluster, what it is of.
     pub entities: Vec<String>,
     /// Relations between them, the strongest first.
     pub relations: Vec<String>,
@@ -76,6 +77,35 @@ impl<'a> Materials<'a> {
         material
     }
 
+    /// Returns what is known of the cluster that a summary entity stands for. `below` has a row for each summary entity
+    /// of the layer below that has a summary.
+    #[must_use]
+    pub fn of_cluster(&self, summary: SummaryOrdinal, below: &FxHashMap<SummaryOrdinal, String>) -> Material {
+        let hierarchy = &self.hierarchy;
+        let mut members: Vec<(u32, f32)> = hierarchy.summarized(summary).collect();
+        members.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let (rows, firsts): (Vec<String>, Vec<Option<SentenceOrdinal>>) = members
+            .iter()
+            .map(|(member, _)| match hierarchy.summary_layer[summary] {
+                1 => {
+                    let entity = EntityOrdinal(*member);
+                    (self.entity(entity), sentences_of(&self.wording.graph, entity).first().copied())
+                }
+                _ => {
+                    let member = SummaryOrdinal(*member);
+                    let name = || hierarchy.summary_name(member).to_owned();
+                    (below.get(&member).cloned().unwrap_or_else(name), hierarchy.sentences(member).first().copied())
+                }
+            })
+            .unzip();
+        let sentences = hierarchy.sentences(summary).iter().copied().chain(firsts.into_iter().flatten());
+        Material {
+            entities: within(ROWS_TOKENS_MAX, rows.into_iter()).0,
+            sentences: self.fitting(sentences),
+            ..Material::default()
+        }
+    }
+
     /// Returns the text of a sentence.
     #[must_use]
     pub fn sentence(&self, sentence: SentenceOrdinal) -> &'a str {
@@ -120,11 +150,16 @@ impl<'a> Materials<'a> {
 
     /// Returns the findings by rule, and then the sentences of the strongest relations, as far as they fit.
     fn sentences(&self, community: CommunityOrdinal, strongest: &[SentenceOrdinal]) -> Vec<SentenceOrdinal> {
+        self.fitting(self.hierarchy.findings(community).iter().chain(strongest).copied())
+    }
+
+    /// Returns sentences, each once, as far as they fit.
+    fn fitting(&self, sentences: impl Iterator<Item = SentenceOrdinal>) -> Vec<SentenceOrdinal> {
         let (mut kept, mut tokens) = (Vec::new(), 0);
-        for sentence in self.hierarchy.findings(community).iter().chain(strongest) {
-            let size = model_tokens(self.sentence(*sentence));
-            if !kept.contains(sentence) && tokens + size <= SENTENCES_TOKENS_MAX {
-                kept.push(*sentence);
+        for sentence in sentences.take(ROWS_MAX) {
+            let size = model_tokens(self.sentence(sentence));
+            if !kept.contains(&sentence) && tokens + size <= SENTENCES_TOKENS_MAX {
+                kept.push(sentence);
                 tokens += size;
             }
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::domain::{
     Document, ExtractedEntity, ExtractedRelation, Extraction, PseudoQuery, QuestionKind, ReportFinding, Span,
-    TopicReport,
+    TopicReport, WrittenText,
 };
 use crate::embed::{Embedder, Embeddings, StaticTable};
 use crate::graph::hierarchy::HierarchyPreset;
@@ -288,8 +288,8 @@ fn write_report(indexed: &Indexed) {
     let passage = snapshot.passage(PassageOrdinal(0)).unwrap().passage;
     let finding = ReportFinding { text: "There is more.".to_owned(), sentences: vec![(passage, 0)] };
     let report = TopicReport { title: "A".to_owned(), summary: "A.".to_owned(), rating: 4, findings: vec![finding] };
-    let written = WrittenReport { community, content: [7; 16], report: Ok(report) };
-    workspace.writer().unwrap().records().write_reports(&[written], "a model").unwrap();
+    let written = WrittenReport { about: community.into(), content: [7; 16], report: Ok(WrittenText::Topic(report)) };
+    workspace.writer().unwrap().records().write_reports(ModelStage::Reports, &[written], "a model").unwrap();
 }
 
 #[test]

@@ -180,7 +180,7 @@ mod tests {
             phase: Phase::Whole,
             counts: Counts::default(),
             terms: [0, 0],
-            by_model: [0; 3],
+            by_model: [0; 4],
         }
     }
 

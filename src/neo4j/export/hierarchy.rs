@@ -6,7 +6,8 @@ use super::{CanonicalLines, column, id, properties, text};
 use crate::domain::{CommunityId, EntityId, PassageId, SummaryId};
 use crate::error::Result;
 use crate::workspace::{
-    Community, CommunityReport, Member, Membership, Relation, ReportedFinding, SentencePlace, Summary,
+    Community, CommunityReport, ExportedAspect, Member, Membership, Relation, ReportedFinding, SentencePlace, Summary,
+    SummaryDescription,
 };
 
 pub(super) fn push_relation(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
@@ -33,11 +34,7 @@ pub(super) fn push_community(row: &Row, lines: &mut CanonicalLines) -> Option<Re
         Some(parent) => Some(id(Some(parent), CommunityId::from_bytes)?),
         None => None,
     };
-    // What rules say of it stands elsewhere if a model wrote a report.
-    let (title, findings) = match text(&properties, "cairnTitle") {
-        Some(title) => (title, rule_findings(&properties)?),
-        None => (text(&properties, "name")?, places(&properties)?),
-    };
+    let (title, findings) = by_rule(&properties)?;
     let community = Community {
         id: column(row, "id", CommunityId::from_bytes)?,
         level,
@@ -57,13 +54,28 @@ pub(super) fn push_member(row: &Row, lines: &mut CanonicalLines) -> Option<Resul
 
 pub(super) fn push_summary(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let properties = properties(row)?;
-    let summary = Summary {
-        id: column(row, "id", SummaryId::from_bytes)?,
-        layer: properties.get("layer").ok()?,
-        name: text(&properties, "name")?,
-        sentences: places(&properties)?,
-    };
-    Some(lines.push("summary", &summary))
+    let (name, sentences) = by_rule(&properties)?;
+    let id = column(row, "id", SummaryId::from_bytes)?;
+    Some(lines.push("summary", &Summary { id, layer: properties.get("layer").ok()?, name, sentences }))
+}
+
+/// Adds what a model says that a summary entity stands for.
+pub(super) fn push_aspects(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    let properties = properties(row)?;
+    let texts: Vec<String> = properties.get("cairnAspects").ok()?;
+    let (aspects, rest) = texts.as_chunks::<3>();
+    let cited = cited(&properties)?;
+    if !rest.is_empty() || cited.len() != aspects.len() {
+        return None;
+    }
+    let aspects = aspects.iter().zip(cited).map(|([name, kind, description], sentences)| ExportedAspect {
+        name,
+        kind: Some(kind.as_str()).filter(|kind| !kind.is_empty()),
+        description,
+        sentences,
+    });
+    let summary = column(row, "id", SummaryId::from_bytes)?;
+    Some(lines.push("summary_description", &SummaryDescription { summary, aspects: aspects.collect() }))
 }
 
 pub(super) fn push_membership(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
@@ -76,16 +88,12 @@ pub(super) fn push_membership(row: &Row, lines: &mut CanonicalLines) -> Option<R
 pub(super) fn push_report(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
     let properties = properties(row)?;
     let (title, summary) = (text(&properties, "name")?, text(&properties, "summary")?);
-    let (texts, cited): (Vec<String>, Vec<usize>) =
-        (properties.get("findings").ok()?, properties.get("cairnCited").ok()?);
-    let mut places = places(&properties)?;
-    if texts.len() != cited.len() || cited.iter().try_fold(0_usize, |sum, it| sum.checked_add(*it))? != places.len() {
+    let texts: Vec<String> = properties.get("findings").ok()?;
+    let cited = cited(&properties)?;
+    if texts.len() != cited.len() {
         return None;
     }
-    let findings = texts.iter().zip(cited).map(|(text, cited)| {
-        let rest = places.split_off(cited);
-        ReportedFinding { text, sentences: std::mem::replace(&mut places, rest) }
-    });
+    let findings = texts.iter().zip(cited).map(|(text, sentences)| ReportedFinding { text, sentences });
     let report = CommunityReport {
         community: column(row, "id", CommunityId::from_bytes)?,
         title: &title,
@@ -96,7 +104,30 @@ pub(super) fn push_report(row: &Row, lines: &mut CanonicalLines) -> Option<Resul
     Some(lines.push("report", &report))
 }
 
-/// Returns the sentences that rules chose for a community about which a model wrote a report.
+/// Returns what rules call a community or a summary entity, and the sentences that they chose; these stand elsewhere if
+/// a model wrote about it.
+fn by_rule(properties: &BoltMap) -> Option<(String, Vec<SentencePlace>)> {
+    match text(properties, "cairnTitle") {
+        Some(title) => Some((title, rule_findings(properties)?)),
+        None => Some((text(properties, "name")?, places(properties)?)),
+    }
+}
+
+/// Returns the sentences that each finding or aspect cites.
+fn cited(properties: &BoltMap) -> Option<Vec<Vec<SentencePlace>>> {
+    let cited: Vec<usize> = properties.get("cairnCited").ok()?;
+    let mut places = places(properties)?;
+    if cited.iter().try_fold(0_usize, |sum, it| sum.checked_add(*it))? != places.len() {
+        return None;
+    }
+    let take = |cited| {
+        let rest = places.split_off(cited);
+        std::mem::replace(&mut places, rest)
+    };
+    Some(cited.into_iter().map(take).collect())
+}
+
+/// Returns the sentences that rules chose for a community or a summary entity about which a model wrote.
 fn rule_findings(properties: &BoltMap) -> Option<Vec<SentencePlace>> {
     let places = properties.get::<Option<Vec<String>>>("cairnFindings").ok()?.unwrap_or_default();
     let place = |it: &String| {

@@ -1,7 +1,7 @@
 //! Relations between entities, and communities of them on levels.
 
 use super::super::element::{Element, Properties, Type, Value, hex, integer};
-use super::super::hierarchy::{Quote, put_places};
+use super::super::hierarchy::{Quote, places_on_one_line, put_places};
 use super::super::source::{Source, relationship};
 use super::{Declaration, Kind};
 use crate::domain::Origin;
@@ -40,8 +40,7 @@ fn community(source: &Source<'_>, number: u32) -> Result<Element> {
     let quotes = Quote::all(source.snapshot, hierarchy.findings(community))?;
     if let Some((descriptions, report)) = report {
         properties.put_text("cairnTitle", hierarchy.title(community));
-        let places = quotes.iter().map(|it| format!("{} {}", it.passage, it.number));
-        properties.put("cairnFindings", Value::Texts(places.collect()));
+        properties.put("cairnFindings", places_on_one_line(&quotes));
         put_report(source, &descriptions, report, &mut properties)?;
     } else {
         properties.put_text("name", hierarchy.title(community));

@@ -40,7 +40,7 @@ pub(in crate::neo4j) fn kept_records(records: &Records) -> Result<Vec<KeptRecord
     let key = |parts: &[&[u8]]| *EdgeId::of(parts).as_bytes();
     let mut kept = Vec::new();
     for report in records.reports()? {
-        let key = key(&[REPORT.as_bytes(), report.community.as_bytes()]);
+        let key = key(&[REPORT.as_bytes(), report.about.as_bytes()]);
         kept.push(KeptRecord { key, name: REPORT, json: json(&report)? });
     }
     if let Some(types) = records.proposed_types()? {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::shown::Shown;
-use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, Hit, LayersFound};
+use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, FoundEntity, Hit, LayersFound};
 use crate::skill::{CitedSentence, ShownNote, ShownPassage, best_sentence, is_supported};
 use crate::text::terms;
 
@@ -32,6 +32,15 @@ impl Row {
     fn of(name: String, sentences: Vec<Citation>) -> Option<Self> {
         let text = sentences.iter().map(|it| it.quote.trim()).collect::<Vec<_>>().join("\n");
         (!sentences.is_empty()).then_some(Self { name, sentences, text })
+    }
+
+    /// Returns what is said of an entity or a summary entity: by a model, and by the sentence that is nearest.
+    fn of_entity(entity: &FoundEntity) -> Option<Self> {
+        let mut row = Self::of(entity.name.clone(), entity.citations().cloned().collect())?;
+        let texts = entity.summary.iter().map(|it| it.text.as_str());
+        let quoted = entity.sentence.iter().map(|it| it.quote.as_str());
+        row.text = texts.chain(quoted).map(str::trim).collect::<Vec<_>>().join("\n");
+        Some(row)
     }
 
     /// Returns what is said of a community: by a report, and by sentences.
@@ -150,7 +159,7 @@ fn rows(layers: &LayersFound) -> Vec<Row> {
         let sentence = it.sentence.clone().into_iter().collect();
         Row::of(format!("{} and {}", it.from, it.to), sentence)
     });
-    let entities = layers.entities.iter().map(|it| Row::of(it.name.clone(), it.sentence.clone().into_iter().collect()));
+    let entities = layers.entities.iter().map(Row::of_entity);
     communities.chain(relations).chain(entities).flatten().collect()
 }
 

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::CanonicalLines;
 use super::hierarchy::SentencePlace;
-use crate::domain::{CommunityId, EntityId, Origin};
+use crate::domain::{CommunityId, EntityId, Origin, SummaryId};
 use crate::error::Result;
-use crate::graph::descriptions::Descriptions;
+use crate::graph::descriptions::{Descriptions, SummaryAspect};
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Ordinal as _, SentenceOrdinal};
-use crate::store::{GraphReader as _, community_ids};
+use crate::store::{GraphReader as _, community_ids, summary_ids};
 use crate::workspace::Snapshot;
 
 /// An entity that a model found.
@@ -42,6 +42,22 @@ pub(crate) struct CommunityReport<'a> {
     pub(crate) summary: &'a str,
     pub(crate) rating: f32,
     pub(crate) findings: Vec<ReportedFinding<'a>>,
+}
+
+/// What a model says that the members of a summary entity have in common.
+#[derive(Debug, Serialize)]
+pub(crate) struct SummaryDescription<'a> {
+    pub(crate) summary: SummaryId,
+    pub(crate) aspects: Vec<ExportedAspect<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ExportedAspect<'a> {
+    pub(crate) name: &'a str,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<&'a str>,
+    pub(crate) description: &'a str,
+    pub(crate) sentences: Vec<SentencePlace>,
 }
 
 #[derive(Debug, Serialize)]
@@ -79,7 +95,27 @@ impl Snapshot {
                 lines.push("relation_description", &described)?;
             }
         }
-        self.export_reports(&hierarchy, &descriptions, lines)
+        self.export_reports(&hierarchy, &descriptions, lines)?;
+        self.export_aspects(&hierarchy, &descriptions, lines)
+    }
+
+    fn export_aspects(
+        &self,
+        hierarchy: &Hierarchy<'_>,
+        descriptions: &Descriptions<'_>,
+        lines: &mut CanonicalLines,
+    ) -> Result<()> {
+        let ids = summary_ids(&self.graph(), hierarchy);
+        for summary in hierarchy.summaries() {
+            let aspects = descriptions.aspects(summary).map(|SummaryAspect { name, kind, description, sentences }| {
+                ExportedAspect { name, kind, description, sentences: self.sentence_places(sentences) }
+            });
+            let aspects: Vec<ExportedAspect<'_>> = aspects.collect();
+            if !aspects.is_empty() {
+                lines.push("summary_description", &SummaryDescription { summary: ids[summary.index()], aspects })?;
+            }
+        }
+        Ok(())
     }
 
     fn export_reports(

@@ -110,9 +110,9 @@ pub(super) fn entity_types(writer: &str, types: &str) -> Digest {
     Parts::new("entity types").text(writer).text(types).finish()
 }
 
-/// Returns the digest of the report that `writer` wrote about a community, which is JSON as it is kept.
-pub(super) fn report(community: &[u8; 16], content: &[u8; 16], writer: &str, report: &str) -> Digest {
-    Parts::new("report").bytes(community).bytes(content).text(writer).text(report).finish()
+/// Returns the digest of the report that `writer` wrote about something, which is JSON as it is kept.
+pub(super) fn report(about: &[u8; 16], content: &[u8; 16], writer: &str, report: &str) -> Digest {
+    Parts::new("report").bytes(about).bytes(content).text(writer).text(report).finish()
 }
 
 /// Returns the digest of a unit's marker.

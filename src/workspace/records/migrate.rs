@@ -16,7 +16,9 @@ pub(super) const WITHOUT_DIGESTS: u32 = 3;
 pub(super) const WITHOUT_POSITIONS: u32 = 4;
 /// The last format without tables for what a model finds in passages, and for what somebody says of names and removes.
 pub(super) const WITHOUT_EXTRACTIONS: u32 = 5;
-/// Tables that formats up to that one lack.
+/// The last format whose reports are about communities alone.
+pub(super) const WITHOUT_SUMMARIES: u32 = 6;
+/// Tables that formats up to the one before lack.
 const OF_EXTRACTIONS: [&str; 5] = ["extractions", "entity_types", "reports", "name_pairs", "removed"];
 /// What is kept in the place of the digest of something that was damaged already: no digest is this one.
 const DAMAGED: Digest = [0; 16];
@@ -28,6 +30,8 @@ const WITH_POSITIONS: &Changed = &[(
     "documents",
     "SELECT document, id, content, root, source_id, title, uri, media_type, metadata, NULL, text FROM temp.kept",
 )];
+/// Those of formats whose reports are about communities alone.
+const WITH_SUMMARIES: &Changed = &[("reports", "SELECT * FROM temp.kept")];
 /// Those of formats without digests.
 const WITH_DIGESTS: &Changed = &[
     ("passages", "SELECT *, x'' FROM temp.kept"),
@@ -53,8 +57,10 @@ impl Records {
         } else {
             self.add_digests(&transaction)?;
         }
-        for table in OF_EXTRACTIONS {
-            make(&transaction, table).map_err(wrong())?;
+        if self.has_extractions() {
+            make_anew(&transaction, WITH_SUMMARIES).map_err(wrong())?;
+        } else {
+            OF_EXTRACTIONS.iter().try_for_each(|table| make(&transaction, table)).map_err(wrong())?;
         }
         transaction.pragma_update(None, "user_version", INDEX_FORMAT).map_err(wrong())?;
         transaction.commit().map_err(wrong())?;

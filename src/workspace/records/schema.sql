@@ -68,10 +68,10 @@ CREATE TABLE entity_types (
     digest BLOB NOT NULL           -- of this row
 ) STRICT;
 
--- What a model wrote about communities of entities.
+-- What a model wrote about communities of entities, and about clusters of them.
 CREATE TABLE reports (
     report_row INTEGER PRIMARY KEY,
-    community  BLOB NOT NULL UNIQUE, -- its id: of its level and its members
+    about      BLOB NOT NULL UNIQUE, -- the id of the community or the summary entity
     content    BLOB NOT NULL,        -- a digest of what the model was shown, 16 bytes
     writer     TEXT NOT NULL,        -- a digest of model and prompt
     report     TEXT NOT NULL,        -- a JSON object
@@ -80,7 +80,7 @@ CREATE TABLE reports (
 
 -- A unit is a document up to its passages and rule-made questions (stage `passages`), or a passage up to the questions
 -- that a model wrote (stage `questions`) or the entities that it found (stage `entities`), or a community with
--- its report (stage `reports`).
+-- its report (stage `reports`), or a cluster of entities with its summary (stage `summaries`).
 CREATE TABLE units (
     unit        INTEGER PRIMARY KEY,
     stage       TEXT NOT NULL,

@@ -239,9 +239,15 @@ impl Records {
         if self.reports().is_err() {
             self.write(|transaction| {
                 transaction.execute("DELETE FROM reports", [])?;
-                transaction.execute("DELETE FROM units WHERE stage IN ('reports', 'no reports')", []).map(drop)
+                transaction
+                    .execute(
+                        "DELETE FROM units \
+                         WHERE stage IN ('reports', 'no reports', 'summaries', 'no summaries')",
+                        [],
+                    )
+                    .map(drop)
             })?;
-            forgotten.push("what a model wrote about topics".to_owned());
+            forgotten.push("what a model wrote about topics and clusters".to_owned());
         }
         if self.proposed_types().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM entity_types", []).map(drop))?;
@@ -276,7 +282,7 @@ const STRAYS: [(&str, &str); 5] = [
     (
         "markers of nothing",
         "units WHERE stage NOT IN ('passages', 'questions', 'no questions', 'entities', 'no entities', \
-         'reports', 'no reports')",
+         'reports', 'no reports', 'summaries', 'no summaries')",
     ),
     (EXTRACTIONS, "extractions WHERE passage NOT IN (SELECT passage FROM passages)"),
 ];

@@ -22,6 +22,9 @@ pub(super) const UNEXTRACTED: &str = "no entities";
 /// The stage in which a model writes reports about communities, and where it is kept of which it gave nothing.
 pub(super) const REPORTED: &str = "reports";
 pub(super) const UNREPORTED: &str = "no reports";
+/// The stage in which a model summarizes clusters of entities, and where it is kept of which it gave nothing.
+pub(super) const SUMMARIZED: &str = "summaries";
+pub(super) const UNSUMMARIZED: &str = "no summaries";
 pub(super) const DONE: u8 = 1;
 pub(super) const FAILED: u8 = 2;
 

@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::digest::Digest;
 use super::unit::{
-    EXTRACTED, FAILED, InsertMark, InsertQuestion, Mark, REPORTED, UNEXTRACTED, UNREPORTED, UNWRITTEN, WRITTEN,
-    note_change,
+    EXTRACTED, FAILED, InsertMark, InsertQuestion, Mark, REPORTED, SUMMARIZED, UNEXTRACTED, UNREPORTED, UNSUMMARIZED,
+    UNWRITTEN, WRITTEN, note_change,
 };
 use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
@@ -17,35 +17,39 @@ use crate::error::{Error, Result};
 /// What follows the name of a model, in its row of calls that ended without a reply.
 const LOST: &str = " (no reply)";
 
-/// What a model is asked for: about passages, or about communities, one after the other.
+/// What a model is asked for: about passages, or about summary entities and communities, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelStage {
     /// The questions that a passage answers and raises.
     Questions,
     /// The entities of a passage, and relations between them.
     Entities,
+    /// Summaries of clusters of entities.
+    Summaries,
     /// Reports about communities of entities.
     Reports,
 }
 
 impl ModelStage {
-    /// What stands between the title of a topic and why there is no report about it: no title has it.
+    /// What stands between the title of a topic or cluster and why nothing was written about it: no title has it.
     pub const AFTER_TITLE: char = '\n';
 
     /// Returns the stage of units that are done.
-    const fn done(self) -> &'static str {
+    pub(super) const fn done(self) -> &'static str {
         match self {
             Self::Questions => WRITTEN,
             Self::Entities => EXTRACTED,
+            Self::Summaries => SUMMARIZED,
             Self::Reports => REPORTED,
         }
     }
 
     /// Returns the stage of units for which a model gave nothing that can be used.
-    const fn failed(self) -> &'static str {
+    pub(super) const fn failed(self) -> &'static str {
         match self {
             Self::Questions => UNWRITTEN,
             Self::Entities => UNEXTRACTED,
+            Self::Summaries => UNSUMMARIZED,
             Self::Reports => UNREPORTED,
         }
     }
@@ -265,19 +269,24 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Returns the communities for which a model gave no report that can be used, by what rules call them, and why.
+    /// Returns the communities or clusters for which a model gave nothing that can be used, by what rules call them,
+    /// and why.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
-    pub fn unreported_reasons(&self) -> Result<Vec<Skip>> {
-        const SQL: &str = "SELECT reason FROM units WHERE stage = 'no reports' ORDER BY reason, key";
-        let read = |row: &Row<'_>| {
+    pub fn unreported_reasons(&self, stage: ModelStage) -> Result<Vec<Skip>> {
+        const SQL: &str = "SELECT reason FROM units WHERE stage = ?1 ORDER BY reason, key";
+        let what = if stage == ModelStage::Summaries { "cluster" } else { "topic" };
+        let reason = |row: &Row<'_>| {
             let reason: String = row.get::<_, Option<String>>(0)?.unwrap_or_default();
             let (title, why) = reason.split_once(ModelStage::AFTER_TITLE).unwrap_or(("", &reason));
-            Ok(Skip { source: format!("the topic `{title}`"), reason: why.to_owned() })
+            Ok(Skip { source: format!("the {what} `{title}`"), reason: why.to_owned() })
         };
-        self.read_all(SQL, read).map_err(Error::records("read"))
+        let read = || -> rusqlite::Result<Vec<Skip>> {
+            self.connection.prepare(SQL)?.query_map([stage.failed()], reason)?.collect()
+        };
+        read().map_err(Error::records("read"))
     }
 
     /// Returns what was spent on the index, by model.

@@ -68,7 +68,7 @@ fn topics() -> Topics {
 }
 
 /// One line of an export for each kind of the hierarchy.
-pub(super) fn hierarchy_lines() -> [Value; 5] {
+pub(super) fn hierarchy_lines() -> [Value; 7] {
     let [a, b] = [b"a", b"b"].map(|name| EntityId::of(&[name]));
     let said = json!({ "passage": passage_id(), "sentence": 0 });
     [
@@ -78,6 +78,11 @@ pub(super) fn hierarchy_lines() -> [Value; 5] {
         json!({ "member": { "entity": a, "community": b } }),
         json!({ "summary": { "id": a, "layer": 1, "name": "A", "sentences": [said] } }),
         json!({ "membership": { "member": a, "summary": b, "weight": 0.5 } }),
+        json!({ "report": { "community": a, "title": "A", "summary": "A.", "rating": 4.0,
+                            "findings": [{ "text": "A.", "sentences": [said] }] } }),
+        json!({ "summary_description": { "summary": a, "aspects": [
+            { "name": "A", "type": "person", "description": "A.", "sentences": [said] },
+        ] } }),
     ]
 }
 

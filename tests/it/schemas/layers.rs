@@ -12,7 +12,13 @@ pub(super) fn layers_found() -> LayersFound {
         mode: LayersMode::Full,
         entry: LayersEntry::Both,
         scope: QuestionScope::Subject,
-        entities: vec![FoundEntity { name: "A".to_owned(), layer: 1, score: 0.5, sentence: Some(citation()) }],
+        entities: vec![FoundEntity {
+            name: "A".to_owned(),
+            layer: 1,
+            score: 0.5,
+            summary: vec![WrittenFinding { text: "A did it.".to_owned(), citations: vec![citation()] }],
+            sentence: Some(citation()),
+        }],
         communities: vec![FoundCommunity {
             title: "A, B".to_owned(),
             level: 1,

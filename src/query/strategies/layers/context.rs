@@ -13,7 +13,7 @@ use crate::graph::bridges::Bridge;
 use crate::graph::hierarchy::NONE;
 use crate::graph::ordinal::{EntityOrdinal, RelationOrdinal, SentenceOrdinal};
 use crate::query::session::query::Query;
-use crate::query::topics::{quoted, title, written};
+use crate::query::topics::{quoted, summarized, title, written};
 use crate::store::spelling;
 use crate::text::english;
 
@@ -110,17 +110,19 @@ impl<'a> Context<'a> {
     }
 
     fn entity(&mut self, (chosen, score): &(Chosen, f32)) -> Result<Option<(FoundEntity, usize)>> {
-        let (query, hierarchy) = (self.levels.query, &self.levels.hierarchy);
-        let (name, layer) = match chosen {
-            Chosen::Entity(entity) => (spelling(query.reader.as_ref(), *entity)?, 0),
+        let (reader, hierarchy) = (self.levels.query.reader.as_ref(), &self.levels.hierarchy);
+        let (name, layer, summary) = match chosen {
+            Chosen::Entity(entity) => (spelling(reader, *entity)?, 0, Vec::new()),
             Chosen::Summary(summary) => {
-                (hierarchy.summary_name(*summary).to_owned(), hierarchy.summary_layer[*summary])
+                let (name, said) = summarized(reader, hierarchy, *summary, |it| self.cited(it))?;
+                (name, hierarchy.summary_layer[*summary], said)
             }
         };
         let nearest = self.levels.nearness.nearest(*chosen);
         let sentence = nearest.map(|it| self.quote(it)).transpose()?.flatten();
-        let size = count([name.as_str()], sentence.iter());
-        Ok(Some((FoundEntity { name, layer, score: *score, sentence }, size)))
+        let texts = summary.iter().map(|it: &WrittenFinding| it.text.as_str());
+        let size = count([name.as_str()].into_iter().chain(texts), sentence.iter());
+        Ok(Some((FoundEntity { name, layer, score: *score, summary, sentence }, size)))
     }
 
     fn community(&mut self, counted: &Counted) -> Result<Option<(FoundCommunity, usize)>> {

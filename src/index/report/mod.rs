@@ -1,0 +1,383 @@
+//! The stages in which a language model writes about the hierarchy, where that is wanted: summaries of clusters, layer
+//! by layer, and reports about communities, from the bottom up. It is asked only about those whose content changed;
+//! what rules say of the others serves.
+
+mod due;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::asking;
+use super::corpus::Corpus;
+use super::extract;
+use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy};
+use super::version;
+use crate::domain::{ClusterSummary, PassageId, SubjectId, TopicReport, WrittenText};
+use crate::error::Result;
+use crate::graph::descriptions::{PackedAspect, PackedDescriptions, PackedReport, pack_aspects, pack_reports};
+use crate::graph::hierarchy::{Hierarchy, Material, Materials, PackedHierarchy};
+use crate::graph::mentions::NamedDocument;
+use crate::graph::ordinal::{CommunityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal, SummaryOrdinal};
+use crate::graph::packed::{PackedGraph, PassageGraph};
+use crate::llm::{ChatModel, ChatRequest};
+use crate::skill::{EntityTypes, ReportSkill, ReportTask, SummarizeSkill, SummarizeTask};
+use crate::store::{GraphReader as _, community_ids, summary_ids};
+use crate::workspace::{Records, StoredReport, Workspace};
+use due::{AllDue, By, Due, Reporting};
+pub(super) use due::{writer_of_reports, writer_of_summaries};
+
+/// Members of a community or a cluster at least that are written about: fewer are no topic.
+const MEMBERS_MIN: usize = 3;
+
+/// A version on its way, as far as it is written about.
+pub(super) struct Reported<'a> {
+    graph: PassageGraph<'a>,
+    hierarchy: Hierarchy<'a>,
+    materials: Materials<'a>,
+    corpus: &'a Corpus<'a>,
+    /// What communities and summary entities are known by.
+    communities: Vec<SubjectId>,
+    summaries: Vec<SubjectId>,
+    /// What was written already.
+    known: FxHashMap<SubjectId, StoredReport>,
+}
+
+/// What came of asking a model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    /// For summaries of clusters.
+    pub(super) summarized: Option<ModelReport>,
+    /// For reports about communities.
+    pub(super) reported: Option<ModelReport>,
+}
+
+impl Asked {
+    /// Returns whether anything was written.
+    pub(super) fn is_any(&self) -> bool {
+        [&self.summarized, &self.reported].into_iter().flatten().any(|it| it.written > 0)
+    }
+}
+
+/// Returns whether a model is to write about the hierarchy.
+pub(super) fn is_wanted(options: &IndexOptions) -> bool {
+    [options.summaries_by, options.reports_by].contains(&ReportsBy::Model)
+}
+
+/// Returns the types that a summary of a cluster may have: those of entities.
+pub(super) fn summary_types(records: &Records, options: &IndexOptions) -> Result<EntityTypes> {
+    let by_model = ExtractOptions { types: EntityTypesBy::Model };
+    let wanted = options.extract.as_ref().unwrap_or(&by_model);
+    Ok(extract::known_types(Some(records), wanted)?.unwrap_or_default())
+}
+
+impl<'a> Reported<'a> {
+    pub(super) fn of(
+        graph: PassageGraph<'a>,
+        (hierarchy, descriptions): (Hierarchy<'a>, Option<&'a PackedDescriptions>),
+        (corpus, documents): (&'a Corpus<'a>, &'a [NamedDocument<'a>]),
+        records: &Records,
+    ) -> Result<Self> {
+        let descriptions = descriptions.map(PackedDescriptions::view);
+        let mut reported = Self {
+            graph,
+            hierarchy,
+            materials: Materials::of(graph, hierarchy, descriptions, documents),
+            corpus,
+            communities: community_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
+            summaries: summary_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
+            known: FxHashMap::default(),
+        };
+        reported.read(records)?;
+        Ok(reported)
+    }
+
+    fn read(&mut self, records: &Records) -> Result<()> {
+        self.known = records.reports()?.into_iter().map(|it| (it.about, it)).collect();
+        Ok(())
+    }
+
+    /// Asks a model for what is wanted and due, those of parts before those of wholes.
+    pub(super) async fn write(
+        &mut self,
+        records: &mut Records,
+        model: &Arc<dyn ChatModel>,
+        options: &IndexOptions,
+    ) -> Result<Asked> {
+        let mut asked = Asked::default();
+        if options.summaries_by == ReportsBy::Model {
+            let types = summary_types(records, options)?;
+            let writer = writer_of_summaries(model.kept_as(), &types);
+            let due = |it: &Self, layer: u32| it.clusters_due(layer, &writer, &types);
+            let layers = self.layers();
+            asked.summarized =
+                Some(self.write_all::<SummarizeSkill>(layers, due, (model, &writer), records, options).await?);
+        }
+        if options.reports_by == ReportsBy::Model {
+            let writer = writer_of_reports(model.kept_as());
+            let due = |it: &Self, level: u32| it.topics_due(level, &writer);
+            let levels = self.levels();
+            asked.reported =
+                Some(self.write_all::<ReportSkill>(levels, due, (model, &writer), records, options).await?);
+        }
+        records.keep_reports(&self.subjects())?;
+        Ok(asked)
+    }
+
+    async fn write_all<S: Reporting>(
+        &mut self,
+        steps: Vec<u32>,
+        due: impl Fn(&Self, u32) -> Vec<Due<S>>,
+        (model, writer): (&Arc<dyn ChatModel>, &str),
+        records: &mut Records,
+        options: &IndexOptions,
+    ) -> Result<ModelReport> {
+        let mut sum = ModelReport { model: model.name().to_owned(), ..ModelReport::default() };
+        for step in steps {
+            let due = due(self, step);
+            if sum.stopped.is_some() {
+                sum.left += due.len() as u64;
+                continue;
+            }
+            let (_, asked) = asking::run(By::<S>::skill(), AllDue::of(due), (model, writer), records, options).await?;
+            self.read(records)?;
+            add_step(&mut sum, asked);
+        }
+        Ok(sum)
+    }
+
+    /// Returns what a model that is kept as `model` would be asked for reports, as far as those about parts stay what
+    /// they are.
+    pub(super) fn report_requests(&self, model: &str) -> Result<Vec<ChatRequest>> {
+        let writer = writer_of_reports(model);
+        let due = self.levels().into_iter().flat_map(|level| self.topics_due(level, &writer));
+        due.map(|due| due.request()).collect()
+    }
+
+    /// Returns what it would be asked for summaries, as far as those below stay what they are.
+    pub(super) fn summary_requests(&self, model: &str, types: &EntityTypes) -> Result<Vec<ChatRequest>> {
+        let writer = writer_of_summaries(model, types);
+        let due = self.layers().into_iter().flat_map(|layer| self.clusters_due(layer, &writer, types));
+        due.map(|due| due.request()).collect()
+    }
+
+    /// Returns the levels of communities, the lowest first.
+    fn levels(&self) -> Vec<u32> {
+        let levels: BTreeSet<u32> = self.hierarchy.community_level.items().iter().copied().collect();
+        levels.into_iter().rev().collect()
+    }
+
+    /// Returns the layers of summary entities, the lowest first.
+    fn layers(&self) -> Vec<u32> {
+        let layers: BTreeSet<u32> = self.hierarchy.summary_layer.items().iter().copied().collect();
+        layers.into_iter().collect()
+    }
+
+    /// Returns all that may be written about.
+    fn subjects(&self) -> Vec<SubjectId> {
+        self.communities.iter().chain(&self.summaries).copied().collect()
+    }
+
+    fn is_due<S: Reporting>(&self, due: &Due<S>, writer: &str) -> bool {
+        let known = self.known.get(&due.about);
+        !known.is_some_and(|known| known.writer == writer && known.content == due.content)
+    }
+
+    /// Returns what a model is to be asked about the communities of a level.
+    fn topics_due(&self, level: u32, writer: &str) -> Vec<Due<ReportSkill>> {
+        let on_level = |it: &CommunityOrdinal| {
+            self.hierarchy.community_level[*it] == level && self.hierarchy.members(*it).len() >= MEMBERS_MIN
+        };
+        let parts = self.parts();
+        let due = self.hierarchy.communities().filter(on_level).filter_map(|it| self.topic(it, &parts));
+        due.filter(|it| self.is_due(it, writer)).collect()
+    }
+
+    /// Returns what a model is to be asked about the clusters of a layer.
+    fn clusters_due(&self, layer: u32, writer: &str, types: &EntityTypes) -> Vec<Due<SummarizeSkill>> {
+        let on_layer = |it: &SummaryOrdinal| {
+            self.hierarchy.summary_layer[*it] == layer && self.hierarchy.summarized(*it).count() >= MEMBERS_MIN
+        };
+        let below = self.below();
+        let due = self.hierarchy.summaries().filter(on_layer).filter_map(|it| self.cluster(it, &below, types));
+        due.filter(|it| self.is_due(it, writer)).collect()
+    }
+
+    /// Returns what the reports that are there say of communities, as rows of those above them.
+    fn parts(&self) -> FxHashMap<CommunityOrdinal, String> {
+        let row = |it: CommunityOrdinal| {
+            let TopicReport { title, summary, .. } = self.report(it)?;
+            Some((it, format!("{title}: {summary}")))
+        };
+        self.hierarchy.communities().filter_map(row).collect()
+    }
+
+    /// Returns what the summaries that are there say of clusters, as rows of those above them.
+    fn below(&self) -> FxHashMap<SummaryOrdinal, String> {
+        let row = |it: SummaryOrdinal| {
+            let aspects = self.summary(it)?.aspects.iter().map(|it| format!("{}: {}", it.name, it.description));
+            Some((it, aspects.collect::<Vec<_>>().join(" ")))
+        };
+        self.hierarchy.summaries().filter_map(row).collect()
+    }
+
+    fn report(&self, community: CommunityOrdinal) -> Option<&TopicReport> {
+        match &self.known.get(&self.communities[community.index()])?.report {
+            WrittenText::Topic(report) => Some(report),
+            WrittenText::Cluster(_) => None,
+        }
+    }
+
+    fn summary(&self, summary: SummaryOrdinal) -> Option<&ClusterSummary> {
+        match &self.known.get(&self.summaries[summary.index()])?.report {
+            WrittenText::Cluster(summary) => Some(summary),
+            WrittenText::Topic(_) => None,
+        }
+    }
+
+    fn topic(
+        &self,
+        community: CommunityOrdinal,
+        parts: &FxHashMap<CommunityOrdinal, String>,
+    ) -> Option<Due<ReportSkill>> {
+        let Material { entities, relations, parts, sentences } = self.materials.about(community, parts);
+        let task = ReportTask { entities, relations, parts, sentences: self.places(&sentences)? };
+        Some(Due::of(self.communities[community.index()], self.hierarchy.title(community), task))
+    }
+
+    fn cluster(
+        &self,
+        summary: SummaryOrdinal,
+        below: &FxHashMap<SummaryOrdinal, String>,
+        types: &EntityTypes,
+    ) -> Option<Due<SummarizeSkill>> {
+        let Material { entities, sentences, .. } = self.materials.of_cluster(summary, below);
+        let task = SummarizeTask { types: types.clone(), members: entities, sentences: self.places(&sentences)? };
+        Some(Due::of(self.summaries[summary.index()], self.hierarchy.summary_name(summary), task))
+    }
+
+    /// Returns sentences with where they stand; nothing where there are none to show.
+    fn places(&self, sentences: &[SentenceOrdinal]) -> Option<Vec<(PassageId, u32, String)>> {
+        let place = |sentence: &SentenceOrdinal| {
+            let passage = self.graph.sentence_passage[*sentence];
+            let first = self.graph.passage_sentences.of(passage).range().start as u32;
+            let text = self.materials.sentence(*sentence).to_owned();
+            (self.corpus.passages[passage.index()].id, sentence.0 - first, text)
+        };
+        (!sentences.is_empty()).then(|| sentences.iter().map(place).collect())
+    }
+
+    /// Returns what was written as a version has it. What is cited and is gone is left out, and so is a finding or an
+    /// aspect of which nothing is left.
+    fn packed(&self) -> (Vec<PackedReport>, Vec<PackedAspect>) {
+        let passages: FxHashMap<PassageId, PassageOrdinal> =
+            self.corpus.passages.iter().map(|it| it.id).zip(self.graph.passages()).collect();
+        let cited = |sentences: &[(PassageId, u32)]| {
+            let ordinal = |(passage, sentence): &(PassageId, u32)| {
+                self.graph.passage_sentences.of(*passages.get(passage)?).nth(*sentence as usize)
+            };
+            let sentences: Vec<SentenceOrdinal> = sentences.iter().filter_map(ordinal).collect();
+            (!sentences.is_empty()).then_some(sentences)
+        };
+        let report = |at: CommunityOrdinal| {
+            let TopicReport { title, summary, findings, rating } = self.report(at)?;
+            let findings: Vec<_> =
+                findings.iter().filter_map(|it| Some((it.text.clone(), cited(&it.sentences)?))).collect();
+            (!findings.is_empty()).then(|| PackedReport {
+                community: at,
+                title: title.clone(),
+                summary: summary.clone(),
+                rating: f32::from(*rating),
+                findings,
+            })
+        };
+        let aspects = |at: SummaryOrdinal| {
+            let aspects = self.summary(at).map(|it| it.aspects.as_slice()).unwrap_or_default();
+            let aspect = aspects.iter().filter_map(|it| {
+                Some(PackedAspect {
+                    summary: at,
+                    name: it.name.clone(),
+                    kind: it.kind.clone().unwrap_or_default(),
+                    description: it.description.clone(),
+                    sentences: cited(&it.sentences)?,
+                })
+            });
+            aspect.collect::<Vec<_>>()
+        };
+        let reports = self.hierarchy.communities().filter_map(report).collect();
+        (reports, self.hierarchy.summaries().flat_map(aspects).collect())
+    }
+}
+
+/// Calls `visit` with what is written about in the current version; returns nothing where it has no hierarchy, or
+/// `records` are ahead of it.
+pub(super) fn of_current<T>(
+    workspace: &Workspace,
+    records: &Records,
+    visit: impl FnOnce(&mut Reported<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let snapshot = workspace.snapshot()?;
+    let Some(hierarchy) = snapshot.hierarchy() else { return Ok(None) };
+    let descriptions = snapshot.descriptions().map(|it| it.to_packed());
+    let units = version::units(records)?;
+    let corpus = Corpus::of(&units);
+    let named = corpus.named();
+    if corpus.passages.len() != snapshot.graph().passage_count() {
+        return Ok(None);
+    }
+    let made = (hierarchy, descriptions.as_ref());
+    visit(&mut Reported::of(snapshot.graph(), made, (&corpus, &named), records)?).map(Some)
+}
+
+/// Adds what was written to the descriptions of a version on its way, once a model has written what is due, where one
+/// is to; returns what came of that too.
+pub(super) async fn add(
+    (graph, hierarchy, descriptions): (&PackedGraph, &PackedHierarchy, Option<PackedDescriptions>),
+    corpus: &Corpus<'_>,
+    records: &mut Records,
+    (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
+) -> Result<(Option<PackedDescriptions>, Option<Asked>)> {
+    let (named, graph, hierarchy) = (corpus.named(), graph.view(), hierarchy.view());
+    let made = (hierarchy, descriptions.as_ref());
+    let mut reports = Reported::of(graph, made, (corpus, &named), records)?;
+    let asked = if let Some(model) = reporter {
+        Some(reports.write(records, model, options).await?)
+    } else {
+        // What is left of communities that are gone may say what removed documents said.
+        records.keep_reports(&reports.subjects())?;
+        None
+    };
+    let written = reports.packed();
+    Ok((put(written, descriptions, &graph, &hierarchy), asked))
+}
+
+/// Puts what was written into the descriptions of a version, which are made if there are none.
+fn put(
+    (reports, aspects): (Vec<PackedReport>, Vec<PackedAspect>),
+    descriptions: Option<PackedDescriptions>,
+    graph: &PassageGraph<'_>,
+    hierarchy: &Hierarchy<'_>,
+) -> Option<PackedDescriptions> {
+    let is_any = !reports.is_empty() || !aspects.is_empty();
+    let by_rule = || is_any.then(|| PackedDescriptions::by_rule(graph, hierarchy));
+    let mut descriptions = descriptions.or_else(by_rule)?;
+    // Those of the last version may be others.
+    pack_reports(reports, &mut descriptions);
+    pack_aspects(aspects, &mut descriptions);
+    Some(descriptions)
+}
+
+/// Adds what came of one level or layer to what came of those below.
+fn add_step(sum: &mut ModelReport, step: ModelReport) {
+    sum.written += step.written;
+    sum.failed.extend(step.failed);
+    sum.left += step.left;
+    sum.spent.add(&step.spent);
+    if sum.stopped.is_none() {
+        (sum.stopped, sum.stopped_by) = (step.stopped, step.stopped_by);
+    }
+    if sum.useless.is_none() {
+        sum.useless = step.useless;
+    }
+}
