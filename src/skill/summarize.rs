@@ -119,24 +119,24 @@ mod tests {
         }
     }
 
-    fn summary(name: &str, kind: &str, sentences: Value) -> Value {
+    fn summary(name: &str, kind: &str, sentences: &Value) -> Value {
         json!({ "name": name, "type": kind, "description": "Mills of\nVell.", "sentences": sentences })
     }
 
-    fn check(summaries: Value) -> Result<ClusterSummary, String> {
+    fn check(summaries: &Value) -> Result<ClusterSummary, String> {
         SummarizeSkill::check(&task(), serde_json::from_value(json!({ "summaries": summaries })).unwrap())
     }
 
     #[test]
     fn summaries_stand_on_sentences_that_were_shown_or_are_left_out() {
         let summaries = json!([
-            summary("Mills\nof Vell", "Place", json!([2, 2, "1", 9])),
-            summary("", "place", json!([1])),
-            summary("Mills", "place", json!([])),
-            summary(&"x".repeat(101), "place", json!([1])),
-            summary("Fires", "disaster", json!(2)),
+            summary("Mills\nof Vell", "Place", &json!([2, 2, "1", 9])),
+            summary("", "place", &json!([1])),
+            summary("Mills", "place", &json!([])),
+            summary(&"x".repeat(101), "place", &json!([1])),
+            summary("Fires", "disaster", &json!(2)),
         ]);
-        let found = check(summaries).unwrap().aspects;
+        let found = check(&summaries).unwrap().aspects;
         let [mills, fires] = &found[..] else { panic!("{found:?}") };
         let [a, b] = [(PassageId::of(&[b"a"]), 0), (PassageId::of(&[b"b"]), 2)];
         assert_eq!((mills.name.as_str(), mills.kind.as_deref()), ("Mills of Vell", Some("place")));
@@ -146,11 +146,11 @@ mod tests {
 
     #[test]
     fn a_cluster_has_a_summary_and_no_more_than_are_asked_for() {
-        let error = check(json!([summary("Mills", "place", json!([3]))])).unwrap_err();
+        let error = check(&json!([summary("Mills", "place", &json!([3]))])).unwrap_err();
         assert!(error.ends_with("by their numbers, from 1 to 2"), "{error}");
-        assert!(check(json!([])).is_err());
-        let many = vec![summary("Mills", "place", json!([1])); 9];
-        assert_eq!(check(many.into()).unwrap().aspects.len(), ASPECTS_MAX);
+        assert!(check(&json!([])).is_err());
+        let many = vec![summary("Mills", "place", &json!([1])); 9];
+        assert_eq!(check(&many.into()).unwrap().aspects.len(), ASPECTS_MAX);
     }
 
     #[test]

@@ -204,6 +204,7 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
 
 #[test]
 fn aspects_are_found_by_summary_entity_in_the_order_of_the_model() {
+    type Damage = fn(&mut PackedDescriptions);
     let made = make([None, None]);
     let (graph, hierarchy) = (made.graph.view(), made.hierarchy.view());
     let mut packed = PackedDescriptions::by_rule(&graph, &hierarchy);
@@ -225,7 +226,6 @@ fn aspects_are_found_by_summary_entity_in_the_order_of_the_model() {
     assert_eq!((of(0), of(1), of(9)), (vec![("builders", Some("person"))], vec![], vec![]));
     let fires = said.aspects(SummaryOrdinal(2)).nth(1).unwrap();
     assert_eq!((fires.description, fires.sentences), ("About fires.", &[2, 0].map(SentenceOrdinal)[..]));
-    type Damage = fn(&mut PackedDescriptions);
     let broken: [(&str, Damage); 4] = [
         ("aspect.summary", |it| it.aspect_summary[2] = SummaryOrdinal(3)),
         ("aspect.summary", |it| it.aspect_summary.reverse()),

@@ -84,20 +84,16 @@ impl<'a> Materials<'a> {
         let hierarchy = &self.hierarchy;
         let mut members: Vec<(u32, f32)> = hierarchy.summarized(summary).collect();
         members.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let (rows, firsts): (Vec<String>, Vec<Option<SentenceOrdinal>>) = members
-            .iter()
-            .map(|(member, _)| match hierarchy.summary_layer[summary] {
-                1 => {
-                    let entity = EntityOrdinal(*member);
-                    (self.entity(entity), sentences_of(&self.wording.graph, entity).first().copied())
-                }
-                _ => {
-                    let member = SummaryOrdinal(*member);
-                    let name = || hierarchy.summary_name(member).to_owned();
-                    (below.get(&member).cloned().unwrap_or_else(name), hierarchy.sentences(member).first().copied())
-                }
-            })
-            .unzip();
+        let row = |(member, _): &(u32, f32)| {
+            if hierarchy.summary_layer[summary] == 1 {
+                let entity = EntityOrdinal(*member);
+                return (self.entity(entity), sentences_of(&self.wording.graph, entity).first().copied());
+            }
+            let member = SummaryOrdinal(*member);
+            let name = || hierarchy.summary_name(member).to_owned();
+            (below.get(&member).cloned().unwrap_or_else(name), hierarchy.sentences(member).first().copied())
+        };
+        let (rows, firsts): (Vec<String>, Vec<Option<SentenceOrdinal>>) = members.iter().map(row).unzip();
         let sentences = hierarchy.sentences(summary).iter().copied().chain(firsts.into_iter().flatten());
         Material {
             entities: within(ROWS_TOKENS_MAX, rows.into_iter()).0,

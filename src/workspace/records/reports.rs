@@ -96,8 +96,8 @@ impl Records {
                         unmark.execute(params![stage.failed(), key])?;
                     }
                     Err(reason) => {
-                        let (state, reason) = (FAILED, Some(reason.as_str()));
-                        mark.of(&Mark { state, reason, ..Mark::done(stage.failed(), key, writer) })?;
+                        let failed = Mark::done(stage.failed(), key, writer);
+                        mark.of(&Mark { state: FAILED, reason: Some(reason), ..failed })?;
                     }
                 }
             }

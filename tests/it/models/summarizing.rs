@@ -49,7 +49,9 @@ fn a_summary_is_shown_with_its_sentences_and_written_again_only_where_content_ch
     }
     let export = cli.canonical(".cairn");
     let said: Vec<Value> = export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    said.iter().for_each(|line| assert_valid("export", line));
+    for line in &said {
+        assert_valid("export", line);
+    }
     let said: Vec<&Value> = said.iter().filter_map(|line| line.get("summary_description")).collect();
     assert_eq!(said.len() as u64, count);
     // A type that was not asked for is none.
