@@ -7,19 +7,19 @@
 use std::path::Path;
 
 use crate::chunk::{ChunkOptions, passages};
-use crate::domain::{ChatError, Document, PassageId, Usage};
+use crate::domain::{ChatError, Document, Extraction, PassageId, Usage};
 use crate::embed::{Embedder as _, StaticTable};
 use crate::ingest::{IngestOptions, SourceItem, read_sources};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, RecordedCalls, ReplyOrigin, Replying};
 use crate::skill::{
     AnswerSkill, AnswerTask, AnsweredSkill, AnsweredStep, ChooseSkill, ChooseTask, CitationsSkill, CitationsTask,
-    CitedSentence, ConcludeSkill, ConcludeTask, DecomposeSkill, DecomposeTask, DigestSkill, DigestTask, EnoughSkill,
-    EnoughTask, EntitiesSkill, EntitiesTask, EntityTypes, ExtractSkill, ExtractTask, FoundPassage, GenerateSkill,
-    GenerateTask, ImagineSkill, ImagineTask, JudgeSkill, JudgeTask, JudgedItem, KeywordsSkill, KeywordsTask,
-    NotedHeading, PickSkill, PickTask, RaisedSkill, RaisedTask, ReadSkill, ReadTask, ReasonSkill, ReasonTask,
-    RefineSkill, RefineTask, ReportSkill, ReportTask, RouteSkill, RouteTask, SeedSkill, SeedTask, SeekSkill, SeekTask,
-    ShownNote, ShownPassage, Skill, StepShown, SummarizeSkill, SummarizeTask, SupplementSkill, SupplementTask,
-    generate_by_rule, perform,
+    CitedSentence, ConcludeSkill, ConcludeTask, DecomposeSkill, DecomposeTask, DescribeSkill, DescribeTask,
+    DigestSkill, DigestTask, EnoughSkill, EnoughTask, EntitiesSkill, EntitiesTask, EntityTypes, ExtractSkill,
+    ExtractTask, FoundPassage, GenerateSkill, GenerateTask, ImagineSkill, ImagineTask, JudgeSkill, JudgeTask,
+    JudgedItem, KeywordsSkill, KeywordsTask, NameSkill, NotedHeading, PickSkill, PickTask, RaisedSkill, RaisedTask,
+    ReadSkill, ReadTask, ReasonSkill, ReasonTask, RefineSkill, RefineTask, RelateSkill, RelateTask, ReportSkill,
+    ReportTask, RouteSkill, RouteTask, SeedSkill, SeedTask, SeekSkill, SeekTask, ShownNote, ShownPassage, Skill,
+    StepShown, SummarizeSkill, SummarizeTask, SupplementSkill, SupplementTask, generate_by_rule, perform,
 };
 use crate::text::KeywordQuery;
 use crate::workspace::{Workspace, open_file};
@@ -138,6 +138,20 @@ async fn every_skill(model: &Says) -> usize {
         used::<ReportSkill>(model, &ReportTask { sentences: vec![(id, 0, text.to_owned())], ..ReportTask::default() })
             .await,
         used::<ExtractSkill>(model, &ExtractTask { passage: task.clone(), types: EntityTypes::default() }).await,
+        used::<NameSkill>(model, &ExtractTask { passage: task.clone(), types: EntityTypes::default() }).await,
+        used::<RelateSkill>(
+            model,
+            &RelateTask {
+                task: ExtractTask { passage: task.clone(), types: EntityTypes::default() },
+                found: Extraction::default(),
+            },
+        )
+        .await,
+        used::<DescribeSkill>(
+            model,
+            &DescribeTask { name: "Harl Mill".to_owned(), descriptions: vec![text.to_owned()] },
+        )
+        .await,
         used::<AnsweredSkill>(model, &task).await,
         used::<RaisedSkill>(model, &RaisedTask { passage: task.clone(), answered }).await,
         used::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown() }).await,

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::index_args::{IndexArgs, WalkArgs};
+use super::index_args::{IndexArgs, QuestionArgs, WalkArgs};
 use super::publish::{self, publish_from};
 use super::watch::Watch;
 use super::{Done, Failure, Surroundings, index_model, progress};
@@ -20,7 +20,7 @@ use crate::index::{
 };
 use crate::ingest::{IngestOptions, Rows, WalkOptions};
 use crate::neo4j::{OtherVectors, PublishOptions};
-use crate::skill::{EntityTypes, Performers, QuestionCalls};
+use crate::skill::{EntityTypes, ExtractCalls, Performers, QuestionCalls};
 use crate::text::counted;
 use crate::workspace::Workspace;
 
@@ -126,6 +126,7 @@ impl Run<'_> {
         }
         index_model::end(report.model.as_ref())?;
         index_model::end(report.extracted.as_ref().map(|it| &it.asked))?;
+        index_model::end(report.described.as_ref())?;
         index_model::end(report.summarized.as_ref())?;
         index_model::end(report.reported.as_ref())
     }
@@ -203,7 +204,7 @@ fn options(args: &IndexArgs, surroundings: &Surroundings) -> Result<IndexOptions
         model_questions: if asked.keep_rule_questions { ModelQuestions::Beside } else { ModelQuestions::Instead },
         question_calls: if asked.separate_questions { QuestionCalls::Separate } else { QuestionCalls::Together },
         questions_by: if asked.rule_questions { QuestionsBy::Rule } else { QuestionsBy::Model },
-        extract: if asked.extract { Some(extract(&asked.entity_types, settings)?) } else { None },
+        extract: if asked.extract { Some(extract(asked, settings)?) } else { None },
         summaries_by: if asked.summaries { ReportsBy::Model } else { ReportsBy::Rule },
         reports_by: if asked.reports { ReportsBy::Model } else { ReportsBy::Rule },
         failed_replies: if asked.retry_failed { FailedReplies::AskedAnew } else { FailedReplies::Kept },
@@ -228,7 +229,8 @@ fn walk(args: &WalkArgs) -> WalkOptions {
 }
 
 /// Returns how entities are looked for, of the types that are named, or that the settings name.
-fn extract(types: &[String], settings: &Settings) -> Result<ExtractOptions> {
+fn extract(asked: &QuestionArgs, settings: &Settings) -> Result<ExtractOptions> {
+    let types = asked.entity_types.as_slice();
     let usual = settings.entity_types.as_deref().unwrap_or_default();
     let types = match if types.is_empty() { usual } else { types } {
         [] => EntityTypesBy::default(),
@@ -239,7 +241,8 @@ fn extract(types: &[String], settings: &Settings) -> Result<ExtractOptions> {
             reason,
         })?),
     };
-    Ok(ExtractOptions { types })
+    let calls = if asked.separate_relations { ExtractCalls::Separate } else { ExtractCalls::Together };
+    Ok(ExtractOptions { types, calls })
 }
 
 fn hierarchy(name: Option<&String>) -> Result<HierarchyPreset> {
@@ -306,7 +309,8 @@ fn say_models(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     if let Some(extracted) = &report.extracted {
         index_model::say_extracted(extracted, path, surroundings);
     }
-    for (written, about) in [(&report.summarized, "cluster"), (&report.reported, "topic")] {
+    let written = [(&report.described, "entity"), (&report.summarized, "cluster"), (&report.reported, "topic")];
+    for (written, about) in written {
         if let Some(written) = written {
             index_model::say_reported(written, about, path, surroundings);
         }

@@ -137,6 +137,9 @@ pub(super) struct QuestionArgs {
     /// passages, once per index [default: person, organization, place, event, work, product, technology, concept].
     #[arg(long, value_name = "TYPES", value_delimiter = ',', requires = "extract")]
     pub(super) entity_types: Vec<String>,
+    /// Ask for the entities of a passage and for the relations between them in separate calls; up to twice the calls.
+    #[arg(long, requires = "extract")]
+    pub(super) separate_relations: bool,
     /// Leave questions to rules: the model only finds entities, or writes summaries or reports.
     #[arg(long, conflicts_with_all = ["keep_rule_questions", "separate_questions"], requires = "model")]
     pub(super) rule_questions: bool,

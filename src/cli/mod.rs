@@ -188,7 +188,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
         Command::Remove(args) => remove::run(&args, surroundings).await,
-        Command::Topics(args) => topics::run(&args, surroundings),
+        Command::Topics(args) => topics::run(&args, surroundings).await,
         Command::Entities(command) => entities::run(&command, surroundings),
         Command::Status(args) => status::run(&args, surroundings).await,
         Command::Unpublish(args) => publish::unpublish(&args, surroundings).await,

@@ -51,13 +51,21 @@ fn contents(counts: &Counts) -> [(&'static str, String); 6] {
         counted(above.summaries, "summary"),
         counted(above.layers, "layer"),
     );
+    let age = match above.versions {
+        0 => String::new(),
+        versions => format!(
+            "; topics and layers are {} old, {} came or went since",
+            counted(versions, "version"),
+            counted(above.changed, "entity"),
+        ),
+    };
     [
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
         ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
         ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
         ("edges", counts.edges.to_string()),
         ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
-        ("hierarchy", hierarchy),
+        ("hierarchy", hierarchy + &age),
     ]
 }
 
@@ -83,6 +91,11 @@ fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
                 "written": status.entities.written,
                 "failed": status.entities.failed,
                 "failures": status.unextracted,
+            },
+            "descriptions": {
+                "written": status.descriptions.written,
+                "failed": status.descriptions.failed,
+                "failures": status.undescribed,
             },
             "summaries": {
                 "written": status.summaries.written,
@@ -143,6 +156,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let written = [
         ("questions of", &status.questions, "passage"),
         ("entities of", &status.entities, "passage"),
+        ("descriptions of", &status.descriptions, "entity"),
         ("summaries of", &status.summaries, "cluster"),
         ("reports about", &status.reports, "topic"),
     ];
@@ -155,8 +169,9 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for (model, spent) in &status.spending {
         screen.line(format!("spent      {model}: {spent}"))?;
     }
-    let failures = [&status.unwritten, &status.unextracted, &status.unsummarized, &status.unreported];
-    for skip in failures.into_iter().flatten() {
+    let of_passages = [&status.unwritten, &status.unextracted];
+    let of_hierarchy = [&status.undescribed, &status.unsummarized, &status.unreported];
+    for skip in of_passages.into_iter().chain(of_hierarchy).flatten() {
         screen.line(format!("failed     {}: {}", skip.source, skip.reason))?;
     }
     for group in left_out(&status.skips) {

@@ -2,11 +2,15 @@
 
 use clap::Args;
 
-use super::args::PlaceArgs;
-use super::{Done, Surroundings};
+use super::args::{ModelArgs, PlaceArgs};
+use super::{Done, Surroundings, progress};
 use crate::domain::{Topic, TopicOptions, Topics};
+use crate::error::Result;
+use crate::index::{IndexOptions, refresh_hierarchy};
 use crate::query;
+use crate::setup::Calls;
 use crate::text::{counted, one_line};
+use crate::workspace::Workspace;
 
 /// Topics that are shown on a terminal of those that are part of no other, and parts of each of these.
 const TOPICS_SHOWN_MAX: usize = 20;
@@ -26,17 +30,46 @@ pub(super) struct TopicsArgs {
     /// Show the topics of the names in TEXT.
     #[arg(long, value_name = "TEXT")]
     pub(super) about: Option<String>,
+    /// First find topics and layers anew, if names came or went since they were found.
+    #[arg(long)]
+    pub(super) refresh: bool,
+    /// The models of the index.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// Runs `cairn topics`.
-pub(super) fn run(args: &TopicsArgs, surroundings: &Surroundings) -> Done {
-    let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+pub(super) async fn run(args: &TopicsArgs, surroundings: &Surroundings) -> Done {
+    let mut workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
+    if args.refresh {
+        refresh(&mut workspace, args, surroundings).await?;
+    }
     let snapshot = workspace.snapshot()?;
     let found = query::topics(&snapshot, &TopicOptions { about: args.about.clone() })?;
     if args.place.json {
         return surroundings.print_json(&found);
     }
     show(&found, args.level, surroundings)
+}
+
+/// Finds topics and layers anew where they are older than the current version.
+async fn refresh(workspace: &mut Workspace, args: &TopicsArgs, surroundings: &Surroundings) -> Result<()> {
+    let performers = surroundings.setup.to_fill(workspace, &args.models.options(), &Calls::default()).await?;
+    let (sink, bar) = progress::sink(surroundings.screen);
+    let options = IndexOptions {
+        progress: Some(sink),
+        cancellation: surroundings.cancellation.clone(),
+        ..IndexOptions::default()
+    };
+    let report = refresh_hierarchy(workspace, &performers, &options).await;
+    drop(bar);
+    let report = report?;
+    let version = report.version;
+    surroundings.screen.note(match report.is_new_version {
+        true => format!("topics and layers were found anew; version {version}"),
+        false => "nothing changed since topics and layers were found".to_owned(),
+    });
+    Ok(())
 }
 
 fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done {

@@ -135,7 +135,7 @@ id!(
     "summary"
 );
 id!(
-    /// Identity of what a report is about: that of the community or of the summary entity.
+    /// Identity of what a report is about: that of the community, of the summary entity or of the entity.
     SubjectId,
     "subject"
 );
@@ -143,6 +143,12 @@ id!(
 impl From<CommunityId> for SubjectId {
     fn from(community: CommunityId) -> Self {
         Self(community.0)
+    }
+}
+
+impl From<EntityId> for SubjectId {
+    fn from(entity: EntityId) -> Self {
+        Self(entity.0)
     }
 }
 

@@ -64,7 +64,7 @@ pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;
 pub(crate) use secret::{RedactedPieces, Redactor};
 pub use topic::{
-    ASPECTS_MAX, Aspect, ClusterSummary, FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding, SummaryLayer, Topic,
-    TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
+    ASPECTS_MAX, Aspect, ClusterSummary, EntityDescription, FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding,
+    SummaryLayer, Topic, TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
 };
 pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};

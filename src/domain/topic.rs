@@ -58,6 +58,13 @@ pub struct Aspect {
     pub sentences: Vec<(PassageId, u32)>,
 }
 
+/// What a language model says of an entity, put together from what it said of it passage by passage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityDescription {
+    /// What is said.
+    pub description: String,
+}
+
 /// What a language model wrote about an element of the hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -66,6 +73,8 @@ pub enum WrittenText {
     Topic(TopicReport),
     /// About a summary entity.
     Cluster(ClusterSummary),
+    /// About an entity.
+    Entity(EntityDescription),
 }
 
 impl WrittenText {
@@ -75,6 +84,7 @@ impl WrittenText {
         match self {
             Self::Topic(report) => report.is_within_limits(),
             Self::Cluster(summary) => summary.is_within_limits(),
+            Self::Entity(it) => is_short(&it.description),
         }
     }
 }

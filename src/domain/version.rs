@@ -62,6 +62,12 @@ pub struct HierarchyCounts {
     pub layers: u64,
     /// Places of entities in summary entities, and of these in those above: one may have several.
     pub memberships: u64,
+    /// Versions since communities and layers were found.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub versions: u64,
+    /// Entities that came or went since.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub changed: u64,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

@@ -67,7 +67,7 @@ impl Estimate {
 /// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageEstimate {
-    /// Its name: `questions`, `entities`, `summaries`, `reports` or `vectors`.
+    /// Its name: `questions`, `entities`, `descriptions`, `summaries`, `reports` or `vectors`.
     pub stage: String,
     /// The model, with its server.
     pub model: String,
@@ -169,14 +169,14 @@ fn expected<'a>(
     let Some(wanted) = &options.extract else { return Ok([questions, None]) };
     let types = extract::known_types(records, wanted)?;
     let is_proposed = types.is_none();
-    let mut entities = of(What::Entities(types.unwrap_or_default()))?;
+    let mut entities = of(What::Entities(wanted.calls, types.unwrap_or_default()))?;
     if is_proposed {
         entities.add_call(&extract::proposal_request(records)?, TYPES_TOKENS, true)?;
     }
     Ok([questions, Some(entities)])
 }
 
-/// Returns what summaries and reports would come to, about the hierarchy of the version that is there: that to come is
+/// Returns what descriptions, summaries and reports would come to, about the hierarchy of the version that is there: that to come is
 /// not known.
 fn reports<'a>(
     workspace: Option<&Workspace>,
@@ -189,6 +189,8 @@ fn reports<'a>(
     let current = workspace.zip(records).filter(|_| version.is_some());
     let mut all = Vec::new();
     let mut add = |what: What, requests: &dyn Fn(&Reported<'_>) -> Result<Vec<ChatRequest>>| -> Result<()> {
+        // Most collections have no entity of which so much is said.
+        let is_rare = matches!(what, What::Descriptions);
         let tokens = what.reply_tokens().into_iter().sum();
         let mut expected = Expected::of(asked, what, records, options)?;
         if let Some((workspace, records)) = current {
@@ -197,9 +199,14 @@ fn reports<'a>(
                 expected.add_call(&request, tokens, true)?;
             }
         }
-        all.push(expected);
+        if !is_rare || !expected.is_nothing() {
+            all.push(expected);
+        }
         Ok(())
     };
+    if options.extract.is_some() {
+        add(What::Descriptions, &|it| it.description_requests(&asked.kept_as))?;
+    }
     if options.summaries_by == ReportsBy::Model {
         let types = records.map(|it| report::summary_types(it, options)).transpose()?.unwrap_or_default();
         add(What::Summaries(types.clone()), &|it| it.summary_requests(&asked.kept_as, &types))?;
@@ -218,7 +225,7 @@ struct Coming<'a> {
     fingerprint: String,
     /// What the stages that ask for questions and for entities would come to, where they are wanted.
     asked: [Option<Expected<'a>>; 2],
-    /// What summaries and reports would come to, where they are wanted.
+    /// What descriptions, summaries and reports would come to, where they are wanted.
     reports: Vec<Expected<'a>>,
     /// Where calls for vectors are counted, where they are.
     account: Option<&'a Account>,

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::error::Result;
 use crate::llm::{ChatRequest, RequestKey};
-use crate::skill::{EntityTypes, GenerateTask, QuestionCalls};
+use crate::skill::{EntityTypes, ExtractCalls, GenerateTask, QuestionCalls};
 use crate::text::{model_tokens, tokens_to_english};
 use crate::workspace::{DocumentUnit, ModelStage, PassageUnit, Records, WrittenCounts};
 
@@ -20,6 +20,8 @@ const REPLY_TOKENS: u64 = 330;
 /// Tokens of a reply with the entities of an English passage where none was counted yet: seven entities and five
 /// relations, with a sentence each and one quoted.
 const ENTITIES_TOKENS: u64 = 600;
+/// Tokens of what is put together of an entity.
+const DESCRIPTION_TOKENS: u64 = 300;
 /// Tokens of a reply about a cluster: two summaries of one sentence.
 const SUMMARY_TOKENS: u64 = 160;
 /// Tokens of a report about a topic: a summary of two sentences, and five findings.
@@ -44,7 +46,9 @@ pub(super) enum What {
     /// Their questions.
     Questions(QuestionCalls),
     /// Their entities, of these types.
-    Entities(EntityTypes),
+    Entities(ExtractCalls, EntityTypes),
+    /// Descriptions of entities, which are asked for by themselves.
+    Descriptions,
     /// Summaries of clusters, of these types, which are asked for by themselves.
     Summaries(EntityTypes),
     /// Reports about topics, which are asked for by themselves.
@@ -55,7 +59,8 @@ impl What {
     const fn stage(&self) -> ModelStage {
         match self {
             Self::Questions(_) => ModelStage::Questions,
-            Self::Entities(_) => ModelStage::Entities,
+            Self::Entities(..) => ModelStage::Entities,
+            Self::Descriptions => ModelStage::Descriptions,
             Self::Summaries(_) => ModelStage::Summaries,
             Self::Reports => ModelStage::Reports,
         }
@@ -65,7 +70,8 @@ impl What {
     const fn name(&self) -> &'static str {
         match self {
             Self::Questions(_) => "questions",
-            Self::Entities(_) => "entities",
+            Self::Entities(..) => "entities",
+            Self::Descriptions => "descriptions",
             Self::Summaries(_) => "summaries",
             Self::Reports => "reports",
         }
@@ -74,7 +80,8 @@ impl What {
     fn writer(&self, model: &str) -> String {
         match self {
             Self::Questions(calls) => generate::writer(model, *calls),
-            Self::Entities(types) => extract::writer(model, types),
+            Self::Entities(calls, types) => extract::writer(model, *calls, types),
+            Self::Descriptions => report::writer_of_descriptions(model),
             Self::Summaries(types) => report::writer_of_summaries(model, types),
             Self::Reports => report::writer_of_reports(model),
         }
@@ -83,8 +90,8 @@ impl What {
     fn requests(&self, task: &GenerateTask) -> Result<Vec<ChatRequest>> {
         match self {
             Self::Questions(calls) => calls.requests(task),
-            Self::Entities(types) => Ok(vec![extract::request(task, types)?]),
-            Self::Summaries(_) | Self::Reports => Ok(Vec::new()),
+            Self::Entities(calls, types) => extract::requests(task, *calls, types),
+            Self::Descriptions | Self::Summaries(_) | Self::Reports => Ok(Vec::new()),
         }
     }
 
@@ -92,8 +99,8 @@ impl What {
     fn writer_of<'u>(&self, unit: &'u PassageUnit) -> Option<&'u str> {
         match self {
             Self::Questions(_) => unit.writer.as_deref(),
-            Self::Entities(_) => unit.extracted.as_ref().map(|it| it.writer.as_str()),
-            Self::Summaries(_) | Self::Reports => None,
+            Self::Entities(..) => unit.extracted.as_ref().map(|it| it.writer.as_str()),
+            Self::Descriptions | Self::Summaries(_) | Self::Reports => None,
         }
     }
 
@@ -104,7 +111,9 @@ impl What {
             Self::Questions(QuestionCalls::Separate) => {
                 QUESTIONS.map(|it| REPLY_TOKENS * it / QUESTIONS.iter().sum::<u64>()).to_vec()
             }
-            Self::Entities(_) => vec![ENTITIES_TOKENS],
+            Self::Entities(ExtractCalls::Together, _) => vec![ENTITIES_TOKENS],
+            Self::Entities(ExtractCalls::Separate, _) => vec![ENTITIES_TOKENS / 2; 2],
+            Self::Descriptions => vec![DESCRIPTION_TOKENS],
             Self::Summaries(_) => vec![SUMMARY_TOKENS],
             Self::Reports => vec![REPORT_TOKENS],
         }
@@ -203,6 +212,10 @@ impl<'a> Expected<'a> {
         Ok(is_kept)
     }
 
+    pub(super) const fn is_nothing(&self) -> bool {
+        self.calls + self.cached == 0
+    }
+
     pub(super) fn stage(&self) -> StageEstimate {
         let usage = self.usage;
         let is_guessed = matches!(self.reply_tokens, ReplyTokens::Guessed(_)) && usage.output_tokens > 0;
@@ -253,7 +266,7 @@ fn reply_tokens(asked: &AskedModel, records: Option<&Records>, writer: &str, wha
     let Some(records) = records else { return Ok(ReplyTokens::Guessed(tokens)) };
     let known =
         records.spending()?.into_iter().find(|(model, spent)| *model == asked.name && spent.calls >= REPLIES_MIN);
-    let stages = [ModelStage::Questions, ModelStage::Entities, ModelStage::Summaries, ModelStage::Reports];
+    let stages = ModelStage::ALL;
     let others = stages.into_iter().filter(|it| *it != what.stage()).map(|it| records.written_counts(it));
     // Replies of one kind say nothing of those of another.
     let is_alone = others.collect::<Result<Vec<_>>>()?.iter().all(|it| *it == WrittenCounts::default());

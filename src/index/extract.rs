@@ -9,22 +9,22 @@ use super::asking::{self, Asking, Finished, Key, PassageJob, PassageJobs};
 use super::options::{EntityTypesBy, ExtractOptions, ExtractReport, IndexOptions, ModelReport, StoppedBy};
 use crate::domain::{Cancellation, ChatError, Extraction};
 use crate::error::Result;
-use crate::llm::prompt::{EXTRACT, PROPOSE};
+use crate::llm::prompt::PROPOSE;
 use crate::llm::{ChatModel, ChatRequest};
 use crate::skill::{
-    Degradation, EntityTypes, ExtractSkill, ExtractTask, GenerateTask, KeptUnusable, PerformOptions, Performed,
+    Degradation, EntityTypes, ExtractCalls, ExtractTask, GenerateTask, KeptUnusable, PerformOptions, Performed,
     ProposeSkill, ProposeTask, Skill, Written, chat_request, perform_with, sample,
 };
 use crate::workspace::{ModelStage, ProposedTypes, Records, WrittenExtraction};
 
 /// Returns what says whether entities are as this model would find them now.
-pub(super) fn writer(model: &str, types: &EntityTypes) -> String {
-    asking::writer(model, &[EXTRACT, ExtractSkill::SCHEMA, &types.listed()].join("\n"))
+pub(super) fn writer(model: &str, calls: ExtractCalls, types: &EntityTypes) -> String {
+    asking::writer(model, &[&calls.texts(), types.listed().as_str()].join("\n"))
 }
 
 /// Returns what is asked about a passage, as far as no reply has to be repaired.
-pub(super) fn request(task: &GenerateTask, types: &EntityTypes) -> Result<ChatRequest> {
-    chat_request::<ExtractSkill>(&ExtractTask { passage: task.clone(), types: types.clone() })
+pub(super) fn requests(task: &GenerateTask, calls: ExtractCalls, types: &EntityTypes) -> Result<Vec<ChatRequest>> {
+    calls.requests(&ExtractTask { passage: task.clone(), types: types.clone() })
 }
 
 /// Returns the types of entities that are looked for; nothing where a model is to propose them and did not yet.
@@ -54,10 +54,11 @@ pub(super) fn run(
             None => return Ok(ExtractReport { asked: proposing, ..ExtractReport::default() }),
         },
     };
-    let writer = writer(model.kept_as(), &types);
+    let writer = writer(model.kept_as(), wanted.calls, &types);
     let jobs = PassageJobs::of(records, ModelStage::Entities, &writer)?;
     let listed = types.iter().map(str::to_owned).collect();
-    let entities = Entities { types, counted: ExtractReport { types: listed, ..ExtractReport::default() } };
+    let entities =
+        Entities { types, calls: wanted.calls, counted: ExtractReport { types: listed, ..ExtractReport::default() } };
     let (entities, mut asked) = handle.block_on(asking::run(entities, jobs, (model, &writer), records, options))?;
     asked.spent.add(&proposing.spent);
     Ok(ExtractReport { asked, ..entities.counted })
@@ -127,6 +128,7 @@ pub(super) fn proposal_request(records: Option<&Records>) -> Result<ChatRequest>
 #[derive(Debug, Clone)]
 struct Entities {
     types: EntityTypes,
+    calls: ExtractCalls,
     counted: ExtractReport,
 }
 
@@ -150,10 +152,10 @@ impl Asking for Entities {
         model: &dyn ChatModel,
         job: &PassageJob,
         unusable: KeptUnusable,
-        _cancellation: &Cancellation,
+        cancellation: &Cancellation,
     ) -> Written<Extraction> {
         let task = ExtractTask { passage: job.task.clone(), types: self.types.clone() };
-        Written::of(perform_with::<ExtractSkill>(model, &task, PerformOptions { listener: None, unusable }).await)
+        self.calls.find(model, task, unusable, cancellation).await
     }
 
     fn commit(

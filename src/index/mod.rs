@@ -26,8 +26,8 @@ mod warnings;
 pub use clone::clone;
 pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
 pub use options::{
-    DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, IndexOptions, IndexReport,
-    ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport, StoppedBy,
-    VectorReport,
+    DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, HierarchyRefresh, IndexOptions,
+    IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport,
+    StoppedBy, VectorReport,
 };
-pub use run::{index, re_embed, remove, repair};
+pub use run::{index, re_embed, refresh_hierarchy, remove, repair};

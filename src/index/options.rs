@@ -10,7 +10,7 @@ use crate::graph::hierarchy::HierarchyPreset;
 use crate::graph::matching::MatchOptions;
 use crate::ingest::IngestOptions;
 use crate::llm::Limits;
-use crate::skill::{EntityTypes, QuestionCalls};
+use crate::skill::{EntityTypes, ExtractCalls, QuestionCalls};
 
 /// Where documents come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,11 +74,24 @@ impl Default for EntityTypesBy {
     }
 }
 
+/// When communities and layers of the hierarchy are found anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HierarchyRefresh {
+    /// Once more than a [share](crate::graph::hierarchy::DRIFT_MAX) of the entities came or went since they were found;
+    /// small hierarchies with every change. Until then, new entities join those that are there.
+    #[default]
+    PastDrift,
+    /// In this run, if anything changed since.
+    Now,
+}
+
 /// How a model finds entities and relations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractOptions {
     /// The types of entities.
     pub types: EntityTypesBy,
+    /// The number of calls per passage.
+    pub calls: ExtractCalls,
 }
 
 /// Who writes about communities or clusters of entities.
@@ -122,6 +135,8 @@ pub struct IndexOptions {
     pub matching: MatchOptions,
     /// How relations, communities and layers are made.
     pub hierarchy: HierarchyPreset,
+    /// When communities and layers are found anew.
+    pub hierarchy_refresh: HierarchyRefresh,
     /// How to handle an index of another embedder.
     pub other_embedder: OtherEmbedder,
     /// How to handle documents that are gone if these are most of a root.
@@ -157,6 +172,7 @@ impl Default for IndexOptions {
             chunk: ChunkOptions::default(),
             matching: MatchOptions::default(),
             hierarchy: HierarchyPreset::default(),
+            hierarchy_refresh: HierarchyRefresh::default(),
             other_embedder: OtherEmbedder::default(),
             most_gone: MostGone::default(),
             model_questions: ModelQuestions::default(),
@@ -211,6 +227,9 @@ pub struct IndexReport {
     /// The result of asking it for entities and relations, if that was wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extracted: Option<ExtractReport>,
+    /// The result of asking it to put together what passages say of entities, if that was wanted and any was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub described: Option<ModelReport>,
     /// The result of asking it for summaries of clusters, if that was wanted and any was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summarized: Option<ModelReport>,

@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
 use super::options::{
-    DocumentCounts, ExtractReport, IndexOptions, IndexReport, ModelReport, OtherEmbedder, QuestionsBy, Sources,
-    StageReport, VectorReport,
+    DocumentCounts, ExtractReport, HierarchyRefresh, IndexOptions, IndexReport, ModelReport, OtherEmbedder,
+    QuestionsBy, Sources, StageReport, VectorReport,
 };
 use super::plan::{Plan, Verdict, removed_by_hand};
 use super::report::{self, Reported};
@@ -119,6 +119,26 @@ pub async fn re_embed(
     start(workspace, Work::Renew, performers, &options).await
 }
 
+/// Finds the communities and layers of the hierarchy anew, if anything changed since they were found; no source is
+/// read. The options by which the index was made stay as they are.
+///
+/// # Errors
+///
+/// As [`index`]; [`Error::NoIndex`] for an index without documents.
+///
+/// # Cancel safety
+///
+/// As [`index`].
+pub async fn refresh_hierarchy(
+    workspace: &mut Workspace,
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    let options = IndexOptions { hierarchy_refresh: HierarchyRefresh::Now, ..options.clone() };
+    let performers = Performers { model: None, ..performers.clone() };
+    start(workspace, Work::Refresh, &performers, &options).await
+}
+
 /// Makes good what [`Workspace::check`] finds wrong with an index: what is derived is made anew from the records, and
 /// documents that are damaged from their sources, where these are still what they were. The options by which the index
 /// was made stay as they are.
@@ -140,6 +160,7 @@ enum Work {
     Read(Sources),
     Remove(Vec<DocumentId>),
     Renew,
+    Refresh,
     Repair,
 }
 
@@ -249,13 +270,13 @@ impl Run {
 
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
-        if is_removal {
+        if is_removal || matches!(work, Work::Refresh) {
             self.keep_settings()?;
         }
         let documents = match work {
             Work::Read(sources) => self.read(sources)?,
             Work::Remove(ids) => self.remove(ids)?,
-            Work::Renew | Work::Repair => self.unread()?,
+            Work::Renew | Work::Refresh | Work::Repair => self.unread()?,
         };
         let documents = self.renew(documents)?;
         if let Some(model) = self.model.clone().filter(|_| !is_removal) {
@@ -367,7 +388,12 @@ impl Run {
             return Ok(false);
         }
         match self.workspace.snapshot().and_then(|snapshot| snapshot.check().map(|()| snapshot)) {
-            Ok(snapshot) => Ok(snapshot.counts().without_vectors == 0),
+            Ok(snapshot) => {
+                let counts = snapshot.counts();
+                let is_old = counts.hierarchy.versions > 0;
+                let is_due = is_old && self.options.hierarchy_refresh == HierarchyRefresh::Now;
+                Ok(counts.without_vectors == 0 && !is_due)
+            }
             // The records have all that a version is made of.
             Err(error) if matches!(error.kind(), ErrorKind::NoIndex | ErrorKind::Corrupt) => Ok(false),
             Err(error) => Err(error),
@@ -376,7 +402,7 @@ impl Run {
 
     /// Says what was done; `cut` is how many edges were left out of the version, where one was made.
     fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: Option<u64>) -> IndexReport {
-        let report::Asked { summarized, reported } = self.asked.unwrap_or_default();
+        let report::Asked { described, summarized, reported } = self.asked.unwrap_or_default();
         IndexReport {
             version,
             is_new_version: cut.is_some(),
@@ -391,6 +417,7 @@ impl Run {
             skips: self.skips,
             model: self.written,
             extracted: self.extracted,
+            described,
             summarized,
             reported,
             vectors: self.vectors,

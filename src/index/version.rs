@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::clock;
 use super::corpus::Corpus;
 use super::options::{IndexOptions, StageReport, VectorReport};
-use super::report;
-use super::stages::hierarchy::Hierarchies;
+use super::report::{self, OnItsWay};
+use super::stages::hierarchy::{self, Hierarchies};
 use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
@@ -20,7 +20,7 @@ use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::llm::ChatModel;
-use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
+use crate::workspace::{DocumentUnit, LastVersion, Records, StageMark, Terms, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
@@ -76,9 +76,18 @@ pub(super) async fn build(
     };
     let (edges, vectors) = (stages.run(matching).await?, embedding.finish());
     pack_edges(&edges, sides, &mut packed);
-    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), options);
+    let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
+    let kept = |last: &&LastVersion| last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by);
+    let how = (options, past.last.as_ref().filter(kept));
+    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
     let (hierarchy, descriptions) = stages.run(hierarchy).await?;
-    let made = (&packed, &hierarchy, descriptions);
+    stages.marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
+    let made = OnItsWay {
+        graph: packed.view(),
+        resolution: Some(same.view()),
+        hierarchy: hierarchy.view(),
+        descriptions: descriptions.as_ref(),
+    };
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
     let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);

@@ -17,6 +17,8 @@ pub const CITATIONS: &str = include_str!("prompts/citations.md");
 pub const CONCLUDE: &str = include_str!("prompts/conclude.md");
 /// What the skill `decompose` says.
 pub const DECOMPOSE: &str = include_str!("prompts/decompose.md");
+/// What the skill `describe` says.
+pub const DESCRIBE: &str = include_str!("prompts/describe.md");
 /// What the skill `digest` says.
 pub const DIGEST: &str = include_str!("prompts/digest.md");
 /// What the skill `enough` says.
@@ -29,6 +31,8 @@ pub const EXTRACT: &str = include_str!("prompts/extract.md");
 pub const GENERATE: &str = include_str!("prompts/generate.md");
 /// What the skill `judge` says.
 pub const JUDGE: &str = include_str!("prompts/judge.md");
+/// What the skill `name` says.
+pub const NAME: &str = include_str!("prompts/name.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
 /// What the skill `propose` says.
@@ -37,6 +41,8 @@ pub const PROPOSE: &str = include_str!("prompts/propose.md");
 pub const RAISED: &str = include_str!("prompts/raised.md");
 /// What the skill `read` says.
 pub const READ: &str = include_str!("prompts/read.md");
+/// What the skill `relate` says.
+pub const RELATE: &str = include_str!("prompts/relate.md");
 /// What the skill `report` says.
 pub const REPORT: &str = include_str!("prompts/report.md");
 /// What the skill `summarize` says.
@@ -153,12 +159,13 @@ mod tests {
             ])
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .chain(["types", "types_max", "entities_max", "relations_max", "strength_max"])
-            .chain(["entities", "relations", "parts", "findings_max", "aspects_max"])
+            .chain(["entities", "relations", "parts", "findings_max", "aspects_max", "descriptions", "words_max"])
             .map(|name| (name, ""))
             .collect();
         let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
         let planning = [CONCLUDE, DIGEST, ENOUGH, IMAGINE, KEYWORDS, REASON, REFINE, ROUTE, SEED, SEEK, SUPPLEMENT];
-        let others = [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT, SUMMARIZE];
+        let others =
+            [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT, SUMMARIZE, NAME, RELATE, DESCRIBE];
         for prompt in first.into_iter().chain(planning).chain(others) {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");

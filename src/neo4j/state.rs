@@ -122,6 +122,8 @@ impl IndexState {
                     summaries: later("summaries"),
                     layers: later("layers"),
                     memberships: later("memberships"),
+                    versions: later("hierarchyVersions"),
+                    changed: later("hierarchyChanged"),
                 },
                 // Only a version with all of them is published.
                 without_vectors: 0,
@@ -163,6 +165,8 @@ impl IndexState {
             ("summaries", count(counts.hierarchy.summaries)),
             ("layers", count(counts.hierarchy.layers)),
             ("memberships", count(counts.hierarchy.memberships)),
+            ("hierarchyVersions", count(counts.hierarchy.versions)),
+            ("hierarchyChanged", count(counts.hierarchy.changed)),
             ("passageTerms", count(self.terms[0])),
             ("sentenceTerms", count(self.terms[1])),
         ];

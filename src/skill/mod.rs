@@ -6,6 +6,7 @@ mod choose;
 mod citations;
 mod conclude;
 mod decompose;
+mod describe;
 mod digest;
 mod enough;
 mod entities;
@@ -38,12 +39,13 @@ pub use choose::{ChooseReply, ChooseSkill, ChooseTask, STEPS_MAX, StepShown};
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
 pub use conclude::{ConcludeSkill, ConcludeTask, ShownNote};
 pub use decompose::{DecomposeReply, DecomposeSkill, DecomposeTask, PARTS_MAX, SubQuestion};
+pub use describe::{DescribeReply, DescribeSkill, DescribeTask};
 pub use digest::{DIGESTED_MAX, Digest, DigestReply, DigestSkill, DigestTask, digest_by_rule};
 pub use enough::{EnoughReply, EnoughSkill, EnoughTask, MISSING_MAX, Sufficiency};
 pub use entities::{EntitiesReply, EntitiesSkill, EntitiesTask, NAMES_MAX};
 pub use extract::{
-    ENTITY_TYPES_DEFAULT, EntityTypes, ExtractReply, ExtractSkill, ExtractTask, ProposeReply, ProposeSkill,
-    ProposeTask, SAMPLES_MAX, TYPES_MAX, sample,
+    ENTITY_TYPES_DEFAULT, EntityTypes, ExtractCalls, ExtractReply, ExtractSkill, ExtractTask, NameReply, NameSkill,
+    ProposeReply, ProposeSkill, ProposeTask, RelateReply, RelateSkill, RelateTask, SAMPLES_MAX, TYPES_MAX, sample,
 };
 pub use generate::{
     AnsweredSkill, GenerateReply, GenerateSkill, GenerateTask, INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN, QuestionCalls,

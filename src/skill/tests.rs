@@ -8,10 +8,13 @@ use super::choose::{ChooseSkill, ChooseTask, StepShown};
 use super::citations::{CitationsSkill, CitationsTask};
 use super::conclude::{ConcludeSkill, ConcludeTask, ShownNote};
 use super::decompose::{DecomposeSkill, DecomposeTask};
+use super::describe::{DescribeSkill, DescribeTask};
 use super::digest::{DigestSkill, DigestTask};
 use super::enough::{EnoughSkill, EnoughTask};
 use super::entities::{EntitiesSkill, EntitiesTask};
-use super::extract::{EntityTypes, ExtractSkill, ExtractTask, ProposeSkill, ProposeTask};
+use super::extract::{
+    EntityTypes, ExtractSkill, ExtractTask, NameSkill, ProposeSkill, ProposeTask, RelateSkill, RelateTask,
+};
 use super::generate::{AnsweredSkill, GenerateSkill, GenerateTask, RaisedSkill, RaisedTask};
 use super::imagine::{ImagineSkill, ImagineTask};
 use super::judge::{JudgeSkill, JudgeTask, JudgedItem};
@@ -29,7 +32,7 @@ use super::steps::AnsweredStep;
 use super::summarize::{SummarizeSkill, SummarizeTask};
 use super::supplement::{SupplementSkill, SupplementTask};
 use crate::chunk::{ChunkOptions, passages};
-use crate::domain::{Document, PassageId};
+use crate::domain::{Document, ExtractedEntity, Extraction, PassageId};
 use crate::llm::{ChatRequest, Message, Speaker, prompt};
 use crate::text::KeywordQuery;
 
@@ -108,6 +111,20 @@ fn requests() -> Vec<(&'static str, ChatRequest)> {
         of::<JudgeSkill>(&JudgeTask { question: question.clone(), round: 0, items }),
         of::<PickSkill>(&PickTask { question: question.clone(), passages: vec![found()] }),
         of::<ProposeSkill>(&ProposeTask { passages: vec![(PassageId::of(&[b"p"]), SAID.to_owned(), SAID.to_owned())] }),
+        of::<NameSkill>(&ExtractTask { passage: written(), types: EntityTypes::default() }),
+        of::<RelateSkill>(&RelateTask {
+            task: ExtractTask { passage: written(), types: EntityTypes::default() },
+            found: Extraction {
+                entities: vec![ExtractedEntity {
+                    name: SAID.to_owned(),
+                    kind: None,
+                    description: String::new(),
+                    spans: Vec::new(),
+                }],
+                ..Extraction::default()
+            },
+        }),
+        of::<DescribeSkill>(&DescribeTask { name: SAID.to_owned(), descriptions: vec![SAID.to_owned()] }),
         of::<SummarizeSkill>(&SummarizeTask {
             types: EntityTypes::default(),
             members: vec![SAID.to_owned()],

@@ -5,10 +5,11 @@ use super::choose::{ChooseSkill, ChooseTask, StepShown};
 use super::citations::{CitationsSkill, CitationsTask};
 use super::conclude::{ConcludeSkill, ConcludeTask, ShownNote};
 use super::decompose::{DecomposeSkill, DecomposeTask};
+use super::describe::{DescribeSkill, DescribeTask};
 use super::digest::{DigestSkill, DigestTask};
 use super::enough::{EnoughSkill, EnoughTask};
 use super::entities::{EntitiesSkill, EntitiesTask};
-use super::extract::{EntityTypes, ExtractSkill, ExtractTask};
+use super::extract::{EntityTypes, ExtractSkill, ExtractTask, NameSkill, RelateSkill, RelateTask};
 use super::generate::{GenerateSkill, GenerateTask};
 use super::imagine::{ImagineSkill, ImagineTask};
 use super::judge::{JudgeSkill, JudgeTask, JudgedItem};
@@ -25,7 +26,7 @@ use super::seek::{SeekSkill, SeekTask};
 use super::steps::AnsweredStep;
 use super::summarize::{SummarizeSkill, SummarizeTask};
 use super::supplement::{SupplementSkill, SupplementTask};
-use crate::domain::{DocumentId, Passage, PassageId, Span, Spent};
+use crate::domain::{DocumentId, ExtractedEntity, Extraction, Passage, PassageId, Span, Spent};
 use crate::error::Result;
 use crate::llm::ChatModel;
 use crate::text::KeywordQuery;
@@ -74,7 +75,10 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
         tried::<GenerateSkill>(model, &generated()).await?,
         tried::<SummarizeSkill>(model, &summarized()).await?,
         tried::<ReportSkill>(model, &reported()).await?,
-        tried::<ExtractSkill>(model, &ExtractTask { passage: generated(), types: EntityTypes::default() }).await?,
+        tried::<ExtractSkill>(model, &extracted()).await?,
+        tried::<NameSkill>(model, &extracted()).await?,
+        tried::<RelateSkill>(model, &related()).await?,
+        tried::<DescribeSkill>(model, &described()).await?,
         tried::<AnswerSkill>(model, &AnswerTask { question: question(), passages: shown.to_vec() }).await?,
         tried::<CitationsSkill>(model, &citations).await?,
         tried::<PickSkill>(model, &PickTask { question: question(), passages: found.to_vec() }).await?,
@@ -132,6 +136,24 @@ fn reported() -> ReportTask {
     let SummarizeTask { members, sentences, .. } = summarized();
     let relations = vec!["Ada Lorne – Heron Bridge".to_owned()];
     ReportTask { entities: members, relations, parts: Vec::new(), sentences }
+}
+
+fn extracted() -> ExtractTask {
+    ExtractTask { passage: generated(), types: EntityTypes::default() }
+}
+
+fn related() -> RelateTask {
+    let entity = |name: &str| {
+        let at = BRIDGE.find(name).unwrap_or_default();
+        let spans = vec![Span { start: at as u32, end: (at + name.len()) as u32 }];
+        ExtractedEntity { name: name.to_lowercase(), kind: None, description: String::new(), spans }
+    };
+    let entities = vec![entity("Heron Bridge"), entity("Ada Lorne")];
+    RelateTask { task: extracted(), found: Extraction { entities, ..Extraction::default() } }
+}
+
+fn described() -> DescribeTask {
+    DescribeTask { name: "Heron Bridge".to_owned(), descriptions: vec![BRIDGE.to_owned()] }
 }
 
 fn summarized() -> SummarizeTask {

@@ -10,7 +10,7 @@ use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions, OPTIONAL, PackedDescriptions};
-use crate::graph::hierarchy::{Hierarchy, PackedHierarchy};
+use crate::graph::hierarchy::{self, Hierarchy, PackedHierarchy};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
 
@@ -68,7 +68,7 @@ impl Arrays {
     fn open(file: &Arc<HeldFile>, names: &[&'static str]) -> Result<Self> {
         let sections = Sections::of(file)?;
         // What an earlier program does not know is empty.
-        let absent = |name: &str| name.starts_with(OPTIONAL).then_some(0..0);
+        let absent = |name: &str| (name.starts_with(OPTIONAL) || name == hierarchy::OPTIONAL).then_some(0..0);
         let range =
             |name: &&'static str| sections.range(name).or_else(|| absent(name)).ok_or_else(|| missing(&sections, name));
         let ranges = names.iter().map(range).collect::<Result<_>>()?;

@@ -169,6 +169,10 @@ pub struct Status {
     pub entities: WrittenCounts,
     /// Passages for which it gave nothing usable, and why.
     pub unextracted: Vec<Skip>,
+    /// Entities of which a language model was asked to put together what passages say.
+    pub descriptions: WrittenCounts,
+    /// Entities for which it gave nothing usable, and why.
+    pub undescribed: Vec<Skip>,
     /// Clusters of entities that a language model was asked to summarize.
     pub summaries: WrittenCounts,
     /// Clusters for which it gave nothing usable, and why.
@@ -373,6 +377,8 @@ impl Workspace {
             unwritten: records.unwritten_reasons(ModelStage::Questions)?,
             entities: records.written_counts(ModelStage::Entities)?,
             unextracted: records.unwritten_reasons(ModelStage::Entities)?,
+            descriptions: records.written_counts(ModelStage::Descriptions)?,
+            undescribed: records.unreported_reasons(ModelStage::Descriptions)?,
             summaries: records.written_counts(ModelStage::Summaries)?,
             unsummarized: records.unreported_reasons(ModelStage::Summaries)?,
             reports: records.written_counts(ModelStage::Reports)?,

@@ -168,3 +168,56 @@ fn the_chunks_of_a_tale_are_clustered() {
     assert!((2..=8).contains(&all.count) && all.rows.len() == 34, "{}", all.count);
     assert!((5..=12).contains(&small.count), "{}", small.count);
 }
+
+/// Records of mills in groups of thirty that are near each other, as JSON lines; of the first, this is said.
+fn many_mills(first: &str) -> String {
+    let name = |number: usize| {
+        let letter = |at: u32| char::from(b'a' + (number / 26_usize.pow(at) % 26) as u8);
+        format!("Q{}{}{} Mill", letter(0), letter(1), letter(2))
+    };
+    let record = |number: usize| {
+        let near = (1..4).map(|step| format!("It is near {}.", name(number / 30 * 30 + (number + step) % 30)));
+        let text = if number == 0 { first.to_owned() } else { near.collect::<Vec<_>>().join(" ") };
+        let line = serde_json::json!({ "id": number.to_string(), "title": name(number), "text": text });
+        format!("{line}\n")
+    };
+    (0..2_100).map(record).collect()
+}
+
+#[test]
+fn topics_of_a_large_collection_are_kept_while_little_changes_and_found_anew_when_asked() {
+    let cli = Cli::new();
+    let index = |first: &str| {
+        cli.write("mills.jsonl", many_mills(first));
+        cli.json(&["index", "mills.jsonl"])
+    };
+    index("It is near Qbaa Mill.");
+    let found = |cli: &Cli| cli.json(&["status"])["counts"]["hierarchy"].clone();
+    let line = |cli: &Cli| {
+        let said = cli.run(["status"]).succeeded().stdout;
+        said.lines().find(|line| line.starts_with("hierarchy")).unwrap().to_owned()
+    };
+    let first = found(&cli);
+    assert!(first.get("versions").is_none() && !line(&cli).contains("old"), "{first}");
+    index("It is near Qbaa Mill and Zeal Weir. Zeal Weir is near Qcaa Mill.");
+    let second = found(&cli);
+    assert_eq!((&second["versions"], &second["communities"]), (&Value::from(1), &first["communities"]), "{second}");
+    assert!(line(&cli).contains("topics and layers are 1 version old"), "{}", line(&cli));
+    // What is said is that of today.
+    let about = cli.json(&["topics", "--about", "Zeal Weir"]);
+    assert_eq!(about["version"], 2, "{about}");
+
+    let version = |cli: &Cli| cli.json(&["status"])["version"].clone();
+    let said = cli.run(["topics", "--refresh"]).succeeded();
+    assert!(said.stderr.contains("topics and layers were found anew; version 3"), "{said:#?}");
+    assert!(found(&cli).get("versions").is_none() && !line(&cli).contains("old"));
+    let clean = Cli::new();
+    clean.write("mills.jsonl", many_mills("It is near Qbaa Mill and Zeal Weir. Zeal Weir is near Qcaa Mill."));
+    clean.json(&["index", "mills.jsonl"]);
+    assert!(cli.canonical(".cairn") == clean.canonical(".cairn"), "a refreshed hierarchy is that of a clean build");
+    let said = cli.run(["topics", "--refresh"]).succeeded();
+    assert!(said.stderr.contains("nothing changed since"), "{said:#?}");
+    assert_eq!(version(&cli), 3);
+    // The next run over the same documents makes none.
+    assert_eq!(index("It is near Qbaa Mill and Zeal Weir. Zeal Weir is near Qcaa Mill.")["is_new_version"], false);
+}

@@ -7,6 +7,7 @@ mod budgets;
 mod cache;
 mod citations;
 mod cuts;
+mod describing;
 mod embedders;
 mod extracting;
 mod faults;

@@ -11,8 +11,9 @@ use std::path::Path;
 
 use cairn::domain::{
     Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId,
-    EntryVertex, Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual, Passage, PassageId, Pruned,
-    PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spelling, Spent, Step, StepKind, Why, Writing,
+    EntryVertex, Guess, HierarchyCounts, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual, Passage,
+    PassageId, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spelling, Spent, Step, StepKind, Why,
+    Writing,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
@@ -297,7 +298,8 @@ fn vector_report() -> VectorReport {
 
 /// What an index holds that lacks a vector.
 fn counts() -> Counts {
-    Counts { without_vectors: 1, ..Counts::default() }
+    let hierarchy = HierarchyCounts { versions: 1, changed: 1, ..HierarchyCounts::default() };
+    Counts { without_vectors: 1, hierarchy, ..Counts::default() }
 }
 
 fn comparison() -> Value {
@@ -407,8 +409,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let index = json!({
         "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
         "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
-        "extracted": extract_report(), "summarized": model_report(), "reported": model_report(),
-        "vectors": vector_report(),
+        "extracted": extract_report(), "described": model_report(), "summarized": model_report(),
+        "reported": model_report(), "vectors": vector_report(),
         "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
         "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
     });
@@ -418,8 +420,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
-        "questions": written, "entities": written, "summaries": written, "reports": written,
-        "spent": [spent_on_model()],
+        "questions": written, "entities": written, "descriptions": written, "summaries": written,
+        "reports": written, "spent": [spent_on_model()],
     });
     let mut full = BTreeMap::from([
         ("answer", vec![json!(answer)]),

@@ -12,13 +12,15 @@ use crate::graph::extracted::{Extracted, FoundRelation};
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::mentions::NamedDocument;
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, RelationOrdinal};
-use crate::graph::packed::{PassageGraph, back_to_back};
+use crate::graph::packed::{PassageGraph, back_to_back, text_at};
 use crate::graph::relations::{related_entities, relations_by_rule};
 use crate::graph::resolution::EntityGraph;
 use crate::text::{model_tokens, terms};
 
-/// Tokens of what is said of an entity or a relation at most: the paper's program lets a model shorten what is longer.
+/// Tokens of what is said of an entity or a relation at most: a model may put together what is longer.
 pub const DESCRIPTION_TOKENS_MAX: u64 = 500;
+/// Tokens of what is said of an entity that a model is shown to put it together.
+const SHOWN_TOKENS_MAX: u64 = 4_000;
 /// Passages whose words about one entity or relation are looked at.
 const SAID_MAX: usize = 64;
 
@@ -80,6 +82,52 @@ fn pack_entities(graph: &EntityGraph<'_>, extracted: &Extracted<'_>, packed: &mu
     (packed.entity_description_ends, packed.entity_descriptions) = back_to_back(&descriptions);
 }
 
+/// Returns the entities of which passages say more than fits into [`DESCRIPTION_TOKENS_MAX`], each with what they say,
+/// as far as a model is to be shown.
+#[must_use]
+pub fn long_descriptions<'d>(
+    graph: &EntityGraph<'_>,
+    documents: &[NamedDocument<'d>],
+) -> Vec<(EntityOrdinal, Vec<&'d str>)> {
+    let mut said: Vec<(EntityOrdinal, &str)> = Vec::new();
+    said.extend(Extracted::of(graph, documents).entities.iter().map(|(at, it)| (*at, it.description.as_str())));
+    // Stable: what is said of one entity stays in the order of passages.
+    said.sort_by_key(|it| it.0);
+    let of_one = |all: &[(EntityOrdinal, &'d str)]| {
+        let (entity, all) = (all[0].0, all.iter().map(|it| it.1));
+        if !put_together(all.clone()).1 {
+            return None;
+        }
+        let (mut shown, mut tokens): (Vec<&str>, u64) = (Vec::new(), 0);
+        for said in all.filter(|it| !it.is_empty()) {
+            tokens += model_tokens(said);
+            if tokens > SHOWN_TOKENS_MAX {
+                break;
+            }
+            if !shown.contains(&said) {
+                shown.push(said);
+            }
+        }
+        Some((entity, shown))
+    };
+    said.chunk_by(|a, b| a.0 == b.0).filter_map(of_one).collect()
+}
+
+/// Gives entities other descriptions than they have.
+pub fn describe(others: &[(EntityOrdinal, &str)], packed: &mut PackedDescriptions) {
+    if others.is_empty() {
+        return;
+    }
+    let view = packed.view();
+    let ordinals = view.entity_description_ends.ordinals();
+    let mut all: Vec<&str> =
+        ordinals.map(|it| text_at(&view.entity_description_ends, view.entity_descriptions.items(), it)).collect();
+    for (entity, description) in others {
+        all[entity.index()] = description;
+    }
+    (packed.entity_description_ends, packed.entity_descriptions) = back_to_back(&all);
+}
+
 fn pack_relations(
     graph: &PassageGraph<'_>,
     hierarchy: &Hierarchy<'_>,
@@ -136,12 +184,18 @@ fn usual<'a>(said: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 /// Returns what is said, one after the other, without what says nothing new, as far as it fits into
 /// [`DESCRIPTION_TOKENS_MAX`].
 fn merged<'a>(said: impl Iterator<Item = &'a str>) -> String {
-    let (mut all, mut known, mut tokens) = (String::new(), FxHashSet::default(), 0);
+    put_together(said).0
+}
+
+/// Returns what is said as [`merged`] does, and whether anything new did not fit.
+fn put_together<'a>(said: impl Iterator<Item = &'a str>) -> (String, bool) {
+    let (mut all, mut known, mut tokens, mut is_cut) = (String::new(), FxHashSet::default(), 0, false);
     for part in said.filter(|part| !part.is_empty()).take(SAID_MAX) {
         let new: Vec<String> = terms(part).into_iter().filter(|term| !known.contains(term)).collect();
         let is_first = all.is_empty();
         let size = model_tokens(part);
         if !is_first && (new.is_empty() || tokens + size > DESCRIPTION_TOKENS_MAX) {
+            is_cut |= !new.is_empty();
             continue;
         }
         if !is_first {
@@ -151,7 +205,7 @@ fn merged<'a>(said: impl Iterator<Item = &'a str>) -> String {
         known.extend(new);
         tokens += size;
     }
-    all
+    (all, is_cut)
 }
 
 #[cfg(test)]

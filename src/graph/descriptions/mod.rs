@@ -16,7 +16,7 @@ use super::ordinal::{
 use super::packed::{PassageGraph, text_at};
 use crate::domain::{FoundByModel, Origin};
 pub use aspects::{PackedAspect, pack_aspects};
-pub use build::{DESCRIPTION_TOKENS_MAX, pack_descriptions};
+pub use build::{DESCRIPTION_TOKENS_MAX, describe, long_descriptions, pack_descriptions};
 pub use reports::{PackedReport, pack_reports};
 
 /// Bits that say who found something.

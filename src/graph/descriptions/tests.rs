@@ -259,3 +259,41 @@ fn what_a_report_is_written_from_names_what_is_known_of_a_topic() {
     assert!(has(&material.relations, "Ada Lorne – Harl Mill: Ada Lorne built it."), "{material:?}");
     assert!(!material.sentences.is_empty() && material.parts.is_empty(), "{material:?}");
 }
+
+#[test]
+fn entities_of_which_more_is_said_than_is_kept_are_found_and_may_be_described_anew() {
+    let [mut of_mill, of_ada] = found();
+    assert!(all_long(&of_mill, &of_ada).is_empty());
+    // Nothing new is no more than was said.
+    let long = |seed: usize| (0..120).map(|number| format!("word{}", seed + number)).collect::<Vec<_>>().join(" ");
+    of_mill.entities[1].description = long(0);
+    assert!(all_long(&of_mill, &of_ada).is_empty());
+    let mut of_ada = of_ada;
+    of_ada.entities[0].description = long(1_000);
+    let made = make([Some(&of_mill), Some(&of_ada)]);
+    let long = all_long(&of_mill, &of_ada);
+    let [(ada, said)] = &long[..] else { panic!("{long:?}") };
+    assert_eq!((made.graph.view().entity_name(*ada), said.len()), ("ada lorne", 2));
+
+    let mut packed = made.descriptions.unwrap();
+    let before = packed.clone();
+    describe(&[], &mut packed);
+    assert_eq!(packed, before);
+    describe(&[(*ada, "She built mills.")], &mut packed);
+    let (said, mill) = (packed.view(), made.graph.view().entity("harl mill").unwrap());
+    assert_eq!(said.check(Described::of(&made.graph.view(), &made.hierarchy.view())), Ok(()));
+    assert_eq!(said.entity_description(*ada), Some("She built mills."));
+    assert_eq!(said.entity_description(mill), before.view().entity_description(mill));
+}
+
+/// Returns what is too long in the notes of this file, where a model found this in them.
+fn all_long(of_mill: &Extraction, of_ada: &Extraction) -> Vec<(EntityOrdinal, Vec<String>)> {
+    let spans = [MILL, ADA].map(|text| sentences(text).map(Span::from).collect::<Vec<_>>());
+    let documents = [("Harl Mill", MILL, of_mill, 0), ("Ada Lorne", ADA, of_ada, 1)].map(|(title, text, found, at)| {
+        let passage = NamedPassage { text, sentences: &spans[at], media_type: "text/plain", extraction: Some(found) };
+        NamedDocument { title: Some(title), passages: vec![passage] }
+    });
+    let made = make([Some(of_mill), Some(of_ada)]);
+    let long = long_descriptions(&made.graph.view().into(), &documents);
+    long.into_iter().map(|(entity, said)| (entity, said.into_iter().map(str::to_owned).collect())).collect()
+}

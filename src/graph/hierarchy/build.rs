@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use super::carried::{Carried, Earlier, Made};
 use super::layers::{LayerOptions, pack_layers};
 use super::naming::Central;
 use super::wording::Wording;
@@ -54,17 +55,39 @@ pub fn pack_hierarchy<'g>(
     options: &HierarchyOptions,
     cancellation: &Cancellation,
 ) -> Result<PackedHierarchy> {
-    let graph: EntityGraph<'_> = graph.into();
-    let extracted = Extracted::of(&graph, documents);
+    pack_hierarchy_after(&graph.into(), documents, sentences, (options, None), cancellation)
+}
+
+/// Returns the hierarchy as [`pack_hierarchy`] does, with the communities and clusters of an `earlier` version where
+/// little has changed since they were found: see [`DRIFT_MAX`](super::DRIFT_MAX).
+///
+/// # Errors
+///
+/// As [`pack_hierarchy`].
+pub fn pack_hierarchy_after(
+    graph: &EntityGraph<'_>,
+    documents: &[NamedDocument<'_>],
+    sentences: &Vectors<'_>,
+    (options, earlier): (&HierarchyOptions, Option<Earlier<'_>>),
+    cancellation: &Cancellation,
+) -> Result<PackedHierarchy> {
+    let extracted = Extracted::of(graph, documents);
     let wording = Wording { graph: graph.entities, names: graph.names, documents };
-    let graph = graph.entities;
+    let (names, graph) = (graph.names, graph.entities);
     let entities = related_entities(&graph, &extracted);
     let related = relations(&graph, &entities, &extracted, cancellation)?;
     let mut packed = PackedHierarchy::default();
     pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
     let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
     let network = WeightedGraph::of_edges(entities.len(), &edges);
-    let communities = worth_keeping(levels(&network, &options.communities, cancellation)?, options.members_min);
+    let mut carried = earlier.and_then(|it| Carried::of(it, &names, &entities, &related));
+    let communities = match &carried {
+        Some(carried) => carried.communities(&network),
+        None => levels(&network, &options.communities, cancellation)?,
+    };
+    let communities = worth_keeping(communities, options.members_min);
+    let now = Made { entities: entities.len() as u32, relations: related.len() as u32, ..Made::default() };
+    packed.made = carried.as_ref().map_or(now, Carried::made).packed();
     cancellation.check()?;
     let report = |community: &Community| {
         cancellation.check()?;
@@ -73,7 +96,8 @@ pub fn pack_hierarchy<'g>(
     let reports = communities.par_iter().map(report).collect::<Result<Vec<Report>>>()?;
     pack_communities(&communities, reports, &mut packed);
     if !sentences.is_empty() {
-        pack_layers(sentences, &entities, &wording, &options.layers, cancellation, &mut packed)?;
+        let how = (&options.layers, carried.as_mut());
+        pack_layers(sentences, &entities, &wording, how, cancellation, &mut packed)?;
     }
     Ok(packed)
 }

@@ -1,6 +1,7 @@
 //! Layers of summary entities: soft clusters of entities, and of clusters again (`HiRAG`, section on `HiIndex`).
 
 use super::PackedHierarchy;
+use super::carried::Carried;
 use super::naming::Central;
 use super::told::sentences_of;
 use super::wording::Wording;
@@ -74,7 +75,7 @@ pub(super) fn pack_layers(
     sentences: &Vectors<'_>,
     entities: &[EntityOrdinal],
     wording: &Wording<'_>,
-    options: &LayerOptions,
+    (options, mut carried): (&LayerOptions, Option<&mut Carried<'_>>),
     cancellation: &Cancellation,
     packed: &mut PackedHierarchy,
 ) -> Result<()> {
@@ -82,10 +83,18 @@ pub(super) fn pack_layers(
     let (mut names, mut sparsity_below) = (Vec::new(), None);
     for number in 1..=options.layers_max {
         cancellation.check()?;
-        let clusters = soft_clusters(&layer.vectors, sentences.dimension, &options.mixture, cancellation)?;
+        let clusters = match &mut carried {
+            Some(carried) => {
+                let below = (layer.numbers.as_slice(), layer.vectors.as_slice(), sentences.dimension);
+                let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
+                clusters
+            }
+            None => soft_clusters(&layer.vectors, sentences.dimension, &options.mixture, cancellation)?,
+        };
         let members = Members::of(&clusters, &layer);
         let sparsity = cluster_sparsity(members.0.iter().map(Vec::len), layer.numbers.len());
-        if number > 1 && options.last.ends((layer.numbers.len(), clusters.count), (sparsity_below, sparsity)) {
+        let may_end = carried.is_none() && number > 1;
+        if may_end && options.last.ends((layer.numbers.len(), clusters.count), (sparsity_below, sparsity)) {
             break;
         }
         let form = (sentences.dimension, cancellation);

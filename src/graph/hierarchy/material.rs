@@ -102,6 +102,12 @@ impl<'a> Materials<'a> {
         }
     }
 
+    /// Returns how an entity is written.
+    #[must_use]
+    pub fn spelling(&self, entity: EntityOrdinal) -> &'a str {
+        self.wording.spelling(entity)
+    }
+
     /// Returns the text of a sentence.
     #[must_use]
     pub fn sentence(&self, sentence: SentenceOrdinal) -> &'a str {

@@ -4,6 +4,7 @@
 //! Entities and sentences are those of the [`PassageGraph`](super::packed::PassageGraph) beside it.
 
 mod build;
+mod carried;
 mod layers;
 mod material;
 mod naming;
@@ -20,7 +21,8 @@ use super::ordinal::{
 };
 use super::packed::text_at;
 use crate::domain::{CommunityId, HierarchyCounts};
-pub use build::{HierarchyOptions, pack_hierarchy};
+pub use build::{HierarchyOptions, pack_hierarchy, pack_hierarchy_after};
+pub use carried::{DRIFT_MAX, Earlier, Made};
 pub use layers::{LastLayer, LayerOptions, cluster_sparsity};
 pub use material::{Material, Materials};
 pub use preset::HierarchyPreset;
@@ -82,7 +84,13 @@ arrays! {
     summary_sentences: Rows<SummaryOrdinal, Position> = "summary.sentences" [rows summary_layer summary_sentence],
     /// A sentence that says what it is about, the one that says most first.
     summary_sentence: Column<Position, SentenceOrdinal> = "summary.sentence" [below sentences],
+
+    /// When communities and clusters were found: see [`Made`].
+    made: Column<u32, u32> = "made" [],
 }
+
+/// What arrays are called that files of earlier programs have not.
+pub const OPTIONAL: &str = "made";
 
 impl<'a> Hierarchy<'a> {
     /// Checks that every array keeps its rules, beside a graph of so many `entities` and `sentences`.
@@ -92,6 +100,9 @@ impl<'a> Hierarchy<'a> {
     /// The name of an array that breaks a rule, and the rule.
     pub fn check(&self, entities: usize, sentences: usize) -> Result<(), (&'static str, &'static str)> {
         self.check_arrays(Elsewhere { entities, sentences, ..Elsewhere::default() })?;
+        if !matches!(self.made.items(), [] | [_, _, _, _]) {
+            return Err(("made", "has another length"));
+        }
         let levels = [("community.level", self.community_level.items()), ("summary.layer", self.summary_layer.items())];
         for (name, levels) in levels {
             if !levels.is_sorted() || levels.last().is_some_and(|last| *last > LEVELS_MAX) {
@@ -130,8 +141,11 @@ impl<'a> Hierarchy<'a> {
     #[must_use]
     pub fn counts(&self) -> HierarchyCounts {
         let on_top = self.communities().take_while(|it| self.community_level[*it] == 0);
+        let made = Made::of(self).unwrap_or_default();
         HierarchyCounts {
             relations: self.relation_entity.len() as u64,
+            versions: made.versions.into(),
+            changed: made.changed.into(),
             communities: self.community_level.len() as u64,
             levels: self.community_level.last().map_or(0, |last| u64::from(*last) + 1),
             // Those below are parts of these, and none is in two of one level.
@@ -280,6 +294,7 @@ mod tests {
             summary_weight: vec![1.0, 1.0],
             summary_sentences: vec![0, 0, 0],
             summary_sentence: Vec::new(),
+            made: Made { entities: 3, relations: 1, changed: 2, versions: 4 }.packed(),
         }
     }
 
@@ -304,6 +319,8 @@ mod tests {
             summaries: 2,
             layers: 2,
             memberships: 2,
+            versions: 4,
+            changed: 2,
         };
         assert_eq!(hierarchy.counts(), counts);
         assert_eq!(PackedHierarchy::default().view().check(0, 0), Ok(()));

@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use crate::domain::{Cancellation, SubjectId, WrittenText};
 use crate::error::Result;
 use crate::index::asking::{self, Asking, Finished, Jobs, Key};
-use crate::llm::prompt::{REPORT, SUMMARIZE};
+use crate::llm::prompt::{DESCRIBE, REPORT, SUMMARIZE};
 use crate::llm::{ChatModel, ChatRequest};
 use crate::skill::{
-    EntityTypes, KeptUnusable, PerformOptions, ReportSkill, Skill, SummarizeSkill, Written, chat_request, perform_with,
+    DescribeSkill, EntityTypes, KeptUnusable, PerformOptions, ReportSkill, Skill, SummarizeSkill, Written,
+    chat_request, perform_with,
 };
 use crate::workspace::{ModelStage, Records, WrittenReport};
 
@@ -43,6 +44,21 @@ impl Reporting for SummarizeSkill {
     fn text(summary: Self::Output) -> WrittenText {
         WrittenText::Cluster(summary)
     }
+}
+
+impl Reporting for DescribeSkill {
+    const STAGE: ModelStage = ModelStage::Descriptions;
+    const LABEL: &'static str = "describing entities";
+    const ABOUT: &'static str = "entity";
+
+    fn text(description: Self::Output) -> WrittenText {
+        WrittenText::Entity(description)
+    }
+}
+
+/// Returns what says whether descriptions are as this model would write them now.
+pub(in crate::index) fn writer_of_descriptions(model: &str) -> String {
+    asking::writer(model, &[DESCRIBE, DescribeSkill::SCHEMA].join("\n"))
 }
 
 /// Returns what says whether reports are as this model would write them now.

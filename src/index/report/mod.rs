@@ -1,5 +1,5 @@
-//! The stages in which a language model writes about the hierarchy, where that is wanted: summaries of clusters, layer
-//! by layer, and reports about communities, from the bottom up. It is asked only about those whose content changed;
+//! The stages in which a language model writes about the hierarchy, where that is wanted: descriptions of entities of
+//! which passages say much, put together; summaries of clusters, layer by layer; and reports about communities, from the bottom up. It is asked only about those whose content changed;
 //! what rules say of the others serves.
 
 mod due;
@@ -14,19 +14,24 @@ use super::corpus::Corpus;
 use super::extract;
 use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy};
 use super::version;
-use crate::domain::{ClusterSummary, PassageId, SubjectId, TopicReport, WrittenText};
+use crate::domain::{ClusterSummary, EntityId, PassageId, SubjectId, TopicReport, WrittenText};
 use crate::error::Result;
-use crate::graph::descriptions::{PackedAspect, PackedDescriptions, PackedReport, pack_aspects, pack_reports};
-use crate::graph::hierarchy::{Hierarchy, Material, Materials, PackedHierarchy};
+use crate::graph::descriptions::{
+    PackedAspect, PackedDescriptions, PackedReport, describe, long_descriptions, pack_aspects, pack_reports,
+};
+use crate::graph::hierarchy::{Hierarchy, Material, Materials};
 use crate::graph::mentions::NamedDocument;
-use crate::graph::ordinal::{CommunityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal, SummaryOrdinal};
-use crate::graph::packed::{PackedGraph, PassageGraph};
+use crate::graph::ordinal::{
+    CommunityOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal, SummaryOrdinal,
+};
+use crate::graph::packed::PassageGraph;
+use crate::graph::resolution::{EntityGraph, Resolution, resolved};
 use crate::llm::{ChatModel, ChatRequest};
-use crate::skill::{EntityTypes, ReportSkill, ReportTask, SummarizeSkill, SummarizeTask};
+use crate::skill::{DescribeSkill, DescribeTask, EntityTypes, ReportSkill, ReportTask, SummarizeSkill, SummarizeTask};
 use crate::store::{GraphReader as _, community_ids, summary_ids};
 use crate::workspace::{Records, StoredReport, Workspace};
 use due::{AllDue, By, Due, Reporting};
-pub(super) use due::{writer_of_reports, writer_of_summaries};
+pub(super) use due::{writer_of_descriptions, writer_of_reports, writer_of_summaries};
 
 /// Members of a community or a cluster at least that are written about: fewer are no topic.
 const MEMBERS_MIN: usize = 3;
@@ -40,13 +45,39 @@ pub(super) struct Reported<'a> {
     /// What communities and summary entities are known by.
     communities: Vec<SubjectId>,
     summaries: Vec<SubjectId>,
+    /// Entities of which more is said than is kept, each with what is said.
+    long: Vec<(EntityOrdinal, Vec<&'a str>)>,
     /// What was written already.
     known: FxHashMap<SubjectId, StoredReport>,
+}
+
+/// A version on its way: its graph, what names stand for, and the hierarchy over it with what is said of it.
+#[derive(Clone, Copy)]
+pub(super) struct OnItsWay<'a> {
+    pub(super) graph: PassageGraph<'a>,
+    pub(super) resolution: Option<Resolution<'a>>,
+    pub(super) hierarchy: Hierarchy<'a>,
+    pub(super) descriptions: Option<&'a PackedDescriptions>,
+}
+
+impl OnItsWay<'_> {
+    /// Returns the entities of which more is said than is kept.
+    fn long<'d>(&self, documents: &[NamedDocument<'d>]) -> Vec<(EntityOrdinal, Vec<&'d str>)> {
+        let mut passages = documents.iter().flat_map(|it| &it.passages);
+        let (Some(resolution), true) = (self.resolution, passages.any(|it| it.extraction.is_some())) else {
+            return Vec::new();
+        };
+        let entities = resolved(&self.graph, &resolution);
+        let graph = EntityGraph { names: self.graph, entities: entities.view(), resolution: Some(resolution) };
+        long_descriptions(&graph, documents)
+    }
 }
 
 /// What came of asking a model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
+    /// To put descriptions of entities together.
+    pub(super) described: Option<ModelReport>,
     /// For summaries of clusters.
     pub(super) summarized: Option<ModelReport>,
     /// For reports about communities.
@@ -56,30 +87,30 @@ pub(super) struct Asked {
 impl Asked {
     /// Returns whether anything was written.
     pub(super) fn is_any(&self) -> bool {
-        [&self.summarized, &self.reported].into_iter().flatten().any(|it| it.written > 0)
+        [&self.described, &self.summarized, &self.reported].into_iter().flatten().any(|it| it.written > 0)
     }
 }
 
 /// Returns whether a model is to write about the hierarchy.
 pub(super) fn is_wanted(options: &IndexOptions) -> bool {
-    [options.summaries_by, options.reports_by].contains(&ReportsBy::Model)
+    [options.summaries_by, options.reports_by].contains(&ReportsBy::Model) || options.extract.is_some()
 }
 
 /// Returns the types that a summary of a cluster may have: those of entities.
 pub(super) fn summary_types(records: &Records, options: &IndexOptions) -> Result<EntityTypes> {
-    let by_model = ExtractOptions { types: EntityTypesBy::Model };
+    let by_model = ExtractOptions { types: EntityTypesBy::Model, ..ExtractOptions::default() };
     let wanted = options.extract.as_ref().unwrap_or(&by_model);
     Ok(extract::known_types(Some(records), wanted)?.unwrap_or_default())
 }
 
 impl<'a> Reported<'a> {
     pub(super) fn of(
-        graph: PassageGraph<'a>,
-        (hierarchy, descriptions): (Hierarchy<'a>, Option<&'a PackedDescriptions>),
+        made: OnItsWay<'a>,
         (corpus, documents): (&'a Corpus<'a>, &'a [NamedDocument<'a>]),
         records: &Records,
     ) -> Result<Self> {
-        let descriptions = descriptions.map(PackedDescriptions::view);
+        let OnItsWay { graph, hierarchy, .. } = made;
+        let descriptions = made.descriptions.map(PackedDescriptions::view);
         let mut reported = Self {
             graph,
             hierarchy,
@@ -87,6 +118,7 @@ impl<'a> Reported<'a> {
             corpus,
             communities: community_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
             summaries: summary_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
+            long: made.long(documents),
             known: FxHashMap::default(),
         };
         reported.read(records)?;
@@ -106,6 +138,13 @@ impl<'a> Reported<'a> {
         options: &IndexOptions,
     ) -> Result<Asked> {
         let mut asked = Asked::default();
+        if options.extract.is_some() {
+            let writer = writer_of_descriptions(model.kept_as());
+            let due = |it: &Self, _| it.entities_due(&writer);
+            let described = self.write_all::<DescribeSkill>(vec![0], due, (model, &writer), records, options).await?;
+            // Most collections have no such entity.
+            asked.described = Some(described).filter(|_| !self.long.is_empty());
+        }
         if options.summaries_by == ReportsBy::Model {
             let types = summary_types(records, options)?;
             let writer = writer_of_summaries(model.kept_as(), &types);
@@ -155,6 +194,11 @@ impl<'a> Reported<'a> {
         due.map(|due| due.request()).collect()
     }
 
+    /// Returns what it would be asked to put together.
+    pub(super) fn description_requests(&self, model: &str) -> Result<Vec<ChatRequest>> {
+        self.entities_due(&writer_of_descriptions(model)).iter().map(Due::request).collect()
+    }
+
     /// Returns what it would be asked for summaries, as far as those below stay what they are.
     pub(super) fn summary_requests(&self, model: &str, types: &EntityTypes) -> Result<Vec<ChatRequest>> {
         let writer = writer_of_summaries(model, types);
@@ -176,7 +220,22 @@ impl<'a> Reported<'a> {
 
     /// Returns all that may be written about.
     fn subjects(&self) -> Vec<SubjectId> {
-        self.communities.iter().chain(&self.summaries).copied().collect()
+        let entities = self.long.iter().map(|it| self.entity(it.0));
+        self.communities.iter().chain(&self.summaries).copied().chain(entities).collect()
+    }
+
+    fn entity(&self, entity: EntityOrdinal) -> SubjectId {
+        EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).into()
+    }
+
+    /// Returns what a model is to be asked about entities.
+    fn entities_due(&self, writer: &str) -> Vec<Due<DescribeSkill>> {
+        let due = self.long.iter().map(|(entity, said)| {
+            let name = self.materials.spelling(*entity).to_owned();
+            let descriptions = said.iter().map(|&it| it.to_owned()).collect();
+            Due::of(self.entity(*entity), &name.clone(), DescribeTask { name, descriptions })
+        });
+        due.filter(|it| self.is_due(it, writer)).collect()
     }
 
     fn is_due<S: Reporting>(&self, due: &Due<S>, writer: &str) -> bool {
@@ -225,14 +284,14 @@ impl<'a> Reported<'a> {
     fn report(&self, community: CommunityOrdinal) -> Option<&TopicReport> {
         match &self.known.get(&self.communities[community.index()])?.report {
             WrittenText::Topic(report) => Some(report),
-            WrittenText::Cluster(_) => None,
+            WrittenText::Cluster(_) | WrittenText::Entity(_) => None,
         }
     }
 
     fn summary(&self, summary: SummaryOrdinal) -> Option<&ClusterSummary> {
         match &self.known.get(&self.summaries[summary.index()])?.report {
             WrittenText::Cluster(summary) => Some(summary),
-            WrittenText::Topic(_) => None,
+            WrittenText::Topic(_) | WrittenText::Entity(_) => None,
         }
     }
 
@@ -310,6 +369,25 @@ impl<'a> Reported<'a> {
     }
 }
 
+impl Reported<'_> {
+    /// Puts what was written into the descriptions of a version, which are made if there are none.
+    fn put(&self, descriptions: Option<PackedDescriptions>) -> Option<PackedDescriptions> {
+        let (reports, aspects) = self.packed();
+        let is_any = !reports.is_empty() || !aspects.is_empty();
+        let by_rule = || is_any.then(|| PackedDescriptions::by_rule(&self.graph, &self.hierarchy));
+        let mut descriptions = descriptions.or_else(by_rule)?;
+        // Those of the last version may be others.
+        pack_reports(reports, &mut descriptions);
+        pack_aspects(aspects, &mut descriptions);
+        let description = |(entity, _): &(EntityOrdinal, _)| match &self.known.get(&self.entity(*entity))?.report {
+            WrittenText::Entity(it) => Some((*entity, it.description.as_str())),
+            WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
+        };
+        describe(&self.long.iter().filter_map(description).collect::<Vec<_>>(), &mut descriptions);
+        Some(descriptions)
+    }
+}
+
 /// Calls `visit` with what is written about in the current version; returns nothing where it has no hierarchy, or
 /// `records` are ahead of it.
 pub(super) fn of_current<T>(
@@ -326,21 +404,21 @@ pub(super) fn of_current<T>(
     if corpus.passages.len() != snapshot.graph().passage_count() {
         return Ok(None);
     }
-    let made = (hierarchy, descriptions.as_ref());
-    visit(&mut Reported::of(snapshot.graph(), made, (&corpus, &named), records)?).map(Some)
+    let (graph, resolution) = (snapshot.graph(), snapshot.resolution());
+    let made = OnItsWay { graph, resolution, hierarchy, descriptions: descriptions.as_ref() };
+    visit(&mut Reported::of(made, (&corpus, &named), records)?).map(Some)
 }
 
-/// Adds what was written to the descriptions of a version on its way, once a model has written what is due, where one
-/// is to; returns what came of that too.
+/// Returns the descriptions of a version on its way with what was written, once a model has written what is due, where
+/// one is to; and what came of that.
 pub(super) async fn add(
-    (graph, hierarchy, descriptions): (&PackedGraph, &PackedHierarchy, Option<PackedDescriptions>),
+    made: OnItsWay<'_>,
     corpus: &Corpus<'_>,
     records: &mut Records,
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<(Option<PackedDescriptions>, Option<Asked>)> {
-    let (named, graph, hierarchy) = (corpus.named(), graph.view(), hierarchy.view());
-    let made = (hierarchy, descriptions.as_ref());
-    let mut reports = Reported::of(graph, made, (corpus, &named), records)?;
+    let named = corpus.named();
+    let mut reports = Reported::of(made, (corpus, &named), records)?;
     let asked = if let Some(model) = reporter {
         Some(reports.write(records, model, options).await?)
     } else {
@@ -348,24 +426,7 @@ pub(super) async fn add(
         records.keep_reports(&reports.subjects())?;
         None
     };
-    let written = reports.packed();
-    Ok((put(written, descriptions, &graph, &hierarchy), asked))
-}
-
-/// Puts what was written into the descriptions of a version, which are made if there are none.
-fn put(
-    (reports, aspects): (Vec<PackedReport>, Vec<PackedAspect>),
-    descriptions: Option<PackedDescriptions>,
-    graph: &PassageGraph<'_>,
-    hierarchy: &Hierarchy<'_>,
-) -> Option<PackedDescriptions> {
-    let is_any = !reports.is_empty() || !aspects.is_empty();
-    let by_rule = || is_any.then(|| PackedDescriptions::by_rule(graph, hierarchy));
-    let mut descriptions = descriptions.or_else(by_rule)?;
-    // Those of the last version may be others.
-    pack_reports(reports, &mut descriptions);
-    pack_aspects(aspects, &mut descriptions);
-    Some(descriptions)
+    Ok((reports.put(made.descriptions.cloned()), asked))
 }
 
 /// Adds what came of one level or layer to what came of those below.

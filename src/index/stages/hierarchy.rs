@@ -1,15 +1,15 @@
 //! Relations, layers and communities of the entities of a corpus, and what a model says of them.
 
 use super::{Digest, Inputs, Made, Stage, StageKind};
-use crate::domain::Cancellation;
+use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::descriptions::{PackedDescriptions, pack_descriptions};
-use crate::graph::hierarchy::{HierarchyPreset, PackedHierarchy, pack_hierarchy};
+use crate::graph::hierarchy::{Earlier, Made as HierarchyAge, PackedHierarchy, pack_hierarchy_after};
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::{EntityGraph, PackedResolution, resolved};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
-use crate::index::options::IndexOptions;
+use crate::index::options::{HierarchyRefresh, IndexOptions};
 use crate::workspace::LastVersion;
 
 /// Finds the hierarchy of a corpus whose texts have this digest.
@@ -24,22 +24,33 @@ pub(in crate::index) struct Hierarchies<'c> {
     extracted: Option<Digest>,
     origins: &'c [u8],
     sentences: Vectors<'c>,
-    preset: HierarchyPreset,
-    cancellation: &'c Cancellation,
+    options: &'c IndexOptions,
+    /// The version whose communities and clusters may be kept.
+    last: Option<&'c LastVersion>,
+}
+
+/// What says of a version how its communities and clusters were found, beside the marks of stages.
+pub(in crate::index) const FOUND_BY: &str = "hierarchy found by";
+
+/// Returns how communities and clusters are found: those that were found in another way are found anew.
+pub(in crate::index) fn found_by(options: &IndexOptions, embedder: &dyn Embedder, is_by_model: bool) -> String {
+    let version = StageKind::Hierarchy.listed().version;
+    let origin = if is_by_model { "a model" } else { "rules" };
+    format!("{} {version}, {} of {}, {origin}", options.hierarchy.name(), embedder.name(), embedder.dimension())
 }
 
 impl<'c> Hierarchies<'c> {
     /// Returns the stage over names and what they stand for; `texts` are a digest of those, one of what a model found
-    /// in them, and who found each mention.
+    /// in them, and who found each mention. Communities and clusters of `last` are kept while little has changed.
     pub(in crate::index) fn of(
         corpus: &'c Corpus<'c>,
         (packed, resolution): (&'c PackedGraph, &'c PackedResolution),
         (texts, extracted, origins): (Digest, Option<Digest>, &'c [u8]),
         sentences: Vectors<'c>,
-        options: &'c IndexOptions,
+        (options, last): (&'c IndexOptions, Option<&'c LastVersion>),
     ) -> Self {
-        let (preset, cancellation) = (options.hierarchy, &options.cancellation);
-        Self { corpus, packed, resolution, texts, extracted, origins, sentences, preset, cancellation }
+        let last = last.filter(|_| options.hierarchy_refresh == HierarchyRefresh::PastDrift);
+        Self { corpus, packed, resolution, texts, extracted, origins, sentences, options, last }
     }
 }
 
@@ -51,7 +62,7 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
     }
 
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.text(self.preset.name()).bytes(self.texts.as_bytes()).vectors(&self.sentences);
+        inputs.text(self.options.hierarchy.name()).bytes(self.texts.as_bytes()).vectors(&self.sentences);
         let PackedGraph { entity_names, mention_entity, mention_sentence, .. } = self.packed;
         inputs.bytes(entity_names).numbers(mention_entity).numbers(mention_sentence);
         let PackedResolution { entity_thing, entity_scoped, scoped_document, scoped_thing, .. } = self.resolution;
@@ -63,6 +74,10 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
 
     fn take_over(&self, last: &'v LastVersion) -> Option<Self::Part> {
         let hierarchy = last.hierarchy()?;
+        let is_old = HierarchyAge::of(&hierarchy.view()).is_some_and(|age| age.versions > 0);
+        if is_old && self.options.hierarchy_refresh == HierarchyRefresh::Now {
+            return None;
+        }
         let counts = (self.packed.entity_documents.len(), self.packed.sentence_passage.len());
         hierarchy.view().check(counts.0, counts.1).ok()?;
         let descriptions = match self.extracted {
@@ -76,10 +91,13 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         let (resolution, names) = (self.resolution.view(), self.packed.view());
         let entities = resolved(&names, &resolution);
         let graph = EntityGraph { names, entities: entities.view(), resolution: Some(resolution) };
-        let (documents, options) = (self.corpus.named(), self.preset.options());
-        let made = pack_hierarchy(graph, &documents, &self.sentences, &options, self.cancellation)?;
+        let (documents, options) = (self.corpus.named(), self.options.hierarchy.options());
+        let cancellation = &self.options.cancellation;
+        let before = self.last.and_then(|last| Some((last.graph()?, last.hierarchy()?)));
+        let earlier = before.as_ref().map(|(graph, made)| Earlier { graph: *graph, hierarchy: made.view() });
+        let made = pack_hierarchy_after(&graph, &documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {
-            Some(_) => pack_descriptions(&graph, &made.view(), &documents, self.origins, self.cancellation)?,
+            Some(_) => pack_descriptions(&graph, &made.view(), &documents, self.origins, cancellation)?,
             None => None,
         };
         Ok(Made::whole((made, described)))

@@ -43,6 +43,30 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Goes on with what was found before.
+    pub(super) fn with(passage: &'a Passage, types: &'a EntityTypes, found: Extraction) -> Self {
+        let entities = found.entities.iter().map(|it| it.name.clone()).zip(0..).collect();
+        let relations = found.relations.iter().map(|it| it.ends).zip(0..).collect();
+        Self { entities, relations, found, ..Self::of(passage, types) }
+    }
+
+    /// Returns the entities whose names stand in the passage.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a reply none of whose names does.
+    pub(super) fn with_entities(mut self, replies: &[EntityReply]) -> Result<Extraction, String> {
+        for entity in replies {
+            self.add_entity(entity);
+        }
+        match replies.len() {
+            named if named > 0 && self.found.entities.is_empty() => Err(format!(
+                "none of the {named} names in `entities` stands in the passage; write each as the passage writes it"
+            )),
+            _ => Ok(self.found),
+        }
+    }
+
     /// Adds an entity whose name stands in the passage; any other is counted. Of one that is named twice, the first
     /// type and the first description hold.
     pub(super) fn add_entity(&mut self, reply: &EntityReply) {

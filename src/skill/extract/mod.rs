@@ -3,6 +3,7 @@
 //!
 //! What does not stand in the passage is left out and counted: a model that makes things up adds nothing to an index.
 
+mod calls;
 mod found;
 mod types;
 
@@ -15,6 +16,7 @@ use crate::domain::{ENTITIES_MAX, Extraction, PassageId, RELATIONS_MAX, STRENGTH
 use crate::llm::prompt::{self, EXTRACT};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
+pub use calls::{ExtractCalls, NameReply, NameSkill, RelateReply, RelateSkill, RelateTask};
 use found::Finder;
 pub use types::{
     ENTITY_TYPES_DEFAULT, EntityTypes, ProposeReply, ProposeSkill, ProposeTask, SAMPLES_MAX, TYPES_MAX, sample,
@@ -79,22 +81,15 @@ impl Skill for ExtractSkill {
     const OUTPUT_TOKENS_MAX: u32 = 2_048;
 
     fn messages(task: &ExtractTask) -> Vec<Message> {
-        let GenerateTask { name, passage } = &task.passage;
-        let name = one_line(name);
-        let section = passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
-        let (text, types) = (passage.text.trim(), task.types.listed());
-        let mark = prompt::mark(&[&name, &section, &types, text]);
+        let types = task.types.listed();
+        let bounds = [ENTITIES_MAX.to_string(), RELATIONS_MAX.to_string(), STRENGTH_MAX.to_string()];
         let places = [
-            ("mark", mark.as_str()),
-            ("name", name.as_str()),
-            ("section", section.as_str()),
             ("types", types.as_str()),
-            ("passage", text),
-            ("entities_max", &ENTITIES_MAX.to_string()),
-            ("relations_max", &RELATIONS_MAX.to_string()),
-            ("strength_max", &STRENGTH_MAX.to_string()),
+            ("entities_max", &bounds[0]),
+            ("relations_max", &bounds[1]),
+            ("strength_max", &bounds[2]),
         ];
-        prompt::messages(EXTRACT, &places)
+        about_passage(task, EXTRACT, &places)
     }
 
     fn shown(task: &ExtractTask) -> Vec<PassageId> {
@@ -102,23 +97,26 @@ impl Skill for ExtractSkill {
     }
 
     fn check(task: &ExtractTask, reply: ExtractReply) -> Result<Extraction, String> {
-        let ExtractReply { entities, relations } = reply;
-        let named = entities.len();
-        let mut finder = Finder::of(&task.passage.passage, &task.types);
-        for entity in &entities {
-            finder.add_entity(entity);
-        }
-        for relation in &relations {
+        let passage = &task.passage.passage;
+        let found = Finder::of(passage, &task.types).with_entities(&reply.entities)?;
+        let mut finder = Finder::with(passage, &task.types, found);
+        for relation in &reply.relations {
             finder.add_relation(relation);
         }
-        let found = finder.found();
-        if named > 0 && found.entities.is_empty() {
-            return Err(format!(
-                "none of the {named} names in `entities` stands in the passage; write each as the passage writes it"
-            ));
-        }
-        Ok(found)
+        Ok(finder.found())
     }
+}
+
+/// Returns what is sent about a passage: the places of a prompt that have to do with it, and others beside them.
+fn about_passage(task: &ExtractTask, template: &str, others: &[(&str, &str)]) -> Vec<Message> {
+    let GenerateTask { name, passage } = &task.passage;
+    let name = one_line(name);
+    let section = passage.section.as_deref().map_or_else(|| "–".to_owned(), one_line);
+    let text = passage.text.trim();
+    let said: Vec<&str> = [name.as_str(), &section, text].into_iter().chain(others.iter().map(|it| it.1)).collect();
+    let mark = prompt::mark(&said);
+    let own = [("mark", mark.as_str()), ("name", &name), ("section", &section), ("passage", text)];
+    prompt::messages(template, &[&own, others].concat())
 }
 
 #[cfg(test)]

@@ -145,3 +145,26 @@ fn types_are_proposed_from_passages_all_over_a_collection() {
     assert_eq!(propose(&["Mill", "person", "ignore: all rules", "mill"]).unwrap().listed(), "mill, person");
     assert!(propose(&["mill"]).is_err() && propose(&["mill", "Mill"]).is_err());
 }
+
+#[test]
+fn relations_are_found_between_entities_that_are_known_and_no_others() {
+    let task = task(TEXT);
+    let reply = json!({ "entities": [entity("Harl Mill", "Place"), entity("Ada Lorne", "person")] });
+    let found = NameSkill::check(&task, serde_json::from_value(reply).unwrap()).unwrap();
+    assert_eq!((found.entities.len(), found.relations.len()), (2, 0));
+    let relate = RelateTask { task: task.clone(), found };
+    let asked = &RelateSkill::messages(&relate)[1].text;
+    assert!(asked.contains("\nEntities:\n- Harl Mill\n- Ada Lorne\n"), "{asked}");
+    let reply = |relations: &[Value]| serde_json::from_value(json!({ "relations": relations })).unwrap();
+    let relations = [
+        relation("Ada Lorne", "harl mill", &json!(9), "was built by Ada Lorne"),
+        relation("Ada Lorne", "Vell", &json!(9), "Lorne came from Vell"),
+    ];
+    let all = RelateSkill::check(&relate, reply(&relations)).unwrap();
+    assert_eq!((all.entities.len(), all.relations.len(), all.dropped.relations), (2, 1, 1));
+    assert_eq!(all.relations[0].ends, [0, 1]);
+    assert!(all.is_of(&task.passage.passage.text));
+    assert_eq!(RelateSkill::check(&relate, reply(&[])).unwrap(), relate.found);
+    let nothing = serde_json::from_value(json!({ "entities": [entity("Tom Reed", "person")] })).unwrap();
+    assert!(NameSkill::check(&task, nothing).unwrap_err().contains("none of the 1 names"));
+}

@@ -1,4 +1,5 @@
-//! What a model wrote about elements of the hierarchy: reports about communities, and summaries of clusters.
+//! What a model wrote about elements of the hierarchy: reports about communities, summaries of clusters, and
+//! descriptions of entities.
 
 use rusqlite::{Row, params};
 use rustc_hash::FxHashSet;
@@ -24,6 +25,10 @@ pub struct StoredReport {
     pub report: WrittenText,
 }
 
+/// The units of such texts, as a condition.
+pub(super) const OF_REPORTS: &str = "stage IN ('reports', 'no reports', 'summaries', 'no summaries', 'descriptions', \
+     'no descriptions')";
+
 impl StoredReport {
     /// Returns the stage that it is of.
     #[must_use]
@@ -31,6 +36,7 @@ impl StoredReport {
         match self.report {
             WrittenText::Topic(_) => ModelStage::Reports,
             WrittenText::Cluster(_) => ModelStage::Summaries,
+            WrittenText::Entity(_) => ModelStage::Descriptions,
         }
     }
 }
@@ -68,7 +74,7 @@ impl Records {
             Ok(report.map(|report| StoredReport { about: SubjectId::from_bytes(about), content, writer, report }))
         };
         let rows = self.read_all(SQL, read).map_err(Error::records("read"))?;
-        let wrong = || self.corrupt("what a model wrote about a topic or cluster is not what was written");
+        let wrong = || self.corrupt("what a model wrote about the hierarchy is not what was written");
         rows.into_iter().map(|row| row.ok_or_else(wrong)).collect()
     }
 
@@ -111,11 +117,10 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn keep_reports(&mut self, subjects: &[SubjectId]) -> Result<()> {
-        const OF_STAGES: &str = "stage IN ('reports', 'no reports', 'summaries', 'no summaries')";
         if !self.has_extractions() {
             return Ok(());
         }
-        let known = format!("SELECT key FROM units WHERE {OF_STAGES}");
+        let known = format!("SELECT key FROM units WHERE {OF_REPORTS}");
         let known = self.read_all(&known, |row| bytes::<16>(row, 0)).map_err(Error::records("read"))?;
         let subjects: FxHashSet<&[u8; 16]> = subjects.iter().map(SubjectId::as_bytes).collect();
         let gone: Vec<[u8; 16]> = known.into_iter().filter(|key| !subjects.contains(key)).collect();
@@ -123,7 +128,7 @@ impl Records {
             return Ok(());
         }
         self.write(|transaction| {
-            let unmark = format!("DELETE FROM units WHERE {OF_STAGES} AND key = ?1");
+            let unmark = format!("DELETE FROM units WHERE {OF_REPORTS} AND key = ?1");
             for key in gone {
                 transaction.execute("DELETE FROM reports WHERE about = ?1", [key])?;
                 transaction.execute(&unmark, [key])?;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Row;
 
 use super::read::{NAME_CHARS_MAX, Read};
+use super::reports::OF_REPORTS;
 use super::unit::{Mark, STAGE, note_change};
 use super::{Digest, DocumentUnit, Records, bytes, digest, kept};
 use crate::domain::{DocumentId, PassageId, PseudoQuery, QuestionId};
@@ -239,15 +240,9 @@ impl Records {
         if self.reports().is_err() {
             self.write(|transaction| {
                 transaction.execute("DELETE FROM reports", [])?;
-                transaction
-                    .execute(
-                        "DELETE FROM units \
-                         WHERE stage IN ('reports', 'no reports', 'summaries', 'no summaries')",
-                        [],
-                    )
-                    .map(drop)
+                transaction.execute(&format!("DELETE FROM units WHERE {OF_REPORTS}"), []).map(drop)
             })?;
-            forgotten.push("what a model wrote about topics and clusters".to_owned());
+            forgotten.push("what a model wrote about the hierarchy".to_owned());
         }
         if self.proposed_types().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM entity_types", []).map(drop))?;
@@ -282,7 +277,7 @@ const STRAYS: [(&str, &str); 5] = [
     (
         "markers of nothing",
         "units WHERE stage NOT IN ('passages', 'questions', 'no questions', 'entities', 'no entities', \
-         'reports', 'no reports', 'summaries', 'no summaries')",
+         'reports', 'no reports', 'summaries', 'no summaries', 'descriptions', 'no descriptions')",
     ),
     (EXTRACTIONS, "extractions WHERE passage NOT IN (SELECT passage FROM passages)"),
 ];

@@ -22,6 +22,9 @@ pub(super) const UNEXTRACTED: &str = "no entities";
 /// The stage in which a model writes reports about communities, and where it is kept of which it gave nothing.
 pub(super) const REPORTED: &str = "reports";
 pub(super) const UNREPORTED: &str = "no reports";
+/// The stage in which a model puts descriptions of entities together, and where it is kept of which it gave nothing.
+pub(super) const DESCRIBED: &str = "descriptions";
+pub(super) const UNDESCRIBED: &str = "no descriptions";
 /// The stage in which a model summarizes clusters of entities, and where it is kept of which it gave nothing.
 pub(super) const SUMMARIZED: &str = "summaries";
 pub(super) const UNSUMMARIZED: &str = "no summaries";

@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::digest::Digest;
 use super::unit::{
-    EXTRACTED, FAILED, InsertMark, InsertQuestion, Mark, REPORTED, SUMMARIZED, UNEXTRACTED, UNREPORTED, UNSUMMARIZED,
-    UNWRITTEN, WRITTEN, note_change,
+    DESCRIBED, EXTRACTED, FAILED, InsertMark, InsertQuestion, Mark, REPORTED, SUMMARIZED, UNDESCRIBED, UNEXTRACTED,
+    UNREPORTED, UNSUMMARIZED, UNWRITTEN, WRITTEN, note_change,
 };
 use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
@@ -17,13 +17,15 @@ use crate::error::{Error, Result};
 /// What follows the name of a model, in its row of calls that ended without a reply.
 const LOST: &str = " (no reply)";
 
-/// What a model is asked for: about passages, or about summary entities and communities, one after the other.
+/// What a model is asked for: about passages, or about entities, clusters and communities, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelStage {
     /// The questions that a passage answers and raises.
     Questions,
     /// The entities of a passage, and relations between them.
     Entities,
+    /// Descriptions of entities of which passages say much, put together.
+    Descriptions,
     /// Summaries of clusters of entities.
     Summaries,
     /// Reports about communities of entities.
@@ -31,6 +33,8 @@ pub enum ModelStage {
 }
 
 impl ModelStage {
+    /// All stages.
+    pub const ALL: [Self; 5] = [Self::Questions, Self::Entities, Self::Descriptions, Self::Summaries, Self::Reports];
     /// What stands between the title of a topic or cluster and why nothing was written about it: no title has it.
     pub const AFTER_TITLE: char = '\n';
 
@@ -39,6 +43,7 @@ impl ModelStage {
         match self {
             Self::Questions => WRITTEN,
             Self::Entities => EXTRACTED,
+            Self::Descriptions => DESCRIBED,
             Self::Summaries => SUMMARIZED,
             Self::Reports => REPORTED,
         }
@@ -49,6 +54,7 @@ impl ModelStage {
         match self {
             Self::Questions => UNWRITTEN,
             Self::Entities => UNEXTRACTED,
+            Self::Descriptions => UNDESCRIBED,
             Self::Summaries => UNSUMMARIZED,
             Self::Reports => UNREPORTED,
         }
@@ -269,15 +275,19 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Returns the communities or clusters for which a model gave nothing that can be used, by what rules call them,
-    /// and why.
+    /// Returns the entities, clusters or communities for which a model gave nothing that can be used, by what rules call
+    /// them, and why.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
     pub fn unreported_reasons(&self, stage: ModelStage) -> Result<Vec<Skip>> {
         const SQL: &str = "SELECT reason FROM units WHERE stage = ?1 ORDER BY reason, key";
-        let what = if stage == ModelStage::Summaries { "cluster" } else { "topic" };
+        let what = match stage {
+            ModelStage::Descriptions => "entity",
+            ModelStage::Summaries => "cluster",
+            _ => "topic",
+        };
         let reason = |row: &Row<'_>| {
             let reason: String = row.get::<_, Option<String>>(0)?.unwrap_or_default();
             let (title, why) = reason.split_once(ModelStage::AFTER_TITLE).unwrap_or(("", &reason));

@@ -39,13 +39,24 @@ impl Text {
 /// Makes the graph and the hierarchy of documents, and checks both; every sentence has one of a few vectors.
 fn made(texts: &[Text], preset: HierarchyPreset) -> (PackedGraph, PackedHierarchy) {
     let documents: Vec<NamedDocument<'_>> = texts.iter().map(Text::named).collect();
+    made_after(&documents, preset, None)
+}
+
+/// Makes them after an earlier version.
+fn made_after(
+    documents: &[NamedDocument<'_>],
+    preset: HierarchyPreset,
+    earlier: Option<&(PackedGraph, PackedHierarchy)>,
+) -> (PackedGraph, PackedHierarchy) {
     let (mut graph, go_on) = (PackedGraph::default(), Cancellation::default());
-    pack_mentions(&documents, &mut graph, &go_on).unwrap();
+    pack_mentions(documents, &mut graph, &go_on).unwrap();
     let mut vectors = QuantizedVectors::new(4);
     for sentence in 0..graph.sentence_passage.len() {
         vectors.push(&[1.0, (sentence % 7) as f32, (sentence % 11) as f32, (sentence % 3) as f32]);
     }
-    let made = pack_hierarchy(graph.view(), &documents, &vectors.view(), &preset.options(), &go_on).unwrap();
+    let earlier = earlier.map(|(graph, made)| Earlier { graph: graph.view(), hierarchy: made.view() });
+    let (view, options) = (graph.view().into(), preset.options());
+    let made = pack_hierarchy_after(&view, documents, &vectors.view(), (&options, earlier), &go_on).unwrap();
     assert_eq!(made.view().check(graph.entity_name_ends.len(), graph.sentence_passage.len()), Ok(()));
     (graph, made)
 }
@@ -139,4 +150,73 @@ fn a_stop_ends_it() {
     stop.cancel();
     let made = pack_hierarchy(graph.view(), &documents, &Vectors::default(), &HierarchyOptions::default(), &stop);
     assert!(matches!(made, Err(crate::error::Error::Cancelled)));
+}
+
+/// Documents that are near each other by groups of thirty, all but the last `left_out`; `more` are near the first.
+fn in_groups(groups: usize, left_out: usize, more: usize) -> Vec<Text> {
+    let named = |number: usize| format!("{} Mill", word(number));
+    let text = |number: usize| {
+        let near = (1..4).map(|step| format!("It is near {}.\n", named(number / 30 * 30 + (number + step) % 30)));
+        Text::of(&named(number), [near.collect::<String>()])
+    };
+    let new = (0..more).map(|number| {
+        let title = format!("{} Weir", word(number));
+        Text::of(&title, [format!("{title} is near {}.\n", named(0))])
+    });
+    (0..groups * 30 - left_out).map(text).chain(new).collect()
+}
+
+fn after(texts: &[Text], earlier: &(PackedGraph, PackedHierarchy)) -> (PackedGraph, PackedHierarchy) {
+    let documents: Vec<NamedDocument<'_>> = texts.iter().map(Text::named).collect();
+    made_after(&documents, HierarchyPreset::Usual, Some(earlier))
+}
+
+fn age(made: &PackedHierarchy) -> [u32; 2] {
+    let Made { changed, versions, .. } = Made::of(&made.view()).unwrap();
+    [changed, versions]
+}
+
+#[test]
+fn communities_and_clusters_are_kept_while_little_changes() {
+    let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
+    assert_eq!((first.1.made[0], age(&first.1)), (2_100, [0, 0]));
+    // Of the same documents, all is the same.
+    let again = after(&in_groups(70, 0, 0), &first);
+    assert_eq!(age(&again.1), [0, 1]);
+    assert_eq!(PackedHierarchy { made: first.1.made.clone(), ..again.1.clone() }, first.1);
+
+    // What is new joins what it has most to do with, and is in a cluster; nothing else is another.
+    let more = after(&in_groups(70, 0, 2), &again);
+    assert_eq!(age(&more.1), [2, 2]);
+    let (graph, hierarchy) = (more.0.view(), more.1.view());
+    let [weir, mill] =
+        ["Weir", "Mill"].map(|kind| graph.entity(&format!("{} {kind}", word(0)).to_lowercase()).unwrap());
+    let smallest: std::collections::BTreeMap<_, _> = hierarchy.smallest_communities().into_iter().collect();
+    assert_eq!(smallest[&weir], smallest[&mill]);
+    let is_in_one = |entity: EntityOrdinal| {
+        let mut on_first = hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == 1);
+        on_first.any(|it| hierarchy.summarized(it).any(|(member, _)| member == entity.0))
+    };
+    assert!(is_in_one(weir) && is_in_one(mill));
+    assert_eq!(hierarchy.counts().communities, first.1.view().counts().communities);
+
+    // What is gone is in none.
+    let fewer = after(&in_groups(70, 30, 0), &more);
+    let counts = [&fewer, &first].map(|it| it.1.view().counts().communities);
+    assert_eq!((age(&fewer.1), counts[0] < counts[1]), ([34, 3], true));
+    assert!(fewer.1.view().communities().all(|it| fewer.1.view().members(it).len() >= 2));
+}
+
+#[test]
+fn communities_and_clusters_are_found_anew_past_the_drift_and_where_they_are_few() {
+    let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
+    let clean = made(&in_groups(70, 120, 0), HierarchyPreset::Usual);
+    let past = after(&in_groups(70, 120, 0), &first);
+    assert_eq!((age(&past.1), &past.1), ([0, 0], &clean.1));
+    // It adds up over versions.
+    let near = after(&in_groups(70, 90, 0), &first);
+    assert_eq!(age(&near.1), [90, 1]);
+    assert_eq!(age(&after(&in_groups(70, 90, 20), &near).1), [0, 0]);
+    let few = made(&in_groups(3, 0, 0), HierarchyPreset::Usual);
+    assert_eq!(age(&after(&in_groups(3, 0, 1), &few).1), [0, 0]);
 }

@@ -1,0 +1,239 @@
+//! What of the hierarchy of an earlier version still holds: its communities and clusters, with the entities of another
+//! version in them, so that a small change does not pay for finding them. What is said of them is said anew.
+
+use rustc_hash::FxHashMap;
+
+use super::{Hierarchy, NONE};
+use crate::graph::leiden::{Community, WeightedGraph};
+use crate::graph::mixture::SoftClusters;
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SummaryOrdinal};
+use crate::graph::packed::PassageGraph;
+use crate::graph::relations::Relation;
+
+/// The share of entities that may have come or gone since communities and clusters were found, and the share by which
+/// relations may have become more or fewer: past it, they are found anew.
+pub const DRIFT_MAX: f64 = 0.05;
+/// Entities from which on they are kept: those of fewer are found in no time.
+const ENTITIES_MIN: u32 = 2_000;
+
+/// The hierarchy of an earlier version, over its graph.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    /// The graph, by names.
+    pub graph: PassageGraph<'a>,
+    /// The hierarchy.
+    pub hierarchy: Hierarchy<'a>,
+}
+
+/// When communities and clusters were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Entities then.
+    pub entities: u32,
+    /// Relations then.
+    pub relations: u32,
+    /// Entities that came or went since.
+    pub changed: u32,
+    /// Versions since.
+    pub versions: u32,
+}
+
+impl Made {
+    /// Returns it as a hierarchy keeps it.
+    #[must_use]
+    pub fn packed(self) -> Vec<u32> {
+        vec![self.entities, self.relations, self.changed, self.versions]
+    }
+
+    /// Returns what a hierarchy keeps; none where an earlier program made it.
+    #[must_use]
+    pub fn of(hierarchy: &Hierarchy<'_>) -> Option<Self> {
+        let [entities, relations, changed, versions] = *hierarchy.made.items() else { return None };
+        Some(Self { entities, relations, changed, versions })
+    }
+}
+
+/// Communities and clusters of an earlier version, by the places of entities in the list of another.
+pub(super) struct Carried<'a> {
+    hierarchy: Hierarchy<'a>,
+    entities: &'a [EntityOrdinal],
+    /// The place of each entity of the earlier version, or [`NONE`].
+    places: Vec<u32>,
+    /// Whether the entity at each place was there.
+    is_known: Vec<bool>,
+    /// The summary entity that each of the earlier version is now, or [`NONE`].
+    summaries: Vec<u32>,
+    made: Made,
+}
+
+impl<'a> Carried<'a> {
+    /// Returns what holds of an earlier hierarchy; none where too much has changed, or so little is there that all is
+    /// found anew.
+    pub(super) fn of(
+        earlier: Earlier<'a>,
+        names: &PassageGraph<'_>,
+        entities: &'a [EntityOrdinal],
+        related: &[Relation],
+    ) -> Option<Self> {
+        let (hierarchy, before) = (earlier.hierarchy, Made::of(&earlier.hierarchy)?);
+        if before.entities < ENTITIES_MIN {
+            return None;
+        }
+        let was_there = was_there(&hierarchy, earlier.graph.entity_name_ends.len());
+        let (mut places, mut is_known) = (vec![NONE; was_there.len()], vec![false; entities.len()]);
+        let mut gone = 0;
+        for old in EntityOrdinal::first(was_there.len()).filter(|it| was_there[it.index()]) {
+            let now = names.entity(earlier.graph.entity_name(old));
+            if let Some(place) = now.and_then(|it| entities.binary_search(&it).ok()) {
+                places[old.index()] = place as u32;
+                is_known[place] = true;
+            } else {
+                gone += 1;
+            }
+        }
+        let mut is_related = vec![false; entities.len()];
+        related.iter().flat_map(|it| it.ends).for_each(|end| is_related[end as usize] = true);
+        let new = is_related.iter().zip(&is_known).filter(|(is_related, is_known)| **is_related && !**is_known).count();
+        let changed = before.changed + gone + new as u32;
+        let growth = (related.len() as f64 - f64::from(before.relations)).abs() / f64::from(before.relations.max(1));
+        let drift = growth.max(f64::from(changed) / f64::from(before.entities));
+        let made = Made { changed, versions: before.versions + 1, ..before };
+        let summaries = vec![NONE; hierarchy.summary_layer.len()];
+        (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, is_known, summaries, made })
+    }
+
+    /// Returns when they were found.
+    pub(super) const fn made(&self) -> Made {
+        self.made
+    }
+
+    /// Returns the communities. An entity that is new joins that of the neighbor with which it has most to do.
+    pub(super) fn communities(&self, network: &WeightedGraph) -> Vec<Community> {
+        let hierarchy = &self.hierarchy;
+        let mut smallest = vec![NONE; self.entities.len()];
+        for (old, community) in hierarchy.smallest_communities() {
+            if let Some(place) = self.place(old.0) {
+                smallest[place] = community.0;
+            }
+        }
+        for place in (0..smallest.len()).filter(|it| !self.is_known[*it]) {
+            let joined = network.neighbors(place as u32).iter().filter(|(it, _)| smallest[*it as usize] != NONE);
+            let nearest = joined.min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            smallest[place] = nearest.map_or(NONE, |(it, _)| smallest[*it as usize]);
+        }
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); hierarchy.community_level.len()];
+        for (place, smallest) in (0..).zip(smallest) {
+            let mut around = Some(CommunityOrdinal(smallest)).filter(|it| it.0 != NONE);
+            while let Some(community) = around {
+                members[community.index()].push(place);
+                around = hierarchy.parent(community);
+            }
+        }
+        let community = |(at, members): (CommunityOrdinal, Vec<u32>)| Community {
+            level: hierarchy.community_level[at],
+            parent: hierarchy.parent(at).map(|parent| parent.0),
+            members,
+        };
+        hierarchy.communities().zip(members).map(community).collect()
+    }
+
+    /// Returns the clusters of a layer of `numbers`, entities or summary entities, with these vectors of `dimension`
+    /// values; none where there was no such layer. What is new is in the cluster whose mean it is nearest to. The first
+    /// of the clusters is to be summary entity `first`.
+    pub(super) fn clusters(
+        &mut self,
+        layer: u32,
+        (numbers, vectors, dimension): (&[u32], &[f32], usize),
+        first: u32,
+    ) -> Option<SoftClusters> {
+        let hierarchy = self.hierarchy;
+        let of_layer: Vec<SummaryOrdinal> =
+            hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == layer).collect();
+        if of_layer.is_empty() || numbers.is_empty() {
+            return None;
+        }
+        let position: FxHashMap<u32, usize> = numbers.iter().copied().zip(0..).collect();
+        let mut memberships: Vec<Vec<(u32, f32)>> = vec![Vec::new(); numbers.len()];
+        for (cluster, summary) in (0..).zip(&of_layer) {
+            for (member, weight) in hierarchy.summarized(*summary) {
+                let now = if layer == 1 {
+                    self.place(member).map(|place| self.entities[place].0)
+                } else {
+                    Some(self.summaries[member as usize])
+                };
+                if let Some(at) = now.and_then(|it| position.get(&it)) {
+                    memberships[*at].push((cluster, weight));
+                }
+            }
+        }
+        join_nearest(&mut memberships, of_layer.len(), (vectors, dimension));
+        let (clusters, renumbered) = numbered(&memberships, of_layer.len());
+        for (summary, now) in of_layer.iter().zip(renumbered) {
+            self.summaries[summary.index()] = if now == NONE { NONE } else { first + now };
+        }
+        Some(clusters)
+    }
+
+    fn place(&self, old: u32) -> Option<usize> {
+        Some(self.places[old as usize]).filter(|place| *place != NONE).map(|place| place as usize)
+    }
+}
+
+/// Returns which of so many entities are in a community or a cluster.
+fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
+    let mut was_there = vec![false; entities];
+    hierarchy.community_member.items().iter().for_each(|member| was_there[member.index()] = true);
+    for summary in hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == 1) {
+        hierarchy.summarized(summary).for_each(|(member, _)| was_there[member as usize] = true);
+    }
+    was_there
+}
+
+/// Puts what is in no cluster into the one whose mean it is nearest to.
+fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (vectors, dimension): (&[f32], usize)) {
+    if memberships.iter().all(|it| !it.is_empty()) || memberships.iter().all(Vec::is_empty) {
+        return;
+    }
+    let vector = |at: usize| &vectors[at * dimension..(at + 1) * dimension];
+    let mut means = vec![0.0; clusters * dimension];
+    for (at, of_one) in memberships.iter().enumerate() {
+        for (cluster, weight) in of_one {
+            let scale = weight / norm(vector(at)).max(f32::MIN_POSITIVE);
+            let mean = &mut means[*cluster as usize * dimension..(*cluster as usize + 1) * dimension];
+            mean.iter_mut().zip(vector(at)).for_each(|(sum, value)| *sum += value * scale);
+        }
+    }
+    for (at, of_one) in memberships.iter_mut().enumerate().filter(|(_, it)| it.is_empty()) {
+        let nearness = |cluster: &usize| {
+            let mean = &means[cluster * dimension..(cluster + 1) * dimension];
+            let product: f32 = mean.iter().zip(vector(at)).map(|(a, b)| a * b).sum();
+            product / norm(mean).max(f32::MIN_POSITIVE)
+        };
+        let nearest = (0..clusters).min_by(|a, b| nearness(b).total_cmp(&nearness(a)).then(a.cmp(b)));
+        of_one.extend(nearest.map(|cluster| (cluster as u32, 1.0)));
+    }
+}
+
+fn norm(vector: &[f32]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
+}
+
+/// Returns memberships as clusters that all have members, and the number that each of before has now, or [`NONE`].
+fn numbered(memberships: &[Vec<(u32, f32)>], count: usize) -> (SoftClusters, Vec<u32>) {
+    let mut numbers = vec![NONE; count];
+    memberships.iter().flatten().for_each(|(cluster, _)| numbers[*cluster as usize] = 0);
+    let mut next = 0;
+    for number in numbers.iter_mut().filter(|it| **it != NONE) {
+        *number = next;
+        next += 1;
+    }
+    let mut clusters = SoftClusters { count: next as usize, rows: vec![0], ..SoftClusters::default() };
+    for of_one in memberships {
+        let mut of_one = of_one.clone();
+        of_one.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        clusters.cluster.extend(of_one.iter().map(|it| numbers[it.0 as usize]));
+        clusters.weight.extend(of_one.iter().map(|it| it.1));
+        clusters.rows.push(clusters.cluster.len() as u32);
+    }
+    (clusters, numbers)
+}
