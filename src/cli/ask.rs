@@ -20,12 +20,18 @@ use crate::query::{
 /// Where the Browser finds its server, unless a flag or a setting says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
+/// Returns how many questions a graph in a database is opened for: one that only a structure in memory answers is
+/// reason enough to read that.
+fn questions(options: &SearchOptions) -> Questions {
+    if options.strategy.walks_all() { Questions::Many } else { Questions::One }
+}
+
 /// Runs `cairn search`.
 pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Done {
     let options = options(&args.find, &args.models, &args.call, surroundings)?;
     let mut options = SearchOptions { syntax: QuerySyntax::Search, ..options };
-    let place =
-        typed::engine(args.place.index, &args.graph, &args.models, &args.call, (ModelRole::Reason, Questions::One));
+    let use_of = (ModelRole::Reason, questions(&options));
+    let place = typed::engine(args.place.index, &args.graph, &args.models, &args.call, use_of);
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(&place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -49,7 +55,8 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
 pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let mut search = options(&args.find, &args.models, &args.call, surroundings)?;
     let index = args.place.index.clone();
-    let place = typed::engine(index, &args.graph, &args.models, &args.call, (ModelRole::Answer, Questions::One));
+    let use_of = (ModelRole::Answer, questions(&search));
+    let place = typed::engine(index, &args.graph, &args.models, &args.call, use_of);
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(&place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::args::PathArgs;
 use super::{Done, Surroundings, show};
-use crate::domain::{Direction, GraphPath, PathEnd, PathNode, PathOptions, PathSentence, PathStep, PathsFound};
+use crate::domain::{
+    Direction, GraphPath, PathEnd, PathNode, PathOptions, PathSentence, PathStep, PathsBy, PathsFound,
+};
 use crate::error::Result;
 use crate::neo4j::Questions;
 use crate::query::{self, Source};
@@ -58,7 +60,9 @@ async fn find(
 ) -> Result<PathsFound> {
     // A database that is only set is for publishing, as for a search.
     let source = if let Some(database) = args.graph.named() {
-        Source::Asked(Arc::new(surroundings.setup.graph(&database, Questions::One).await?))
+        // What Neo4j does not walk itself is walked in memory, also for one question.
+        let questions = if options.by == PathsBy::All { Questions::Many } else { Questions::One };
+        Source::Asked(Arc::new(surroundings.setup.graph(&database, questions).await?))
     } else {
         let workspace = surroundings.workspace(surroundings.index(args.place.index.clone()))?;
         Source::Whole(Arc::new(workspace.snapshot()?))

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DocumentId, EntityId, IndexVersion, PassageId};
+use super::position::{line_behind, location, page_behind};
+use super::{DocumentId, EntityId, IndexVersion, PassageId, Span};
 use crate::error::{Error, Result};
 
 /// The largest number of paths per request.
@@ -111,19 +112,20 @@ impl PathsBy {
         self.has_names() || self.has_relations()
     }
 
-    /// Checks that a database can be asked for such paths.
+    /// Checks that a database that walks the graph itself can be asked for such paths.
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for paths over relations.
-    pub(crate) fn check_for_database(self) -> Result<()> {
-        if !self.has_relations() {
+    /// [`Error::Option`] for those that join mentions of all names of an entity with relations.
+    pub(crate) fn check_for_cypher(self) -> Result<()> {
+        if self != Self::All {
             return Ok(());
         }
         Err(Error::Option {
-            option: "kind of edges for a database",
+            option: "kind of edges for a graph that Neo4j walks",
             value: self.name().to_owned(),
-            reason: "relations are walked in a workspace: ask that, or `cairn clone` makes one".to_owned(),
+            reason: "names and relations are joined in memory: ask with `--traversal memory`, or for `relations` alone"
+                .to_owned(),
         })
     }
 
@@ -294,6 +296,16 @@ pub struct PathSentence {
     pub location: String,
 }
 
+impl PathSentence {
+    /// Returns a part of the text of a passage that begins on this page or line of its document.
+    #[must_use]
+    pub fn of(passage: PassageId, text: &str, part: Span, (uri, page, line): (&str, Option<u32>, Option<u32>)) -> Self {
+        let before = text.get(..part.start as usize).unwrap_or_default();
+        let (page, line) = (page.map(|it| page_behind(it, before)), line.map(|it| line_behind(it, before)));
+        Self { quote: part.of(text).to_owned(), passage, location: location(uri, page, line) }
+    }
+}
+
 /// A path: a node, followed by steps that each lead to another node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GraphPath {
@@ -352,5 +364,14 @@ mod tests {
             assert!(matches!(refused.check([&other, &entity]), Err(Error::Option { .. })), "{refused:?}");
         }
         assert!("edges".parse::<PathsBy>().is_err());
+    }
+
+    #[test]
+    fn a_sentence_stands_on_the_line_that_it_begins_on() {
+        let (passage, text) = (PassageId::of(&[b"a"]), "One.\n\nTwo stood here.");
+        let said = PathSentence::of(passage, text, Span { start: 6, end: 21 }, ("notes.md", None, Some(3)));
+        assert_eq!((said.quote.as_str(), said.location.as_str()), ("Two stood here.", "notes.md:5"));
+        let said = PathSentence::of(passage, text, Span { start: 0, end: 4 }, ("book.pdf", Some(2), None));
+        assert_eq!((said.quote.as_str(), said.location.as_str()), ("One.", "book.pdf#page=2"));
     }
 }

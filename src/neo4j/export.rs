@@ -7,6 +7,9 @@ use neo4rs::{BoltMap, BoltType, Row};
 use self::hierarchy::{
     push_aspects, push_community, push_member, push_membership, push_relation, push_report, push_summary,
 };
+pub(super) use self::hierarchy::{
+    read_aspects, read_community, read_member, read_membership, read_relation, read_report, read_summary,
+};
 use super::cache::{mentioned, ordinal};
 use super::download::bytes;
 use super::element::unhex;
@@ -90,11 +93,11 @@ async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<Canonica
 }
 
 /// Returns the id in a column or property.
-fn id<T>(text: Option<&str>, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
+pub(super) fn id<T>(text: Option<&str>, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
     text.and_then(unhex).map(of)
 }
 
-fn column<T>(row: &Row, name: &str, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
+pub(super) fn column<T>(row: &Row, name: &str, of: impl FnOnce([u8; 16]) -> T) -> Option<T> {
     id(row.get(name).ok(), of)
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Source<'a> {
     pub(super) same: Vec<SameAs>,
     /// The other names of an entity, everywhere.
     pub(super) aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>>,
+    /// How many documents mention each entity by any of its names; none where each name is an entity of its own.
+    pub(super) mentioning: Vec<u32>,
     /// What a model wrote and somebody said that belongs to no document.
     pub(super) kept: Vec<KeptRecord>,
     pub(super) lexicon: Vec<LexiconPart>,
@@ -156,6 +158,7 @@ impl<'a> Source<'a> {
             resolution: snapshot.resolution(),
             same,
             aliases,
+            mentioning: snapshot.resolution().map_or_else(Vec::new, |it| mentioning(&graph, &it)),
             kept: kept_records(records)?,
             lexicon,
             spellings,
@@ -196,6 +199,25 @@ impl<'a> Source<'a> {
         let (ends, texts) = (&self.graph.keyword_ends, self.graph.keyword_texts.items());
         Value::Texts(keywords.of(rows.of(of)).iter().map(|it| text_at(ends, texts, *it).to_owned()).collect())
     }
+}
+
+/// Returns how many documents mention each entity by any of its names.
+fn mentioning(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> Vec<u32> {
+    let mut counts = vec![0; graph.entity_name_ends.len()];
+    let mut entities: Vec<EntityOrdinal> = Vec::new();
+    for document in graph.documents() {
+        entities.clear();
+        for passage in graph.document_passages.of(document) {
+            let names = graph.mention_entity.of(graph.passage_mentions.of(passage));
+            entities.extend(names.iter().map(|name| resolution.canonical(*name, document)));
+        }
+        entities.sort_unstable();
+        entities.dedup();
+        for entity in &entities {
+            counts[entity.index()] += 1;
+        }
+    }
+    counts
 }
 
 /// Returns a relationship that is the only one of its kind between its ends.

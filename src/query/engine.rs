@@ -138,6 +138,14 @@ impl Source {
         }
     }
 
+    /// Returns the version that is current, as far as it is known without a question, with what its levels are.
+    pub(super) async fn with_levels(&self) -> Result<Arc<dyn GraphReader>> {
+        match self {
+            Self::Whole(reader) => Ok(Arc::clone(reader)),
+            Self::Asked(source) => source.with_levels().await,
+        }
+    }
+
     /// Returns the version that is current, as far as it is known without a question.
     pub(super) async fn current(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
@@ -446,8 +454,12 @@ impl QueryEngine {
     }
 
     fn has_communities(&self) -> bool {
-        let Source::Whole(reader) = &self.source else { return false };
-        reader.excerpt().is_none() && reader.hierarchy().is_some_and(|it| !it.communities().is_empty())
+        match &self.source {
+            Source::Whole(reader) => {
+                reader.excerpt().is_none() && reader.hierarchy().is_some_and(|it| !it.communities().is_empty())
+            }
+            Source::Asked(source) => source.has_communities(),
+        }
     }
 
     /// Returns the strategy that `auto` stands for where a question asks for a fact: `trail`.

@@ -83,6 +83,12 @@ impl StrategyKind {
     pub const fn uses_model(self) -> bool {
         matches!(self, Self::Level | Self::Dual | Self::Noise)
     }
+
+    /// Returns whether it walks all of a graph in memory, so that it is refused where Neo4j walks it.
+    #[must_use]
+    pub const fn walks_all(self) -> bool {
+        matches!(self, Self::Rank | Self::Layers)
+    }
 }
 
 impl fmt::Display for StrategyKind {

@@ -165,6 +165,29 @@ pub trait GraphReader: Send + Sync {
         None
     }
 
+    /// Returns whether the structure is that of all of the version; an excerpt may have that of its own passages alone.
+    fn is_all(&self) -> bool {
+        true
+    }
+
+    /// Returns whether what is shown of a passage is at hand.
+    fn has(&self, #[expect(unused_variables, reason = "named for the docs")] passage: PassageOrdinal) -> bool {
+        true
+    }
+
+    /// Returns an excerpt of the same version, numbered alike, that has the texts and vectors of these passages too;
+    /// none where it would be the same. Called where waiting holds up no other task.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or holds another version by now.
+    fn with(
+        &self,
+        #[expect(unused_variables, reason = "named for the docs")] passages: &[PassageOrdinal],
+    ) -> Result<Option<Arc<dyn GraphReader>>> {
+        Ok(None)
+    }
+
     /// Makes ready what is shown of `passages`, all in one answer where a store has to ask for it. Called where waiting
     /// holds up no other task.
     ///
@@ -252,6 +275,17 @@ pub enum Follow {
     Names,
 }
 
+/// What a strategy reads of all of a version, beside the passages of an excerpt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OfAll {
+    /// Nothing.
+    Nothing,
+    /// Which passages share names.
+    Names,
+    /// That, the hierarchy over the entities, and what names stand for.
+    Levels,
+}
+
 /// What a question says to a structure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recognized {
@@ -279,6 +313,8 @@ pub struct Wanted<'a> {
     /// Along what it is followed. Without question edges here or above, no in-coming question is compared, and none has
     /// a vector.
     pub follow: Follow,
+    /// What is read of all of the version.
+    pub of_all: OfAll,
     /// Passages that are asked for.
     pub top_k: usize,
 }
@@ -306,6 +342,21 @@ pub trait GraphSource: Send + Sync {
     ///
     /// Dropping the future loses what was read and nothing else.
     fn refresh(&self) -> Excerpting<'_>;
+
+    /// Returns what is known of the version that is current now, with the hierarchy over its entities and what names
+    /// stand for, where it has them.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or walks the structure itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing that was read.
+    fn with_levels(&self) -> Excerpting<'_>;
+
+    /// Returns whether the version that was read last has communities that strategies can read.
+    fn has_communities(&self) -> bool;
 
     /// Returns the part of `version` that a question needs.
     ///

@@ -9,7 +9,7 @@ use crate::text::{as_written, is_linking_word};
 const LOOKED_AT_MAX: usize = 3;
 
 /// Returns how an entity is written: in the title of a document that bears its name, or else where it is mentioned
-/// first. Where no text at hand has it, its words are capitalized: a database brings few texts for a question.
+/// first in a text at hand. Where none has it, its words are capitalized: a database brings few texts for a question.
 ///
 /// # Errors
 ///
@@ -23,8 +23,8 @@ pub(crate) fn spelling(reader: &dyn GraphReader, entity: EntityOrdinal) -> Resul
             return Ok(written.to_owned());
         }
     }
-    let mentions = graph.entity_mentions.of(entity).take(LOOKED_AT_MAX);
-    for posting in mentions.filter(|_| reader.excerpt().is_none()) {
+    let at_hand = graph.entity_mentions.of(entity).filter(|posting| reader.has(graph.posting_passage[*posting]));
+    for posting in at_hand.take(LOOKED_AT_MAX) {
         let (passage, span) = sentence(reader, graph.mention_sentence[graph.posting_mention[posting]])?;
         if let Some(written) = span.and_then(|span| as_written(span.of(&passage.text), name)) {
             return Ok(written.to_owned());

@@ -8,7 +8,8 @@ use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, Outg
 use cairn::graph::vectors::NO_ROW;
 use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
 use cairn::store::{
-    DocumentText, Follow, GraphReader, GraphSource as _, Recognized, TextField, VectorField, Vectors, Wanted, terms,
+    DocumentText, Follow, GraphReader, GraphSource as _, OfAll, Recognized, TextField, VectorField, Vectors, Wanted,
+    terms,
 };
 use cairn::workspace::Snapshot;
 
@@ -201,6 +202,7 @@ fn a_database_is_a_store() {
         filter: None,
         by_edges: true,
         follow: Follow::Names,
+        of_all: OfAll::Nothing,
         top_k: 10,
     };
     let few = |document: &DocumentText| document.document.as_bytes()[0] < 64;

@@ -11,6 +11,7 @@ mod faults;
 mod going_back;
 mod graphrag;
 mod kills;
+mod levels;
 mod load;
 mod outages;
 mod paths;

@@ -150,7 +150,7 @@ fn report(community: &Community, network: &WeightedGraph, entities: &[EntityOrdi
 
 /// Returns members with how central they are, the most central first: by the weight of their relations to each other,
 /// and by the share that it has of all of theirs, so that what belongs everywhere names nothing.
-fn central(members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
+pub(super) fn central(members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
     let weight = |member: u32| {
         let (mut inside, mut all) = (0.0, 0.0);
         for (other, weight) in network.neighbors(member) {

@@ -5,6 +5,7 @@
 
 mod build;
 mod carried;
+mod elements;
 mod layers;
 mod material;
 mod naming;
@@ -23,6 +24,7 @@ use super::packed::text_at;
 use crate::domain::{CommunityId, HierarchyCounts};
 pub use build::{HierarchyOptions, pack_hierarchy, pack_hierarchy_after};
 pub use carried::{DRIFT_MAX, Earlier, Made};
+pub(crate) use elements::{CommunityElement, HierarchyElements, RelationElement, SummaryElement};
 pub use layers::{LastLayer, LayerOptions, cluster_sparsity};
 pub use material::{Material, Materials};
 pub use preset::HierarchyPreset;

@@ -115,6 +115,12 @@ impl Reason {
         }
     }
 
+    /// Returns the reason of a word for it.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
     /// Returns the reason of a code that a version holds; none for 0 and for what is no code.
     #[must_use]
     pub fn of_code(code: u32) -> Option<Self> {
@@ -211,6 +217,33 @@ impl Resolution<'_> {
 }
 
 impl PackedResolution {
+    /// Returns the resolution of so many entities by these merges, without types; none where one names what is not
+    /// there.
+    pub(crate) fn of_merges(entities: usize, mut merges: Vec<Merge>) -> Option<Self> {
+        let mut packed = Self::of_names(entities);
+        merges.sort_by_key(|it| (it.name, it.document));
+        merges.dedup_by_key(|it| (it.name, it.document));
+        for Merge { name, entity, beside, document, reason } in merges {
+            if name.index().max(entity.index()).max(beside.index()) >= entities {
+                return None;
+            }
+            if let Some(document) = document {
+                packed.entity_scoped[name.index() + 1] += 1;
+                packed.scoped_document.push(document);
+                packed.scoped_thing.push(entity);
+                packed.scoped_reason.push(reason as u32);
+            } else {
+                packed.entity_thing[name.index()] = entity;
+                packed.entity_reason[name.index()] = reason as u32;
+                packed.entity_beside[name.index()] = beside;
+            }
+        }
+        for at in 0..entities {
+            packed.entity_scoped[at + 1] += packed.entity_scoped[at];
+        }
+        Some(packed)
+    }
+
     /// Returns the resolution of so many entities each of which is a thing of its own.
     #[must_use]
     pub fn of_names(entities: usize) -> Self {

@@ -255,3 +255,27 @@ fn what_stands_for_nothing_or_is_out_of_order_is_found() {
         assert_eq!(packed.view().check(3, 2, 1).map_err(|it| it.0), Err(name));
     }
 }
+
+#[test]
+fn a_resolution_is_what_its_merges_say_in_any_order() {
+    let found = found(
+        &[
+            ("Harbor Trust Union", "The Harbor Trust Union (HTU) was founded by Dr. Ines Corvin."),
+            ("Halven Technical University", "The Halven Technical University (HTU) is a school. Ines Corvin led it."),
+        ],
+        &[],
+    );
+    let (entities, resolution) = (found.packed.entity_name_ends.len(), found.resolution.view());
+    let mut merges: Vec<Merge> = resolution.merges().collect();
+    assert!(merges.iter().any(|it| it.document.is_some()) && merges.iter().any(|it| it.document.is_none()));
+    merges.reverse();
+    let made = PackedResolution::of_merges(entities, merges.clone()).expect("all are there");
+    let arrays = |it: &PackedResolution| {
+        (it.entity_thing.clone(), it.entity_reason.clone(), it.entity_beside.clone(), it.entity_scoped.clone())
+    };
+    let scoped =
+        |it: &PackedResolution| (it.scoped_document.clone(), it.scoped_thing.clone(), it.scoped_reason.clone());
+    assert_eq!((arrays(&made), scoped(&made)), (arrays(&found.resolution), scoped(&found.resolution)));
+    assert!(PackedResolution::of_merges(1, merges).is_none());
+    assert!(Reason::ALL.into_iter().all(|it| Reason::of_name(it.name()) == Some(it)));
+}

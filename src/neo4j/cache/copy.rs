@@ -1,7 +1,8 @@
-//! A copy of a structure in a folder of the user's: from it, a version is opened without reading it again.
+//! A copy of a structure in a folder of the user's, and one of its levels: from them, a version is opened and not read
+//! again.
 //!
-//! One file a database, replaced when another version was read. Nothing in it is trusted: where it is of another
-//! version, damaged, or not there, the structure is read from the database.
+//! One file of each a database, replaced when another version was read. Nothing in it is trusted: where it is of
+//! another version, damaged, or not there, the structure is read from the database.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +12,22 @@ use serde::{Deserialize, Serialize};
 use super::super::element::Key;
 use super::super::state::{GRAPH_FORMAT, IndexState};
 use super::super::target::Target;
+use super::levels::Levels;
 use super::load::{Lexicon, Structure, Texts};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::graph::descriptions::{Descriptions, PackedDescriptions};
+use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, back_to_back, text_at};
+use crate::graph::resolution::Resolution;
+use crate::store::Networks;
 use crate::workspace::sections::{Contents, Sections, write};
 
 /// What names the file: a digest of where the database is.
 const NAME_DIGITS: usize = 16;
 const EXTENSION: &str = "structure";
+const LEVELS_EXTENSION: &str = "levels";
 /// The section with the checksum of all others.
 const CHECKSUM: &str = "copy.checksum";
 /// Bytes of a passage's key and first version.
@@ -71,11 +78,70 @@ impl Copies {
 
     /// Keeps a copy.
     pub(super) fn write(&self, state: &IndexState, structure: &Structure, lexicon: &Lexicon) -> Result<()> {
-        // Several programs may keep copies in one folder.
-        let own = self.path.with_extension(format!("{}.new", std::process::id()));
-        self::write_file(&own, state, structure, lexicon)?;
-        files::rename_own(&own, &self.path)
+        in_place(&self.path, |path| self::write_file(path, state, structure, lexicon))
     }
+
+    /// Returns the levels over the structure of the version that `state` is of; none where there is no whole copy.
+    pub(super) fn read_levels(&self, state: &IndexState, structure: &Structure) -> Option<Levels> {
+        let path = self.path.with_extension(LEVELS_EXTENSION);
+        let sections = Sections::read(&path).ok()?;
+        let origin: Origin = serde_json::from_slice(section(&sections, "copy.origin")?).ok()?;
+        if origin != Origin::of(state) {
+            return None;
+        }
+        let read = levels(&sections).filter(|levels| levels.check(structure).is_ok());
+        if read.is_none() {
+            tracing::warn!(path = %path.display(), "the copy of the hierarchy is damaged, and is made again");
+        }
+        read
+    }
+
+    /// Keeps a copy of levels.
+    pub(super) fn write_levels(&self, state: &IndexState, levels: &Levels) -> Result<()> {
+        in_place(&self.path.with_extension(LEVELS_EXTENSION), |path| write_levels(path, state, levels))
+    }
+}
+
+/// Lets a file be written elsewhere, and puts it into its place: several programs may keep copies in one folder.
+fn in_place(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let kind = path.extension().unwrap_or_default().to_string_lossy();
+    let own = path.with_extension(format!("{kind}.{}.new", std::process::id()));
+    write(&own)?;
+    files::rename_own(&own, path)
+}
+
+/// Arrays of each part of levels have names of their own, and are told apart by what these begin with.
+const LEVEL_PARTS: [&str; 3] = ["h.", "r.", "d."];
+
+fn write_levels(path: &Path, state: &IndexState, levels: &Levels) -> Result<()> {
+    let origin = serde_json::to_vec(&Origin::of(state)).map_err(|error| Error::Internal(error.to_string()))?;
+    let descriptions = levels.descriptions.as_ref().map(PackedDescriptions::sections).unwrap_or_default();
+    let of_parts = [levels.hierarchy.sections(), levels.resolution.sections(), descriptions];
+    let named = LEVEL_PARTS.into_iter().zip(of_parts);
+    let named = named.flat_map(|(part, arrays)| {
+        arrays.into_iter().map(move |(name, bytes)| (format!("{part}{name}"), bytes)).collect::<Vec<_>>()
+    });
+    let mut parts: Vec<(String, &[u8])> = named.collect();
+    parts.push(("copy.origin".to_owned(), &origin));
+    let checksum = checksum(parts.iter().map(|it| it.1));
+    parts.push((CHECKSUM.to_owned(), &checksum));
+    let parts: Vec<_> = parts.iter().map(|(name, bytes)| (name.as_str(), Contents::Bytes(bytes))).collect();
+    write(path, &parts).map(drop)
+}
+
+fn levels(sections: &Sections) -> Option<Levels> {
+    let all = sections.iter().filter(|(name, _)| *name != CHECKSUM).map(|it| it.1);
+    if section(sections, CHECKSUM)? != checksum(all) {
+        return None;
+    }
+    let [hierarchy, resolution, descriptions] =
+        LEVEL_PARTS.map(|part| move |name: &str| section(sections, &format!("{part}{name}")));
+    Some(Levels {
+        hierarchy: Hierarchy::from_sections(hierarchy).ok()?.to_packed(),
+        resolution: Resolution::from_sections(resolution).ok()?.to_packed(),
+        descriptions: Descriptions::from_sections(descriptions).ok().map(|it| it.to_packed()),
+        networks: Networks::default(),
+    })
 }
 
 fn section<'a>(sections: &'a Sections, name: &str) -> Option<&'a [u8]> {
@@ -166,6 +232,7 @@ mod tests {
 
     use super::*;
     use crate::domain::Counts;
+    use crate::graph::hierarchy::PackedHierarchy;
     use crate::neo4j::state::Phase;
 
     fn state(version: i64) -> IndexState {
@@ -207,6 +274,34 @@ mod tests {
                 read.is_none_or(|(read, words)| read.graph == structure.graph && words.terms == lexicon.terms),
                 "{at}"
             );
+        }
+    }
+
+    #[test]
+    fn a_copy_of_levels_is_whole_and_of_its_version_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let copies = Copies::of(&Target::parse("bolt://host").unwrap(), folder.path()).unwrap();
+        let structure = Structure { graph: crate::graph::elements::Elements::default().pack(), ..Structure::default() };
+        assert!(copies.read_levels(&state(1), &structure).is_none());
+        let (graph, hierarchy) = (structure.graph.view(), PackedHierarchy::without_relations(0));
+        let descriptions = PackedDescriptions::by_rule(&graph, &hierarchy.view());
+        for descriptions in [None, Some(descriptions)] {
+            let levels =
+                Levels { hierarchy: hierarchy.clone(), descriptions: descriptions.clone(), ..Levels::default() };
+            copies.write_levels(&state(1), &levels).unwrap();
+            let read = copies.read_levels(&state(1), &structure).expect("a copy");
+            assert!(read.hierarchy == hierarchy && read.descriptions == descriptions);
+            assert!(copies.read_levels(&state(2), &structure).is_none());
+        }
+        let path = copies.path.with_extension(LEVELS_EXTENSION);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            fs::write(&path, &changed).unwrap();
+            // Only the padding between two sections may change.
+            let read = copies.read_levels(&state(1), &structure);
+            assert!(read.is_none_or(|it| it.hierarchy == hierarchy), "{at}");
         }
     }
 }

@@ -9,10 +9,13 @@ use super::GraphCache;
 use super::fetch::{Fetched, Fetchings};
 use crate::domain::{Counts, IndexVersion, PassageId};
 use crate::error::Result;
+use crate::graph::descriptions::Descriptions;
+use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
+use crate::graph::resolution::Resolution;
 use crate::graph::vectors::{NO_ROW, QuantizedVectors};
-use crate::store::{DocumentText, GraphReader, PassageText, TextField, VectorField, Vectors};
+use crate::store::{DocumentText, GraphReader, Networks, PassageText, TextField, VectorField, Vectors};
 
 /// See [`super`].
 pub(super) struct Excerpt {
@@ -27,6 +30,7 @@ pub(super) struct Excerpt {
 }
 
 /// The vectors of some items.
+#[derive(Clone)]
 struct SomeVectors {
     vectors: QuantizedVectors,
     rows: Vec<u32>,
@@ -50,10 +54,19 @@ impl SomeVectors {
 
 impl Excerpt {
     pub(super) fn new(cache: Arc<GraphCache>, fetched: Fetchings, questions: &[(IncomingOrdinal, Vec<f32>)]) -> Self {
+        let (items, dimension) = (cache.structure.incoming.ids.len(), cache.state.dimension);
+        let mut incoming = SomeVectors::new(items, dimension);
+        for (question, vector) in questions.iter().filter(|it| it.1.len() == dimension && dimension > 0) {
+            incoming.claim(*question);
+            incoming.vectors.push(vector);
+        }
+        Self::with_questions(cache, fetched, incoming)
+    }
+
+    fn with_questions(cache: Arc<GraphCache>, fetched: Fetchings, incoming: SomeVectors) -> Self {
         let (graph, dimension) = (cache.structure.graph.view(), cache.state.dimension);
         let mut passages = SomeVectors::new(graph.passage_count(), dimension);
         let mut sentences = SomeVectors::new(graph.sentence_count(), dimension);
-        let mut incoming = SomeVectors::new(graph.incoming_passage.len(), dimension);
         for (passage, fetched) in &fetched {
             // A passage of another dimension has no rows; one of no text has none either.
             let mut rows = fetched.vectors.chunks_exact(dimension + size_of::<f32>());
@@ -66,11 +79,16 @@ impl Excerpt {
                 }
             }
         }
-        for (question, vector) in questions.iter().filter(|it| it.1.len() == dimension && dimension > 0) {
-            incoming.claim(*question);
-            incoming.vectors.push(vector);
-        }
         Self { passages, sentences, incoming, fetched, later: RwLock::default(), cache }
+    }
+
+    /// Returns passages that are not at hand, fetched.
+    fn fetch(&self, passages: &[PassageOrdinal]) -> Result<Fetchings> {
+        if passages.is_empty() {
+            return Ok(Fetchings::new());
+        }
+        let GraphCache { fetcher, version, structure, .. } = &*self.cache;
+        Handle::current().block_on(fetcher.fetch(*version, structure, passages))
     }
 
     fn find(&self, passage: PassageOrdinal) -> Option<Arc<Fetched>> {
@@ -101,6 +119,44 @@ impl GraphReader for Excerpt {
 
     fn graph(&self) -> PassageGraph<'_> {
         self.cache.graph()
+    }
+
+    fn hierarchy(&self) -> Option<Hierarchy<'_>> {
+        self.cache.hierarchy()
+    }
+
+    fn descriptions(&self) -> Option<Descriptions<'_>> {
+        self.cache.descriptions()
+    }
+
+    fn resolution(&self) -> Option<Resolution<'_>> {
+        self.cache.resolution()
+    }
+
+    fn networks(&self) -> Option<&Networks> {
+        self.cache.networks()
+    }
+
+    fn is_all(&self) -> bool {
+        self.cache.is_all()
+    }
+
+    fn has(&self, passage: PassageOrdinal) -> bool {
+        self.find(passage).is_some()
+    }
+
+    fn with(&self, passages: &[PassageOrdinal]) -> Result<Option<Arc<dyn GraphReader>>> {
+        let is_new = |it: &PassageOrdinal| self.fetched.binary_search_by_key(it, |known| known.0).is_err();
+        let mut new: Vec<PassageOrdinal> = passages.iter().copied().filter(is_new).collect();
+        new.sort_unstable();
+        new.dedup();
+        if new.is_empty() {
+            return Ok(None);
+        }
+        let mut fetched = self.fetch(&new)?;
+        fetched.extend(self.fetched.iter().cloned());
+        fetched.sort_unstable_by_key(|it| it.0);
+        Ok(Some(Arc::new(Self::with_questions(Arc::clone(&self.cache), fetched, self.incoming.clone()))))
     }
 
     fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
@@ -142,16 +198,8 @@ impl GraphReader for Excerpt {
     }
 
     fn prepare(&self, passages: &[PassageOrdinal]) -> Result<()> {
-        let missing: Vec<PassageOrdinal> =
-            passages.iter().copied().filter(|passage| self.find(*passage).is_none()).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let fetched = Handle::current().block_on(self.cache.fetcher.fetch(
-            self.cache.version,
-            &self.cache.structure,
-            &missing,
-        ))?;
+        let missing: Vec<PassageOrdinal> = passages.iter().copied().filter(|passage| !self.has(*passage)).collect();
+        let fetched = self.fetch(&missing)?;
         self.later.write().unwrap_or_else(PoisonError::into_inner).extend(fetched);
         Ok(())
     }

@@ -10,11 +10,12 @@ mod copy;
 mod entry;
 mod excerpt;
 mod fetch;
+mod levels;
 mod load;
 mod memory;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use tokio::sync::Mutex;
 
@@ -28,16 +29,20 @@ use super::target::Target;
 use super::walk;
 use crate::domain::{Counts, DatabaseError, IndexVersion, PassageId, PathEnd, PathOptions, PathsFound};
 use crate::error::{Error, Result};
+use crate::graph::descriptions::{Descriptions, PackedDescriptions};
+use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, text_at};
+use crate::graph::resolution::Resolution;
 use crate::store::{
-    Asking, DocumentText, Excerpting, GraphReader, GraphSource, PassageText, TextField, VectorField, Vectors, Wanted,
-    documents, passage_ids,
+    Asking, DocumentText, Excerpting, GraphReader, GraphSource, Networks, OfAll, PassageText, TextField, VectorField,
+    Vectors, Wanted, documents, passage_ids,
 };
 use copy::Copies;
 pub(super) use entry::{Admitted, Entry, Following};
 use excerpt::Excerpt;
 use fetch::Fetcher;
+use levels::Levels;
 pub(super) use load::{Lexicon, Rows, Structure, edges, key, mentioned, number, ordinal};
 pub use memory::{Questions, Traversal, TraversalOptions};
 
@@ -58,16 +63,23 @@ pub struct DatabaseGraph {
     reading: Arc<Mutex<()>>,
 }
 
-/// What is kept of one version: its numbers, its structure or a part of it, and what was fetched of its texts.
+/// What is kept of one version: its numbers, its structure or a part of it, and what was fetched of its texts. Clones
+/// share it.
+#[derive(Clone)]
 pub(super) struct GraphCache {
     pub(super) version: i64,
     pub(super) state: Arc<IndexState>,
-    pub(super) structure: Structure,
+    pub(super) structure: Arc<Structure>,
     pub(super) lexicon: Arc<Lexicon>,
     fetcher: Arc<Fetcher>,
     /// Where the structure is walked.
     traversal: Traversal,
     read_from: ReadFrom,
+    networks: Arc<Networks>,
+    /// The levels, once somebody asked for them.
+    kept_levels: Arc<OnceLock<Arc<Levels>>>,
+    /// The same, for who asked for them.
+    levels: Option<Arc<Levels>>,
 }
 
 /// What the structure of a version was read from.
@@ -154,6 +166,28 @@ impl DatabaseGraph {
         loaded.await.map_err(|error| Error::Internal(error.to_string()))?
     }
 
+    /// Returns what is kept of a version, with its levels: read now, where nobody asked for them before.
+    async fn leveled(&self, cache: &Arc<GraphCache>) -> Result<Arc<GraphCache>> {
+        let with =
+            |levels: &Arc<Levels>| Arc::new(GraphCache { levels: Some(Arc::clone(levels)), ..(**cache).clone() });
+        if let Some(levels) = cache.kept_levels.get() {
+            return Ok(with(levels));
+        }
+        let reading = Arc::clone(&self.reading).lock_owned().await;
+        // Another task may have read them meanwhile.
+        if let Some(levels) = cache.kept_levels.get() {
+            return Ok(with(levels));
+        }
+        // In a task of its own: see `refreshed`.
+        let (session, cache, copies) = (self.session.clone(), Arc::clone(cache), self.copies.clone());
+        let loaded = tokio::spawn(async move {
+            let _reading = reading;
+            let levels = Arc::new(levels_of(&session, &cache, copies.as_ref()).await?);
+            Ok(Arc::clone(cache.kept_levels.get_or_init(|| levels)))
+        });
+        loaded.await.map_err(|error| Error::Internal(error.to_string()))?.map(|levels| with(&levels))
+    }
+
     /// Returns what an error of asking an index means: that it is not there, or is not filled yet, where that is so.
     async fn without_index(&self, error: Error) -> Error {
         if !matches!(&error, Error::Database { source: DatabaseError::Statement { .. }, .. }) {
@@ -182,6 +216,18 @@ impl DatabaseGraph {
         let questions = cache.numbered(entry.questions);
         Ok(Excerpt::new(cache, fetched, &questions))
     }
+}
+
+/// Returns the levels out of a copy that is kept, or else out of the database, and then keeps a copy.
+async fn levels_of(session: &Session, cache: &GraphCache, copies: Option<&Copies>) -> Result<Levels> {
+    if let Some(levels) = copies.and_then(|copies| copies.read_levels(&cache.state, &cache.structure)) {
+        return Ok(levels);
+    }
+    let levels = levels::load(session, cache).await?;
+    if let Some(copies) = copies {
+        copies.write_levels(&cache.state, &levels)?;
+    }
+    Ok(levels)
 }
 
 /// What a question needs of a version.
@@ -225,8 +271,18 @@ impl Loading<'_> {
             Traversal::Cypher => (Structure::default(), load::load_lexicon(session, reading).await?, ReadFrom::Nothing),
             Traversal::Auto | Traversal::Memory => self.read_structure(reading, &state).await?,
         };
-        let (state, lexicon, fetcher) = (Arc::new(state), Arc::new(lexicon), Arc::new(Fetcher::new(session.clone())));
-        Ok(GraphCache { version: reading.version, state, structure, lexicon, fetcher, traversal, read_from })
+        Ok(GraphCache {
+            version: reading.version,
+            state: Arc::new(state),
+            structure: Arc::new(structure),
+            lexicon: Arc::new(lexicon),
+            fetcher: Arc::new(Fetcher::new(session.clone())),
+            traversal,
+            read_from,
+            networks: Arc::default(),
+            kept_levels: Arc::default(),
+            levels: None,
+        })
     }
 
     /// Returns the structure out of a copy that is kept, or else out of the database, and then keeps a copy.
@@ -259,12 +315,33 @@ impl GraphSource for DatabaseGraph {
         Box::pin(async { Ok(self.refreshed().await? as Arc<dyn GraphReader>) })
     }
 
+    fn with_levels(&self) -> Excerpting<'_> {
+        Box::pin(async {
+            let cache = self.refreshed().await?;
+            if cache.traversal == Traversal::Cypher {
+                return Err(Error::Option {
+                    option: "traversal",
+                    value: cache.traversal.to_string(),
+                    reason: "its levels are read into memory: open it to be walked there".to_owned(),
+                });
+            }
+            Ok(self.leveled(&cache).await? as Arc<dyn GraphReader>)
+        })
+    }
+
+    fn has_communities(&self) -> bool {
+        let cache = self.current();
+        cache.traversal != Traversal::Cypher && cache.state.counts.hierarchy.communities > 0
+    }
+
     fn excerpt<'a>(&'a self, version: IndexVersion, wanted: Wanted<'a>) -> Excerpting<'a> {
         Box::pin(async move {
             let cache = self.current();
             if cache.version() != version {
                 return Err(self.session.error(DatabaseError::Changing { attempts: 1 }));
             }
+            let reads_levels = wanted.of_all == OfAll::Levels && cache.traversal != Traversal::Cypher;
+            let cache = if reads_levels { self.leveled(&cache).await? } else { cache };
             Ok(Arc::new(self.excerpt_of(cache, &wanted).await?) as Arc<dyn GraphReader>)
         })
     }
@@ -311,6 +388,31 @@ impl GraphReader for GraphCache {
 
     fn graph(&self) -> PassageGraph<'_> {
         self.structure.graph.view()
+    }
+
+    fn hierarchy(&self) -> Option<Hierarchy<'_>> {
+        self.levels.as_ref().map(|levels| levels.hierarchy.view())
+    }
+
+    fn descriptions(&self) -> Option<Descriptions<'_>> {
+        self.levels.as_ref()?.descriptions.as_ref().map(PackedDescriptions::view)
+    }
+
+    fn resolution(&self) -> Option<Resolution<'_>> {
+        self.levels.as_ref().map(|levels| levels.resolution.view())
+    }
+
+    fn networks(&self) -> Option<&Networks> {
+        // What they are made of depends on what names stand for.
+        Some(self.levels.as_ref().map_or(&*self.networks, |levels| &levels.networks))
+    }
+
+    fn is_all(&self) -> bool {
+        self.traversal != Traversal::Cypher
+    }
+
+    fn has(&self, _passage: PassageOrdinal) -> bool {
+        false
     }
 
     fn vectors(&self, _field: VectorField) -> Result<Vectors<'_>> {
@@ -367,15 +469,7 @@ impl GraphCache {
 
     /// Returns what is kept, with the structure of a part.
     fn with(&self, structure: Structure) -> Self {
-        Self {
-            version: self.version,
-            state: Arc::clone(&self.state),
-            structure,
-            lexicon: Arc::clone(&self.lexicon),
-            fetcher: Arc::clone(&self.fetcher),
-            traversal: self.traversal,
-            read_from: self.read_from,
-        }
+        Self { structure: Arc::new(structure), networks: Arc::default(), ..self.clone() }
     }
 
     /// Returns in-coming questions by number, each with its vector; those that are not there are left out.

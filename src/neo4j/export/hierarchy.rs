@@ -1,6 +1,7 @@
-//! What an export says of the hierarchy over entities, out of the database.
+//! The hierarchy over entities, out of the database: as an export says it, and as whoever answers from it reads it.
 
 use neo4rs::{BoltMap, Row};
+use serde::Deserialize;
 
 use super::{CanonicalLines, column, id, properties, text};
 use crate::domain::{CommunityId, EntityId, PassageId, SummaryId};
@@ -11,6 +12,11 @@ use crate::workspace::{
 };
 
 pub(super) fn push_relation(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("relation", &read_relation(row)?))
+}
+
+/// Returns the relation of a row.
+pub(in crate::neo4j) fn read_relation(row: &Row) -> Option<Relation> {
     let passage = row.get::<Option<&str>>("passage").ok()?;
     let evidence = match passage {
         Some(passage) => Some(SentencePlace {
@@ -20,10 +26,15 @@ pub(super) fn push_relation(row: &Row, lines: &mut CanonicalLines) -> Option<Res
         None => None,
     };
     let (from, to) = (column(row, "from", EntityId::from_bytes)?, column(row, "to", EntityId::from_bytes)?);
-    Some(lines.push("relation", &Relation { from, to, weight: weight(row)?, evidence }))
+    Some(Relation { from, to, weight: weight(row)?, evidence })
 }
 
 pub(super) fn push_community(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("community", &read_community(row)?))
+}
+
+/// Returns the community of a row, as rules describe it.
+pub(in crate::neo4j) fn read_community(row: &Row) -> Option<Community> {
     let (properties, parents) = (properties(row)?, row.get::<Vec<&str>>("parents").ok()?);
     let level: u32 = properties.get("level").ok()?;
     // While it is taken away, its place in another may be missing.
@@ -35,7 +46,7 @@ pub(super) fn push_community(row: &Row, lines: &mut CanonicalLines) -> Option<Re
         None => None,
     };
     let (title, findings) = by_rule(&properties)?;
-    let community = Community {
+    Some(Community {
         id: column(row, "id", CommunityId::from_bytes)?,
         level,
         parent,
@@ -43,65 +54,84 @@ pub(super) fn push_community(row: &Row, lines: &mut CanonicalLines) -> Option<Re
         entities: properties.get("entities").ok()?,
         passages: properties.get("passages").ok()?,
         findings,
-    };
-    Some(lines.push("community", &community))
+    })
 }
 
 pub(super) fn push_member(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("member", &read_member(row)?))
+}
+
+/// Returns the entity of a row with its smallest community.
+pub(in crate::neo4j) fn read_member(row: &Row) -> Option<Member> {
     let entity = column(row, "entity", EntityId::from_bytes)?;
-    Some(lines.push("member", &Member { entity, community: column(row, "community", CommunityId::from_bytes)? }))
+    Some(Member { entity, community: column(row, "community", CommunityId::from_bytes)? })
 }
 
 pub(super) fn push_summary(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("summary", &read_summary(row)?))
+}
+
+/// Returns the summary entity of a row.
+pub(in crate::neo4j) fn read_summary(row: &Row) -> Option<Summary> {
     let properties = properties(row)?;
     let (name, sentences) = by_rule(&properties)?;
     let id = column(row, "id", SummaryId::from_bytes)?;
-    Some(lines.push("summary", &Summary { id, layer: properties.get("layer").ok()?, name, sentences }))
+    Some(Summary { id, layer: properties.get("layer").ok()?, name, sentences })
 }
 
-/// Adds what a model says that a summary entity stands for.
 pub(super) fn push_aspects(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("summary_description", &read_aspects(row)?))
+}
+
+/// Returns what a model says that the summary entity of a row stands for.
+pub(in crate::neo4j) fn read_aspects(row: &Row) -> Option<SummaryDescription> {
     let properties = properties(row)?;
-    let texts: Vec<String> = properties.get("cairnAspects").ok()?;
+    let texts: Vec<String> = listed(&properties, "cairnAspects")?;
     let (aspects, rest) = texts.as_chunks::<3>();
     let cited = cited(&properties)?;
     if !rest.is_empty() || cited.len() != aspects.len() {
         return None;
     }
     let aspects = aspects.iter().zip(cited).map(|([name, kind, description], sentences)| ExportedAspect {
-        name,
-        kind: Some(kind.as_str()).filter(|kind| !kind.is_empty()),
-        description,
+        name: name.clone(),
+        kind: Some(kind.clone()).filter(|kind| !kind.is_empty()),
+        description: description.clone(),
         sentences,
     });
-    let summary = column(row, "id", SummaryId::from_bytes)?;
-    Some(lines.push("summary_description", &SummaryDescription { summary, aspects: aspects.collect() }))
+    Some(SummaryDescription { summary: column(row, "id", SummaryId::from_bytes)?, aspects: aspects.collect() })
 }
 
 pub(super) fn push_membership(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
-    // An entity or a summary entity: an id says of itself the same.
+    Some(lines.push("membership", &read_membership(row)?))
+}
+
+/// Returns what is summarized in a row: an entity or a summary entity, whose id says of itself the same.
+pub(in crate::neo4j) fn read_membership(row: &Row) -> Option<Membership<EntityId>> {
     let member = column(row, "member", EntityId::from_bytes)?;
     let summary = column(row, "summary", SummaryId::from_bytes)?;
-    Some(lines.push("membership", &Membership { member, summary, weight: weight(row)? }))
+    Some(Membership { member, summary, weight: weight(row)? })
 }
 
 pub(super) fn push_report(row: &Row, lines: &mut CanonicalLines) -> Option<Result<()>> {
+    Some(lines.push("report", &read_report(row)?))
+}
+
+/// Returns what a model says of the community of a row.
+pub(in crate::neo4j) fn read_report(row: &Row) -> Option<CommunityReport> {
     let properties = properties(row)?;
-    let (title, summary) = (text(&properties, "name")?, text(&properties, "summary")?);
-    let texts: Vec<String> = properties.get("findings").ok()?;
+    let texts: Vec<String> = listed(&properties, "findings")?;
     let cited = cited(&properties)?;
     if texts.len() != cited.len() {
         return None;
     }
-    let findings = texts.iter().zip(cited).map(|(text, sentences)| ReportedFinding { text, sentences });
-    let report = CommunityReport {
+    let findings = texts.into_iter().zip(cited).map(|(text, sentences)| ReportedFinding { text, sentences });
+    Some(CommunityReport {
         community: column(row, "id", CommunityId::from_bytes)?,
-        title: &title,
-        summary: &summary,
+        title: text(&properties, "name")?,
+        summary: text(&properties, "summary")?,
         rating: properties.get::<f64>("rating").ok()? as f32,
         findings: findings.collect(),
-    };
-    Some(lines.push("report", &report))
+    })
 }
 
 /// Returns what rules call a community or a summary entity, and the sentences that they chose; these stand elsewhere if
@@ -115,7 +145,7 @@ fn by_rule(properties: &BoltMap) -> Option<(String, Vec<SentencePlace>)> {
 
 /// Returns the sentences that each finding or aspect cites.
 fn cited(properties: &BoltMap) -> Option<Vec<Vec<SentencePlace>>> {
-    let cited: Vec<usize> = properties.get("cairnCited").ok()?;
+    let cited: Vec<usize> = listed(properties, "cairnCited")?;
     let mut places = places(properties)?;
     if cited.iter().try_fold(0_usize, |sum, it| sum.checked_add(*it))? != places.len() {
         return None;
@@ -129,7 +159,7 @@ fn cited(properties: &BoltMap) -> Option<Vec<Vec<SentencePlace>>> {
 
 /// Returns the sentences that rules chose for a community or a summary entity about which a model wrote.
 fn rule_findings(properties: &BoltMap) -> Option<Vec<SentencePlace>> {
-    let places = properties.get::<Option<Vec<String>>>("cairnFindings").ok()?.unwrap_or_default();
+    let places = listed::<String>(properties, "cairnFindings")?;
     let place = |it: &String| {
         let (passage, sentence) = it.split_once(' ')?;
         Some(SentencePlace { passage: id(Some(passage), PassageId::from_bytes)?, sentence: sentence.parse().ok()? })
@@ -141,14 +171,19 @@ fn weight(row: &Row) -> Option<f32> {
     Some(row.get::<f64>("weight").ok()? as f32)
 }
 
+/// Returns a list of a property, empty where there is none: an empty one is not written.
+fn listed<'a, T: Deserialize<'a>>(properties: &'a BoltMap, name: &str) -> Option<Vec<T>> {
+    if properties.value.contains_key(name) { properties.get(name).ok() } else { Some(Vec::new()) }
+}
+
 fn number(row: &Row, name: &str) -> Option<u32> {
     row.get::<i64>(name).ok()?.try_into().ok()
 }
 
 /// Returns the sentences that are cited; none where passages and numbers are not as many.
 fn places(properties: &BoltMap) -> Option<Vec<SentencePlace>> {
-    let passages = properties.get::<Option<Vec<String>>>("citations").ok()?.unwrap_or_default();
-    let numbers = properties.get::<Option<Vec<u32>>>("cairnSentences").ok()?.unwrap_or_default();
+    let passages = listed::<String>(properties, "citations")?;
+    let numbers = listed::<u32>(properties, "cairnSentences")?;
     if passages.len() != numbers.len() {
         return None;
     }

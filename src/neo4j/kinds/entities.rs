@@ -14,7 +14,7 @@ pub(super) const ENTITY: Declaration = Declaration {
     ends: None,
     properties: properties! {
         name: Text, folded: Text, aliases: Texts, type: Text, typeOrigin: Text, description: Text, origin: Text,
-        documents: Integer, mentions: Integer, bearers: Integer, cairnFlags: Integer,
+        documents: Integer, mentions: Integer, bearers: Integer, cairnFlags: Integer, cairnMentioning: Integer,
     },
     count: |source| source.graph.entity_documents.len(),
     element: |source, number| Ok(entity(source, number)),
@@ -29,6 +29,10 @@ fn entity(source: &Source<'_>, number: u32) -> Element {
     properties.put("mentions", integer(graph.entity_mentions.of(number).len() as u32));
     properties.put("bearers", integer(graph.entity_bearers.of(number).len() as u32));
     properties.put("cairnFlags", integer(graph.entity_flags[number]));
+    let mentioning = source.mentioning.get(number.index()).copied();
+    if let Some(mentioning) = mentioning.filter(|it| *it != graph.entity_documents[number]) {
+        properties.put("cairnMentioning", integer(mentioning));
+    }
     let aliases = source.aliases.get(&number).into_iter().flatten().map(|it| source.spellings[it.index()].clone());
     properties.put("aliases", Value::Texts(aliases.collect()));
     let by_model = source.descriptions.and_then(|it| it.entity_type(number)).map(|it| (it, Origin::Model));
@@ -105,7 +109,7 @@ fn name(source: &Source<'_>, number: u32) -> Element {
 pub(super) const SAME_AS: Declaration = Declaration {
     labels: &["SAME_AS"],
     ends: Some((Kind::Entity, Kind::Entity)),
-    properties: properties! { reason: Text, documents: Integer, sources: Texts },
+    properties: properties! { reason: Text, documents: Integer, sources: Texts, cairnDocuments: Texts },
     count: |source| source.same.len(),
     element: |source, number| same_as(source, &source.same[number as usize]),
 };
@@ -123,6 +127,10 @@ fn same_as(source: &Source<'_>, same: &SameAs) -> Result<Element> {
         let named = same.documents.iter().take(SOURCES_MAX);
         let named = named.map(|it| source.snapshot.document(*it).map(|document| document.source_id));
         element.properties.put("sources", Value::Texts(named.collect::<Result<_>>()?));
+        if same.documents.len() > SOURCES_MAX {
+            let ids = same.documents.iter().map(|it| Ok(source.snapshot.document(*it)?.document.to_string()));
+            element.properties.put("cairnDocuments", Value::Texts(ids.collect::<Result<_>>()?));
+        }
     }
     Ok(element)
 }

@@ -188,9 +188,9 @@ pub(in crate::query) fn shown(
 ///
 /// If the store cannot be read.
 fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
-    let graph = reader.graph();
+    let count = reader.graph().passage_count();
     let at_hand = reader.excerpt().map(|passages| {
-        let mut at_hand = vec![false; graph.passage_count()];
+        let mut at_hand = vec![false; count];
         for passage in passages {
             at_hand[passage.index()] = true;
         }
@@ -199,20 +199,37 @@ fn allowed(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bo
     if filters.is_empty() {
         return Ok(at_hand);
     }
-    let admitted = |document: DocumentOrdinal| {
+    meeting(reader, filters, at_hand.unwrap_or_else(|| vec![true; count])).map(Some)
+}
+
+/// Returns which passages are of documents that meet every filter, at hand or not; `None` where all are.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(super) fn admitted(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<Vec<bool>>> {
+    if filters.is_empty() {
+        return Ok(None);
+    }
+    meeting(reader, filters, vec![true; reader.graph().passage_count()]).map(Some)
+}
+
+/// Returns which of some passages are of documents that meet every filter.
+fn meeting(reader: &dyn GraphReader, filters: &[Filter], mut passages: Vec<bool>) -> Result<Vec<bool>> {
+    let graph = reader.graph();
+    let meets = |document: DocumentOrdinal| {
         let document = reader.document(document)?;
         Ok::<bool, Error>(filters.iter().all(|filter| filter.admits(&document)))
     };
     let mut documents: Vec<Option<bool>> = vec![None; graph.document_count()];
-    let mut allowed = at_hand.unwrap_or_else(|| vec![true; graph.passage_count()]);
-    for (allowed, document) in allowed.iter_mut().zip(graph.passage_document.items()).filter(|it| *it.0) {
+    for (meeting, document) in passages.iter_mut().zip(graph.passage_document.items()).filter(|it| *it.0) {
         let known = &mut documents[document.index()];
-        *allowed = match *known {
-            Some(is_admitted) => is_admitted,
-            None => *known.insert(admitted(*document)?),
+        *meeting = match *known {
+            Some(is_met) => is_met,
+            None => *known.insert(meets(*document)?),
         };
     }
-    Ok(Some(allowed))
+    Ok(passages)
 }
 
 #[cfg(test)]

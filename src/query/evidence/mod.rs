@@ -44,6 +44,7 @@ pub(super) struct Fields {
     named: OnceLock<(FxHashMap<PassageOrdinal, f32>, FxHashMap<PassageOrdinal, f32>)>,
     entities: OnceLock<FxHashSet<EntityOrdinal>>,
     cues: OnceLock<FxHashMap<CueOrdinal, f32>>,
+    admitted: OnceLock<Option<Vec<bool>>>,
     /// Where the store keeps none.
     networks: Networks,
 }
@@ -251,6 +252,19 @@ impl Query {
             }
         }
         Ok(covered)
+    }
+
+    /// Returns which passages may be shown once they are at hand, where not all may: of an excerpt, those that filters
+    /// leave, at hand or not. What has to stand there word for word is looked for at hand alone.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub(super) fn admitted(&self) -> Result<Option<&[bool]>> {
+        if self.reader.excerpt().is_none() || !self.exact.phrases.is_empty() {
+            return Ok(self.allowed.as_deref());
+        }
+        kept(&self.fields.admitted, || filter::admitted(self.reader.as_ref(), &self.filters)).map(Option::as_deref)
     }
 
     /// Returns whether a passage may be shown.

@@ -14,14 +14,14 @@ use crate::domain::{
 use crate::error::{Error, Result};
 use crate::graph::hierarchy::NONE;
 use crate::graph::network::{Edge, Network, Node, Walked};
-use crate::graph::ordinal::PassageOrdinal;
+use crate::graph::ordinal::{PassageOrdinal, SentenceOrdinal};
 use crate::graph::packed::PackedGraph;
 use crate::graph::paths::{PathLimits, Steps, shortest_paths};
 use crate::graph::resolution::{EntityGraph, resolved};
 use crate::query::engine::{QueryEngine, Source};
 use crate::query::session::{ATTEMPTS_MAX, PAUSE};
 use crate::query::topics::quoted;
-use crate::store::{DocumentText, Follow, GraphReader, Recognized, Wanted};
+use crate::store::{DocumentText, Follow, GraphReader, OfAll, Recognized, Wanted};
 use crate::telemetry;
 use ends::resolve;
 
@@ -48,8 +48,8 @@ impl QueryEngine {
 /// # Errors
 ///
 /// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
-/// for an option out of bounds, ends that are one, or relations in a database, [`Error::NoTopics`] for relations in an
-/// index without any, and whatever the store fails with.
+/// for an option out of bounds, ends that are one, or [`PathsBy::All`](crate::domain::PathsBy) where a database walks
+/// its graph, [`Error::NoTopics`] for relations in an index without any, and whatever the store fails with.
 ///
 /// # Cancel safety
 ///
@@ -67,16 +67,16 @@ pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &Path
 
 /// Looks for them, and again where another version was published meanwhile.
 async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptions) -> Result<PathsFound> {
-    if let Source::Asked(source) = source {
-        options.by.check_for_database()?;
-        if let Some(found) = source.paths(ends, options) {
-            return found.await;
-        }
+    if let Source::Asked(source) = source
+        && let Some(found) = source.paths(ends, options)
+    {
+        return found.await;
     }
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let structure = source.current().await?;
+        let has_relations = options.by.has_relations();
+        let structure = if has_relations { source.with_levels().await? } else { source.current().await? };
         let (reader, named) = (Arc::clone(&structure), ends.map(Clone::clone));
         let walk = tokio::task::spawn_blocking(move || Walk::new(reader.as_ref(), &named, options)).await;
         let walk = walk.map_err(|error| Error::Internal(error.to_string()))??;
@@ -110,6 +110,7 @@ async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Wal
         filter: Some(&admits),
         by_edges: false,
         follow: Follow::Nothing,
+        of_all: if structure.hierarchy().is_some() { OfAll::Levels } else { OfAll::Nothing },
         top_k: 0,
     };
     source.excerpt(structure.version(), wanted).await
@@ -120,6 +121,8 @@ struct Walk {
     version: IndexVersion,
     ends: [Node; 2],
     paths: Vec<Steps<Node, Edge>>,
+    /// The passages that say what the relations on the way are.
+    saying: BTreeSet<PassageOrdinal>,
 }
 
 impl Walk {
@@ -143,16 +146,19 @@ impl Walk {
         } else {
             search(&Network::new(graph, walked))
         };
-        Ok(Self { version: reader.version(), ends, paths })
+        let saying = paths.iter().flatten().filter_map(|step| sentence_of(reader, step.1)).collect::<Vec<_>>();
+        let saying = saying.into_iter().map(|it| graph.sentence_passage[it]).collect();
+        Ok(Self { version: reader.version(), ends, paths, saying })
     }
 
     fn nodes(&self) -> impl Iterator<Item = Node> {
         self.ends.into_iter().chain(self.paths.iter().flatten().map(|step| step.0))
     }
 
+    /// Returns the passages of which texts are shown.
     fn passages(&self) -> BTreeSet<PassageOrdinal> {
         let passage = |node| if let Node::Passage(passage) = node { Some(passage) } else { None };
-        self.nodes().filter_map(passage).collect()
+        self.nodes().filter_map(passage).chain(self.saying.iter().copied()).collect()
     }
 
     fn show(&self, reader: &dyn GraphReader, options: PathOptions) -> Result<PathsFound> {
@@ -193,6 +199,12 @@ fn node(reader: &dyn GraphReader, node: Node) -> Result<PathNode> {
     })
 }
 
+/// Returns the sentence that says that two entities have to do with each other, where that is an edge.
+fn sentence_of(reader: &dyn GraphReader, edge: Edge) -> Option<SentenceOrdinal> {
+    let Edge::Relation(relation) = edge else { return None };
+    reader.hierarchy().map(|it| it.relation_sentence[relation]).filter(|it| it.0 != NONE)
+}
+
 /// Returns an edge that is walked to `target`.
 fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> Result<PathStep> {
     let graph = reader.graph();
@@ -206,9 +218,8 @@ fn step(reader: &dyn GraphReader, edge: Edge, target: Node) -> Result<PathStep> 
             PathStep::Mention { direction: to(Node::Passage(passage)), entity: graph.entity_name(entity).to_owned() }
         }
         Edge::PartOf { passage } => PathStep::PartOf { direction: to(Node::Document(graph.passage_document[passage])) },
-        Edge::Relation(relation) => {
-            let sentence = reader.hierarchy().map(|it| it.relation_sentence[relation]).filter(|it| it.0 != NONE);
-            let said = sentence.map(|it| quoted(reader, it)).transpose()?.flatten();
+        Edge::Relation(_) => {
+            let said = sentence_of(reader, edge).map(|it| quoted(reader, it)).transpose()?.flatten();
             PathStep::RelatesTo {
                 sentence: said.map(|it| PathSentence { location: it.location(), passage: it.passage, quote: it.quote }),
             }

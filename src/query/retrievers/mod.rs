@@ -21,7 +21,7 @@ use crate::domain::Ledger;
 use crate::error::Result;
 use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
-use crate::store::Follow;
+use crate::store::{Follow, OfAll};
 use flat::{Dense, Hybrid, Lexical};
 
 /// What a retriever needs of a store that has to be asked, and of a question.
@@ -33,11 +33,13 @@ pub struct Needs {
     pub by_edges: bool,
     /// Whether it compares vectors.
     pub vectors: bool,
+    /// What it reads of all of the version.
+    pub of_all: OfAll,
 }
 
 impl Default for Needs {
     fn default() -> Self {
-        Self { follow: Follow::Nothing, by_edges: false, vectors: true }
+        Self { follow: Follow::Nothing, by_edges: false, vectors: true, of_all: OfAll::Nothing }
     }
 }
 

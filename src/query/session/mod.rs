@@ -325,7 +325,8 @@ impl Session {
         let opening = move || {
             let question = asked.put_to(reader.graph()).with_known_identifiers(reader.as_ref())?;
             let (allowed, notes) = shown(reader.as_ref(), &options.filters, &exact)?;
-            Ok(Query { reader, question, embedder, exact, allowed, notes, fields: Fields::default() })
+            let (filters, fields) = (options.filters.clone(), Fields::default());
+            Ok(Query { reader, question, embedder, exact, filters, allowed, notes, fields })
         };
         let query: Result<Query> =
             tokio::task::spawn_blocking(opening).await.map_err(|error| Error::Internal(error.to_string()))?;
@@ -397,6 +398,7 @@ impl Session {
             filter: if filters.is_empty() { None } else { Some(&admits) },
             by_edges: needs.by_edges,
             follow: needs.follow,
+            of_all: needs.of_all,
             top_k: count,
         };
         source.excerpt(version, wanted).await

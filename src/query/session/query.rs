@@ -11,6 +11,7 @@ use crate::graph::ordinal::PassageOrdinal;
 use crate::query::answer::hits::hits;
 use crate::query::evidence::Fields;
 use crate::query::evidence::exact::Exact;
+use crate::query::evidence::filter::{Filter, shown};
 use crate::query::evidence::question::AskedQuestion;
 use crate::skill::FoundPassage;
 use crate::store::{GraphReader, PassageText};
@@ -25,6 +26,8 @@ pub struct Query {
     pub embedder: Arc<dyn Embedder>,
     /// What the question says word for word.
     pub(in crate::query) exact: Exact,
+    /// What documents have to meet.
+    pub(in crate::query) filters: Vec<Filter>,
     /// Passages that may be shown, where not all may.
     pub(in crate::query) allowed: Option<Vec<bool>>,
     /// What a reader should know of that.
@@ -85,6 +88,27 @@ const PRUNED_SHOWN_MAX: usize = 20;
 pub(in crate::query) const ENTRY_SHOWN_MAX: usize = 20;
 
 impl Query {
+    /// Returns it with these passages at hand too, where the store has brought an excerpt without them. To be called
+    /// where waiting holds up no other task.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or holds another version by now.
+    pub(in crate::query) fn with(self: &Arc<Self>, passages: &[PassageOrdinal]) -> Result<Arc<Self>> {
+        let Some(reader) = self.reader.with(passages)? else { return Ok(Arc::clone(self)) };
+        let (allowed, notes) = shown(reader.as_ref(), &self.filters, &self.exact)?;
+        Ok(Arc::new(Self {
+            reader,
+            question: self.question.clone(),
+            embedder: Arc::clone(&self.embedder),
+            exact: self.exact.clone(),
+            filters: self.filters.clone(),
+            allowed,
+            notes,
+            fields: Fields::default(),
+        }))
+    }
+
     pub(in crate::query) fn entry(&self, ranked: &[(PassageOrdinal, f32)], by: &str) -> Vec<EntryVertex> {
         let vertex = |(passage, score): &(PassageOrdinal, f32)| EntryVertex {
             passage: self.reader.passage_id(*passage),

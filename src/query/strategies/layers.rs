@@ -7,6 +7,10 @@
 //!
 //! One budget of tokens is divided over these and the passages, in whole rows. Every row is a sentence of a passage,
 //! so that each can be cited.
+//!
+//! From a database, a question gets an excerpt: the levels are read from that, what they lack is fetched, and they are
+//! read again, a few times. What is never fetched says nothing, and is as near to the question as what has no word of
+//! it and a cosine of 0.
 
 mod communities;
 mod context;
@@ -18,7 +22,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::rank::needs_whole;
+use super::rank::needs_all;
 use super::trail::Trail;
 use crate::domain::{LayersEntry, LayersFound, LayersMode, Ledger, QuestionScope};
 use crate::error::{Error, Result};
@@ -32,7 +36,8 @@ use crate::query::pieces::near_equal;
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
-use crate::store::Follow;
+use crate::query::topics;
+use crate::store::{Follow, OfAll};
 use communities::{Chosen, communities_of};
 use context::Context;
 use nearness::Nearness;
@@ -91,6 +96,17 @@ const KEYS_MAX: usize = 64;
 const LENGTH_MAX: usize = crate::domain::PATH_LENGTH_MAX;
 /// Passages of `trail` that the hierarchy is entered by at least.
 const PASSAGES_MIN: usize = 20;
+/// How often the levels are read from an excerpt, with what the reading before lacked.
+const READINGS_MAX: usize = 4;
+/// Passages that a reading lacks at most: of several hundred, the rest has little to say.
+const LACKING_MAX: usize = 300;
+/// Relations that may be shown, for which passages are fetched.
+const RELATIONS_FETCHED_MAX: usize = 60;
+/// Members of a community, the most central first, among which key entities are looked for at all: as many as one has
+/// that is not parted.
+const MEMBERS_FETCHED_MAX: usize = 24;
+/// How many times as many entities as the hierarchy is entered by are looked at whole.
+const LOOKED_AT_FACTOR: usize = 3;
 
 impl LayersOptions {
     /// Checks the bounds.
@@ -140,7 +156,7 @@ impl Layers {
     }
 
     async fn found(&self, session: &Session, query: &Arc<Query>, count: usize) -> Result<Ranking> {
-        needs_whole(query, StrategyKind::Layers)?;
+        needs_all(query, StrategyKind::Layers)?;
         let scope = scope_of(&query.question.text);
         // Where nothing is asked about, no passage is nearer to it than another.
         let is_entered_by_passages = self.options.entry != LayersEntry::Entities && scope != QuestionScope::Collection;
@@ -151,8 +167,27 @@ impl Layers {
         };
         session.enter("reading the levels of the hierarchy");
         let (options, own) = (self.options, Arc::clone(query));
-        on_cpu(query, move |query| Levels::read(query, options, scope, walked)?.ranking(&own, count)).await
+        on_cpu(query, move |_| found_on_levels(own, options, scope, walked.as_ref(), count)).await
     }
+}
+
+/// Reads the levels, as often as an excerpt lacks what they need.
+fn found_on_levels(
+    mut query: Arc<Query>,
+    options: LayersOptions,
+    scope: QuestionScope,
+    walked: Option<&Ranking>,
+    count: usize,
+) -> Result<Ranking> {
+    for reading in 1.. {
+        let levels = Levels::read(&query, options, scope, walked)?;
+        let lacking = if reading < READINGS_MAX { levels.lacking() } else { Vec::new() };
+        if lacking.is_empty() {
+            return levels.ranking(&query, count);
+        }
+        query = query.with(&lacking)?;
+    }
+    Err(Error::Internal("the levels were read without end".to_owned()))
 }
 
 impl Retriever for Layers {
@@ -161,7 +196,7 @@ impl Retriever for Layers {
     }
 
     fn needs(&self) -> Needs {
-        Needs { follow: Follow::Names, ..Needs::default() }
+        Needs { follow: Follow::Names, of_all: OfAll::Levels, ..Needs::default() }
     }
 
     fn room(&self) -> usize {
@@ -180,7 +215,7 @@ struct Levels<'a> {
     options: LayersOptions,
     scope: QuestionScope,
     nearness: Nearness<'a>,
-    walked: Option<Ranking>,
+    walked: Option<&'a Ranking>,
     /// What the hierarchy was entered by, the nearest first, each with its score.
     entered: Vec<(Chosen, f32)>,
     communities: Vec<communities::Counted>,
@@ -189,13 +224,18 @@ struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    fn read(query: &'a Query, options: LayersOptions, scope: QuestionScope, walked: Option<Ranking>) -> Result<Self> {
+    fn read(
+        query: &'a Query,
+        options: LayersOptions,
+        scope: QuestionScope,
+        walked: Option<&'a Ranking>,
+    ) -> Result<Self> {
         let hierarchy = query.reader.hierarchy().ok_or(Error::NoTopics)?;
         let nearness = Nearness::of(query, hierarchy)?;
         let entered = match scope {
             QuestionScope::Collection => Vec::new(),
             QuestionScope::Fact | QuestionScope::Subject => {
-                let found = walked.as_ref().map(|walked| walked.ranked.as_slice());
+                let found = walked.map(|walked| walked.ranked.as_slice());
                 nearness.entered(options.entry, found, options.entities)
             }
         };
@@ -223,7 +263,7 @@ impl<'a> Levels<'a> {
     /// Looks for what joins each key entity with the next, and for the relations among all that is on the way.
     fn join_keys(&mut self) {
         let keys = self.keys();
-        let (graph, hierarchy, query) = (self.query.reader.graph(), self.hierarchy, self.query);
+        let (hierarchy, query) = (self.hierarchy, self.query);
         let documents_max = self.options.documents_max.unwrap_or(u32::MAX);
         let told = query.networks().told(query.reader.as_ref());
         let passes = |entity: EntityOrdinal| told.documents(entity) <= documents_max || keys.contains(&entity);
@@ -231,8 +271,8 @@ impl<'a> Levels<'a> {
             let sentence = hierarchy.relation_sentence[relation];
             // Which document says so without a sentence is not known.
             let is_shown = match sentence.0 {
-                NONE => query.allowed.is_none(),
-                _ => query.is_allowed(graph.sentence_passage[sentence]),
+                NONE => self.nearness.admits_all(),
+                _ => self.nearness.is_admitted(sentence),
             };
             is_shown && ends.into_iter().all(passes)
         };
@@ -265,12 +305,41 @@ impl<'a> Levels<'a> {
         keys
     }
 
+    /// Returns the passages that are not at hand and that the levels need: those of what they would show, of all
+    /// sentences of what seems near to the question, and of those that may be key entities.
+    fn lacking(&self) -> Vec<PassageOrdinal> {
+        let reader = self.query.reader.as_ref();
+        if reader.excerpt().is_none() {
+            return Vec::new();
+        }
+        let graph = reader.graph();
+        let behind = self.communities.iter().flat_map(|it| topics::behind(reader, self.hierarchy, it.community));
+        let members = self.communities.iter().flat_map(|it| {
+            let members = self.hierarchy.members(it.community);
+            it.keys.iter().chain(members.iter().take(MEMBERS_FETCHED_MAX))
+        });
+        let members = members.flat_map(|it| self.nearness.sentences_of(*it));
+        let related =
+            self.relations.iter().take(RELATIONS_FETCHED_MAX).map(|it| self.hierarchy.relation_sentence[it.1]);
+        let near = match self.scope {
+            QuestionScope::Collection => Vec::new(),
+            QuestionScope::Fact | QuestionScope::Subject => {
+                self.nearness.sentences_of_promising(LOOKED_AT_FACTOR * self.options.entities)
+            }
+        };
+        let shown = behind.chain(related.filter(|it| it.0 != NONE));
+        let needed = shown.chain(near).chain(members).filter(|it| self.nearness.is_admitted(*it));
+        let mut seen = BTreeSet::new();
+        let passages = needed.map(|it| graph.sentence_passage[it]);
+        passages.filter(|it| !self.query.is_allowed(*it) && seen.insert(*it)).take(LACKING_MAX).collect()
+    }
+
     /// Returns the passages, with what the levels say as far as the context has room for it.
-    fn ranking(mut self, own: &Arc<Query>, count: usize) -> Result<Ranking> {
+    fn ranking(self, own: &Arc<Query>, count: usize) -> Result<Ranking> {
         let ranked = behind(&self, count)?;
         let layers = Context::of(&self)?;
-        let (paths, mut ledger) = if let Some(walked) = self.walked.take() {
-            (walked.paths, walked.ledger)
+        let (paths, mut ledger) = if let Some(walked) = self.walked {
+            (walked.paths.clone(), walked.ledger.clone())
         } else {
             let entry = self.query.entry(&ranked, "entity");
             (FxHashMap::default(), Ledger { entry, ..self.query.new_ledger() })

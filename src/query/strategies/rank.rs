@@ -27,7 +27,7 @@ use crate::query::retrievers::flat::hybrid_scores;
 use crate::query::retrievers::{Needs, Retriever, Retrieving};
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
-use crate::store::{Follow, spelling};
+use crate::store::{Follow, OfAll, spelling};
 use crate::text::counted;
 
 /// See the top of this file.
@@ -58,7 +58,7 @@ impl Retriever for Rank {
     }
 
     fn needs(&self) -> Needs {
-        Needs { follow: Follow::Names, ..Needs::default() }
+        Needs { follow: Follow::Names, of_all: OfAll::Names, ..Needs::default() }
     }
 
     fn room(&self) -> usize {
@@ -67,19 +67,22 @@ impl Retriever for Rank {
 
     fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {
         let (settings, own) = (*self, Arc::clone(query));
-        Box::pin(on_cpu(query, move |query| ranked(settings, &own, query, count)))
+        Box::pin(on_cpu(query, move |_| ranked(settings, &own, count)))
     }
 }
 
-fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Result<Ranking> {
-    needs_whole(query, StrategyKind::Rank)?;
+fn ranked(settings: Rank, query: &Arc<Query>, count: usize) -> Result<Ranking> {
+    needs_all(query, StrategyKind::Rank)?;
     let graph = query.reader.graph();
-    let of_allowed;
-    let network = if query.allowed.is_none() {
+    // Of an excerpt too: the walker comes by what nobody has fetched.
+    let admitted = query.admitted()?;
+    let is_admitted = |passage: PassageOrdinal| admitted.is_none_or(|admitted| admitted[passage.index()]);
+    let of_admitted;
+    let network = if admitted.is_none() {
         query.networks().names(graph)
     } else {
-        of_allowed = NameGraph::of(graph, |passage| query.is_allowed(passage));
-        &of_allowed
+        of_admitted = NameGraph::of(graph, is_admitted);
+        &of_admitted
     };
     let (entities, passages) = (named(query, network), best_passages(query)?);
     let share = f64::from(settings.entity_share.clamp(0.0, 1.0));
@@ -96,9 +99,10 @@ fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Resu
     let damping = f64::from(settings.damping.clamp(0.0, 1.0));
     let options = PageRankOptions { damping, rounds_max: ROUNDS_MAX, change_min: CHANGE_MIN };
     let found = network.page_rank(&restart, &options);
-    let scored =
-        graph.passages().zip(&found.passages).filter(|(passage, rank)| **rank > 0.0 && query.is_allowed(*passage));
-    let ranked = top::best(scored.map(|(passage, rank)| (passage, *rank as f32)), count);
+    let scored = graph.passages().zip(&found.passages).filter(|(passage, rank)| **rank > 0.0 && is_admitted(*passage));
+    let mut ranked = top::best(scored.map(|(passage, rank)| (passage, *rank as f32)), count);
+    let query = &query.with(&ranked.iter().map(|it| it.0).collect::<Vec<_>>())?;
+    ranked.retain(|it| query.is_allowed(it.0));
     let names = entities.iter().map(|(entity, _)| spelling(query.reader.as_ref(), *entity));
     let names: Vec<String> = names.collect::<Result<_>>()?;
     let mut ledger = Ledger { entry: entry(query, &passages), ..query.new_ledger() };
@@ -108,22 +112,22 @@ fn ranked(settings: Rank, own: &Arc<Query>, query: &Query, count: usize) -> Resu
         counted(passages.len(), "passage"),
         counted(u64::from(found.rounds), "round"),
     ));
-    Ok(Ranking { query: Arc::clone(own), ranked, paths: FxHashMap::default(), ledger })
+    Ok(Ranking { query: Arc::clone(query), ranked, paths: FxHashMap::default(), ledger })
 }
 
-/// Refuses what needs all of a version where only an excerpt of it is at hand.
+/// Refuses what needs the structure of all of a version where that stays in a database.
 ///
 /// # Errors
 ///
-/// [`Error::Option`] where the index is read from a database.
-pub(super) fn needs_whole(query: &Query, kind: StrategyKind) -> Result<()> {
-    if query.reader.excerpt().is_none() {
+/// [`Error::Option`] where it does.
+pub(super) fn needs_all(query: &Query, kind: StrategyKind) -> Result<()> {
+    if query.reader.is_all() {
         return Ok(());
     }
     Err(Error::Option {
-        option: "strategy for a database",
+        option: "strategy for a graph that Neo4j walks",
         value: kind.to_string(),
-        reason: "it needs all of an index, which only a workspace has: ask the workspace, or `cairn clone` makes one"
+        reason: "it walks all of it in memory: ask with `--traversal memory`, or make an index of it by `cairn clone`"
             .to_owned(),
     })
 }

@@ -6,7 +6,7 @@ use super::CanonicalLines;
 use super::hierarchy::SentencePlace;
 use crate::domain::{CommunityId, EntityId, Origin, SummaryId};
 use crate::error::Result;
-use crate::graph::descriptions::{Descriptions, SummaryAspect};
+use crate::graph::descriptions::Descriptions;
 use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{Ordinal as _, SentenceOrdinal};
 use crate::store::{GraphReader as _, community_ids, summary_ids};
@@ -36,33 +36,33 @@ pub(crate) struct RelationDescription<'a> {
 
 /// What a model says of a community.
 #[derive(Debug, Serialize)]
-pub(crate) struct CommunityReport<'a> {
+pub(crate) struct CommunityReport {
     pub(crate) community: CommunityId,
-    pub(crate) title: &'a str,
-    pub(crate) summary: &'a str,
+    pub(crate) title: String,
+    pub(crate) summary: String,
     pub(crate) rating: f32,
-    pub(crate) findings: Vec<ReportedFinding<'a>>,
+    pub(crate) findings: Vec<ReportedFinding>,
 }
 
 /// What a model says that the members of a summary entity have in common.
 #[derive(Debug, Serialize)]
-pub(crate) struct SummaryDescription<'a> {
+pub(crate) struct SummaryDescription {
     pub(crate) summary: SummaryId,
-    pub(crate) aspects: Vec<ExportedAspect<'a>>,
+    pub(crate) aspects: Vec<ExportedAspect>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ExportedAspect<'a> {
-    pub(crate) name: &'a str,
+pub(crate) struct ExportedAspect {
+    pub(crate) name: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<&'a str>,
-    pub(crate) description: &'a str,
+    pub(crate) kind: Option<String>,
+    pub(crate) description: String,
     pub(crate) sentences: Vec<SentencePlace>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportedFinding<'a> {
-    pub(crate) text: &'a str,
+pub(crate) struct ReportedFinding {
+    pub(crate) text: String,
     pub(crate) sentences: Vec<SentencePlace>,
 }
 
@@ -107,10 +107,13 @@ impl Snapshot {
     ) -> Result<()> {
         let ids = summary_ids(&self.graph(), hierarchy);
         for summary in hierarchy.summaries() {
-            let aspects = descriptions.aspects(summary).map(|SummaryAspect { name, kind, description, sentences }| {
-                ExportedAspect { name, kind, description, sentences: self.sentence_places(sentences) }
+            let aspects = descriptions.aspects(summary).map(|it| ExportedAspect {
+                name: it.name.to_owned(),
+                kind: it.kind.map(str::to_owned),
+                description: it.description.to_owned(),
+                sentences: self.sentence_places(it.sentences),
             });
-            let aspects: Vec<ExportedAspect<'_>> = aspects.collect();
+            let aspects: Vec<ExportedAspect> = aspects.collect();
             if !aspects.is_empty() {
                 lines.push("summary_description", &SummaryDescription { summary: ids[summary.index()], aspects })?;
             }
@@ -125,16 +128,16 @@ impl Snapshot {
         lines: &mut CanonicalLines,
     ) -> Result<()> {
         let ids = community_ids(&self.graph(), hierarchy);
-        let finding = |(text, sentences): (_, &[SentenceOrdinal])| ReportedFinding {
-            text,
+        let finding = |(text, sentences): (&str, &[SentenceOrdinal])| ReportedFinding {
+            text: text.to_owned(),
             sentences: self.sentence_places(sentences),
         };
         for community in hierarchy.communities() {
             let Some(report) = descriptions.report(community) else { continue };
             let line = CommunityReport {
                 community: ids[community.index()],
-                title: report.title,
-                summary: report.summary,
+                title: report.title.to_owned(),
+                summary: report.summary.to_owned(),
                 rating: descriptions.rating(report),
                 findings: descriptions.findings(report).map(finding).collect(),
             };

@@ -40,7 +40,7 @@ fn model() -> Play {
     }))
 }
 
-fn described() -> (Cli, ChatServer) {
+pub(super) fn described() -> (Cli, ChatServer) {
     let (cli, server) = (mills(), ChatServer::start([model()]));
     cli.write("notes/union.txt", "Mill Trust Union\n\nThe Mill Trust Union (MTU) was led by Ada Lorne.");
     cli.write("notes/strike.txt", "The strike\n\nTom Reed spoke for the MTU at Harl Mill, and so did Ada Lorne.");

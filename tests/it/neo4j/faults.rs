@@ -54,7 +54,21 @@ pub(super) async fn open(uri: &str) -> QueryEngine {
 
 /// Returns all of an answer: what is equal has the same sentences, passages and steps, of the same version.
 pub(super) async fn told(engine: &QueryEngine, question: &str, deadline: Option<Duration>) -> Result<Answer> {
-    let search = SearchOptions { deadline, ..SearchOptions::default() };
+    told_by(engine, StrategyKind::Auto, question, deadline).await
+}
+
+/// Strategies that read the database differently: the texts of one excerpt, names of all, and the hierarchy and more
+/// texts.
+const STRATEGIES: [StrategyKind; 3] = [StrategyKind::Auto, StrategyKind::Rank, StrategyKind::Layers];
+
+/// Returns what [`told`] does, by a strategy.
+async fn told_by(
+    engine: &QueryEngine,
+    strategy: StrategyKind,
+    question: &str,
+    deadline: Option<Duration>,
+) -> Result<Answer> {
+    let search = SearchOptions { strategy, deadline, ..SearchOptions::default() };
     engine.ask(question, &AskOptions { search, ..AskOptions::default() }).await
 }
 
@@ -74,30 +88,38 @@ fn a_connection_that_is_cut_at_any_message_of_a_question_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     publish_edition(&folder.path().join("index"), &database, 1);
     block_on(async {
-        let proxy = Proxy::start_whole(&database.uri);
-        let kept = open(&proxy.uri).await;
-        let expected = told(&kept, QUESTION, None).await.unwrap();
-        // In steps that meet every kind of message, cut before and after.
-        for number in (0..).step_by(sized(5, 1)) {
-            let cut = if number % 2 == 0 { Cut::Before } else { Cut::After };
-            // Only a new engine has yet to fetch the texts, in four messages.
-            let is_new = number % 3 == 0;
-            let engine = if is_new { open(&proxy.uri).await } else { kept.clone() };
-            let before = proxy.seen();
-            proxy.after(number, cut);
-            match told(&engine, QUESTION, None).await {
-                Ok(answer) => assert_eq!(answer, expected, "{cut:?} {number}"),
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{cut:?} {number}: {error}"),
-            }
-            let is_past = is_new && proxy.seen() - before <= number;
-            proxy.release();
-            assert_eq!(told(&engine, QUESTION, None).await.unwrap(), expected, "after {cut:?} {number}");
-            if is_past {
-                assert!(number > 20, "a question has only {number} messages");
-                break;
-            }
+        for strategy in STRATEGIES {
+            cut_at_any_message(&database, strategy).await;
         }
     });
+}
+
+async fn cut_at_any_message(database: &Database, strategy: StrategyKind) {
+    let proxy = Proxy::start_whole(&database.uri);
+    let kept = open(&proxy.uri).await;
+    let expected = told_by(&kept, strategy, QUESTION, None).await.unwrap();
+    // In steps that meet every kind of message, cut before and after.
+    for number in (0..).step_by(sized(5, 1)) {
+        let cut = if number % 2 == 0 { Cut::Before } else { Cut::After };
+        // Only a new engine has yet to fetch the texts, in four messages, and the hierarchy.
+        let is_new = number % 3 == 0;
+        let engine = if is_new { open(&proxy.uri).await } else { kept.clone() };
+        let before = proxy.seen();
+        proxy.after(number, cut);
+        let context = || format!("{strategy}, {cut:?} {number}");
+        match told_by(&engine, strategy, QUESTION, None).await {
+            Ok(answer) => assert_eq!(answer, expected, "{}", context()),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{}: {error}", context()),
+        }
+        let is_past = is_new && proxy.seen() - before <= number;
+        proxy.release();
+        let next = told_by(&engine, strategy, QUESTION, None).await.unwrap();
+        assert_eq!(next, expected, "after {}", context());
+        if is_past {
+            assert!(number > 20, "a question has only {number} messages");
+            break;
+        }
+    }
 }
 
 #[test]
@@ -106,36 +128,46 @@ fn a_server_that_falls_silent_at_any_message_is_waited_for_no_longer_than_the_de
     let folder = tempfile::tempdir().unwrap();
     publish_edition(&folder.path().join("index"), &database, 1);
     block_on(async {
-        let expected = told(&open(&database.uri).await, QUESTION, None).await.unwrap();
         let mut actions = std::collections::BTreeSet::new();
-        for number in (0..).step_by(4) {
-            let proxy = Proxy::start_whole(&database.uri);
-            let engine = open(&proxy.uri).await;
-            let before = proxy.seen();
-            proxy.after(number, Cut::Held);
-            let began = Instant::now();
-            let told_in_time = told(&engine, QUESTION, Some(DEADLINE)).await;
-            assert!(began.elapsed() < DEADLINE + LATE_MAX, "{number}: {:?}", began.elapsed());
-            let is_past = proxy.seen() - before <= number;
-            proxy.release();
-            assert_eq!(told(&engine, QUESTION, None).await.unwrap(), expected, "after {number}");
-            match told_in_time {
-                Err(Error::Deadline { action, .. }) => drop(actions.insert(action)),
-                Ok(answer) => {
-                    assert_eq!(answer, expected);
-                    break;
-                }
-                Err(error) => panic!("{number}: {error}"),
-            }
-            if is_past {
-                break;
-            }
+        for strategy in STRATEGIES {
+            actions.extend(silent_at_any_message(&database, strategy).await);
         }
         // On a slow machine the time may also end between two messages, while passages are found.
         for action in ["fetching what the question needs", "reading which version is current"] {
             assert!(actions.contains(action), "{actions:?}");
         }
     });
+}
+
+/// Returns at what a question by a strategy ran out of time.
+async fn silent_at_any_message(database: &Database, strategy: StrategyKind) -> Vec<&'static str> {
+    let expected = told_by(&open(&database.uri).await, strategy, QUESTION, None).await.unwrap();
+    let mut actions = Vec::new();
+    for number in (0..).step_by(sized(if strategy == StrategyKind::Auto { 4 } else { 12 }, 4)) {
+        let proxy = Proxy::start_whole(&database.uri);
+        let engine = open(&proxy.uri).await;
+        let before = proxy.seen();
+        proxy.after(number, Cut::Held);
+        let began = Instant::now();
+        let told_in_time = told_by(&engine, strategy, QUESTION, Some(DEADLINE)).await;
+        assert!(began.elapsed() < DEADLINE + LATE_MAX, "{number}: {:?}", began.elapsed());
+        let is_past = proxy.seen() - before <= number;
+        proxy.release();
+        let next = told_by(&engine, strategy, QUESTION, None).await.unwrap();
+        assert_eq!(next, expected, "{strategy}, after {number}");
+        match told_in_time {
+            Err(Error::Deadline { action, .. }) => actions.push(action),
+            Ok(answer) => {
+                assert_eq!(answer, expected, "{strategy}, {number}");
+                break;
+            }
+            Err(error) => panic!("{strategy}, {number}: {error}"),
+        }
+        if is_past {
+            break;
+        }
+    }
+    actions
 }
 
 /// A question that is given up while the structure of a new version is read leaves that to be read to its end: or else
@@ -222,25 +254,59 @@ fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
     let (_cli, _workspace) = published_harbor(&database);
     block_on(async {
         let engine = open(&database.uri).await;
-        let mut expected = Vec::new();
-        for question in QUESTIONS {
-            expected.push(told(&engine, question, None).await.unwrap());
-        }
-        let began = Instant::now();
-        assert_eq!(told(&engine, QUESTIONS[0], None).await.unwrap(), expected[0]);
-        let usual = began.elapsed();
-        for number in 0..dropped {
-            let at = number as usize % QUESTIONS.len();
-            // The moment is what is tested: there is nothing to wait for.
-            let moment = usual * number / dropped;
-            let ended = timeout(moment, told(&engine, QUESTIONS[at], None)).await;
-            if let Ok(answer) = ended {
-                assert_eq!(answer.unwrap(), expected[at], "{number}");
+        for strategy in STRATEGIES {
+            let asked = async |at: usize| told_by(&engine, strategy, QUESTIONS[at], None).await;
+            let mut expected = Vec::new();
+            for at in 0..QUESTIONS.len() {
+                expected.push(asked(at).await.unwrap());
             }
-            if number % 5 == 0 {
-                let next = (at + 1) % QUESTIONS.len();
-                assert_eq!(told(&engine, QUESTIONS[next], None).await.unwrap(), expected[next], "after {number}");
+            let began = Instant::now();
+            assert_eq!(asked(0).await.unwrap(), expected[0]);
+            let usual = began.elapsed();
+            for number in 0..dropped {
+                let at = number as usize % QUESTIONS.len();
+                // The moment is what is tested: there is nothing to wait for.
+                let moment = usual * number / dropped;
+                if let Ok(answer) = timeout(moment, asked(at)).await {
+                    assert_eq!(answer.unwrap(), expected[at], "{strategy}, {number}");
+                }
+                if number % 5 == 0 {
+                    let next = (at + 1) % QUESTIONS.len();
+                    assert_eq!(asked(next).await.unwrap(), expected[next], "{strategy}, after {number}");
+                }
             }
         }
+    });
+}
+
+/// So it is with the hierarchy, which the first question reads that needs it.
+#[test]
+fn a_hierarchy_is_read_to_its_end_though_the_question_is_given_up() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    publish_edition(&folder.path().join("index"), &database, 1);
+    block_on(async {
+        let proxy = Proxy::start_whole(&database.uri);
+        let engine = open(&proxy.uri).await;
+        let layers = async |deadline| told_by(&engine, StrategyKind::Layers, QUESTION, deadline).await;
+        // Well into it, behind what says which version is current.
+        let last = proxy.seen() + 20;
+        proxy.after(20, Cut::Held);
+        let asking = layers(None);
+        tokio::select! {
+            answer = asking => panic!("it is held up: {answer:?}"),
+            () = until(|| proxy.seen() > last) => {}
+        }
+        proxy.release();
+        let answer = layers(None).await.unwrap();
+        assert!(answer.ledger.layers.is_some(), "{answer:?}");
+        // Nothing of it is read again: the next question needs as few messages as one that does not ask for it.
+        let before = proxy.seen();
+        layers(None).await.unwrap();
+        let few = proxy.seen() - before;
+        let fresh = open(&proxy.uri).await;
+        let before = proxy.seen();
+        told_by(&fresh, StrategyKind::Layers, QUESTION, None).await.unwrap();
+        assert!(few < proxy.seen() - before, "{few} messages");
     });
 }

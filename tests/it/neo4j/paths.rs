@@ -1,18 +1,20 @@
 //! Paths: the database finds what the structure in memory gives, as many and as long, and the same where it has no
 //! choice.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use cairn::domain::{GraphPath, PathNode, PathsBy, PathsFound};
-use cairn::graph::ordinal::{DocumentOrdinal, MentionOrdinal, Ordinal as _, PassageOrdinal};
+use cairn::graph::ordinal::{DocumentOrdinal, EntityOrdinal, MentionOrdinal, Ordinal as _, PassageOrdinal};
 use cairn::neo4j::{DatabaseGraph, Session, TraversalOptions, paths as by_cypher};
 use cairn::query::{Source, paths as in_memory};
 use cairn::store::GraphReader;
+use cairn::workspace::Snapshot;
 use cairn::{Document, ErrorKind, PathEnd, PathOptions, Result, Sources, Workspace};
 use serde_json::Value;
 
 use super::published;
-use crate::support::neo4j::{database, sized};
+use crate::support::neo4j::{Database, database, sized};
 use crate::support::{Cli, Random, assert_valid, block_on, harbor, index, left_out, shared_data};
 
 /// Records of a real collection.
@@ -190,4 +192,143 @@ fn what_names_nothing_or_too_much_is_refused_alike_by_either_way() {
             assert!(held.is_ok() || held.is_err_and(|it| it.0 == ErrorKind::Input), "{from}, {to}");
         }
     });
+}
+
+/// Entities that paths over relations are looked for between: such as have relations, each as likely.
+fn related(kept: &Snapshot) -> Vec<String> {
+    let (graph, hierarchy) = (kept.graph(), kept.hierarchy().unwrap());
+    let entities: BTreeSet<EntityOrdinal> = hierarchy.relations().flat_map(|it| it.0).collect();
+    entities.into_iter().map(|it| graph.entity_name(it).to_owned()).collect()
+}
+
+/// Returns the pairs of names that relations of a version join.
+fn pairs_of(kept: &Snapshot) -> BTreeSet<[String; 2]> {
+    let (graph, hierarchy) = (kept.graph(), kept.hierarchy().unwrap());
+    let both = |ends: [EntityOrdinal; 2]| {
+        let [one, other] = ends.map(|it| graph.entity_name(it).to_owned());
+        [[one.clone(), other.clone()], [other, one]]
+    };
+    hierarchy.relations().flat_map(|it| both(it.0)).collect()
+}
+
+fn names(path: &GraphPath) -> Vec<&str> {
+    path.nodes.iter().map(PathNode::name).collect()
+}
+
+/// Returns whether the database has every step of a path.
+fn is_there(database: &Database, path: &GraphPath) -> bool {
+    let names: Vec<String> = names(path).into_iter().map(|it| format!("'{}'", it.replace('\'', "\\'"))).collect();
+    let steps = format!(
+        "WITH [{}] AS names UNWIND range(1, size(names) - 1) AS i \
+         WITH names, i WHERE EXISTS {{ (:Entity {{folded: names[i - 1]}})-[:RELATES_TO]-(:Entity {{folded: names[i]}}) }} \
+         RETURN count(i) AS n",
+        names.join(", ")
+    );
+    usize::try_from(database.count(&steps)).ok() == Some(path.steps.len())
+}
+
+/// A real collection, two islands, and the demo: what is too far apart in one is joined in another.
+#[test]
+fn bridges_by_cypher_are_as_many_and_as_long_as_in_memory_and_each_is_one_there_too() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (number, sources) in [Sources::folder(harbor()), two_islands(), sources()].into_iter().enumerate() {
+        let path = folder.path().join(number.to_string());
+        index(&path, &sources);
+        let workspace = Workspace::open(&path).unwrap();
+        database.rows("MATCH (n) DETACH DELETE n");
+        block_on(cairn::neo4j::publish(&workspace, &database.target(), &cairn::neo4j::PublishOptions::default()))
+            .unwrap();
+        let kept = std::sync::Arc::new(workspace.snapshot().unwrap());
+        let joined = compare_bridges(&database, &kept, sized(BRIDGES, BRIDGES_OF_TORTURE));
+        println!("graph {number}: {joined:?} joined");
+        assert!(joined.0 > 0 && joined.1 > 0, "graph {number}: {joined:?}");
+    }
+}
+
+/// Pairs of entities of each graph; `--test torture` asks about 1,000 of all.
+const BRIDGES: usize = 40;
+const BRIDGES_OF_TORTURE: usize = 340;
+
+fn two_islands() -> Sources {
+    let text = |one: &str, other: &str| format!("{one} was built by {other}. {other} left {one} to Tom Reed.");
+    let of = |name: &str, one: &str, other: &str| Document::new(name, Some(one.to_owned()), text(one, other));
+    Sources::documents([
+        of("mill", "Harl Mill", "Ada Lorne"),
+        of("weir", "Pale Weir", "Ben Orr"),
+        Document::new("port", Some("Port Vane".to_owned()), "Port Vane was ruled by Captain Olm, who met Ines Marr."),
+        Document::new("ship", Some("Grey Ship".to_owned()), "Ines Marr sold the Grey Ship to Captain Olm."),
+    ])
+}
+
+/// Asks for bridges on disk, over the structure of the database, and by Cypher, and returns how many pairs were joined,
+/// and how many not.
+fn compare_bridges(database: &Database, kept: &std::sync::Arc<Snapshot>, pairs: usize) -> (usize, usize) {
+    let (all, related) = (related(kept), pairs_of(kept));
+    let mut random = Random::new(SEED);
+    let (mut apart, mut found) = (0, Vec::new());
+    block_on(async {
+        let session = Session::connect(&database.target()).await.unwrap();
+        let on_disk = Source::Whole(kept.clone());
+        let from_database = Source::Asked(std::sync::Arc::new(
+            DatabaseGraph::open(&database.target(), TraversalOptions::default()).await.unwrap(),
+        ));
+        for asked in 0..pairs {
+            let ends = [(); 2].map(|()| PathEnd::Entity(all[random.below(all.len())].clone()));
+            let options = PathOptions {
+                paths: 1 + random.below(4),
+                length_max: 1 + random.below(6),
+                by: PathsBy::Relations,
+                documents_max: [None, Some(25), Some(2)][random.below(3)],
+            };
+            let context = || format!("seed {SEED}, pair {asked}: {ends:?}, {options:?}");
+            // One that ends where it begins.
+            let Ok(held) = in_memory(&on_disk, &ends[0], &ends[1], &options).await else { continue };
+            let given = by_cypher(&session, &ends[0], &ends[1], &options).await.unwrap();
+            let lengths = |found: &PathsFound| found.paths.iter().map(|path| path.steps.len()).collect::<Vec<_>>();
+            assert_eq!(lengths(&given), lengths(&held), "{}", context());
+            assert_eq!((&given.from, &given.to), (&held.from, &held.to), "{}", context());
+            assert_eq!(undecided(&given, &options), undecided(&held, &options), "{}", context());
+            for path in &given.paths {
+                let names = names(path);
+                let is_step = |pair: &[&str]| related.contains(&[pair[0].to_owned(), pair[1].to_owned()]);
+                assert!(is_loopless(path) && names.windows(2).all(is_step), "{}: {path:?}", context());
+            }
+            let from_there = in_memory(&from_database, &ends[0], &ends[1], &options).await.unwrap();
+            assert_eq!(from_there.paths, held.paths, "{}", context());
+            let all = PathOptions { by: PathsBy::All, ..options };
+            let [one, other] = [&on_disk, &from_database].map(|it| in_memory(it, &ends[0], &ends[1], &all));
+            assert_eq!(one.await.unwrap().paths, other.await.unwrap().paths, "{}", context());
+            apart += usize::from(held.paths.is_empty());
+            found.extend(Some(held.paths).filter(|it| !it.is_empty()));
+        }
+    });
+    for path in found.iter().flatten() {
+        assert!(is_there(database, path), "{path:?}");
+    }
+    (found.len(), apart)
+}
+
+#[test]
+fn paths_over_relations_are_drawn_from_the_database_as_from_the_index() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    super::write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    published(&cli, &database);
+    let elsewhere = Cli::new();
+    let ask = ["path", "Edda Varnholt", "Sarrow", "--paths", "1", "--by"];
+    for by in ["relations", "all"] {
+        let here = cli.json(&[&ask[..], &[by]].concat());
+        let there = elsewhere.json(&[&ask[..], &[by, "--traversal", "memory", "--neo4j", &database.uri]].concat());
+        assert_valid("path", &there);
+        assert_eq!(there["paths"], here["paths"], "{by}");
+        // What Neo4j walks itself, it does for one question; of several paths of one length, it chooses.
+        let there = elsewhere.json(&[&ask[..], &[by, "--neo4j", &database.uri]].concat());
+        assert_valid("path", &there);
+        let steps = |found: &Value| found["paths"][0]["steps"].as_array().unwrap().len();
+        assert_eq!(steps(&there), steps(&here), "{by}");
+    }
+    let cypher = [&ask[..], &["all", "--traversal", "cypher", "--neo4j", &database.uri]].concat();
+    elsewhere.refuses(&cypher, "input", &["--traversal memory"]);
 }

@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
         let title = title(reader, hierarchy, community).to_owned();
         // Whatever documents it was written from.
         let (summary, report) = report.map(|it| (it.summary, it.findings)).unzip();
-        let (summary, report) = (summary.filter(|_| query.allowed.is_none()), report.unwrap_or_default());
+        let (summary, report) = (summary.filter(|_| self.levels.nearness.admits_all()), report.unwrap_or_default());
         let texts = report.iter().map(|it: &WrittenFinding| it.text.as_str());
         let size = count([title.as_str()].into_iter().chain(summary.as_deref()).chain(texts), findings.iter());
         let found = FoundCommunity {

@@ -31,10 +31,12 @@ pub(super) struct Nearness<'a> {
     resolution: Option<Resolution<'a>>,
     /// The entities that the question names.
     named: BTreeSet<EntityOrdinal>,
+    /// Passages that may be shown once they are at hand, where not all may.
+    admitted: Option<&'a [bool]>,
     /// Words and vector together, as `hybrid` has them of passages.
     sentences: Vec<f32>,
-    /// Of each entity, the mean of its sentences, and more where the question names it; −∞ for one that is in no
-    /// community, or of which nothing may be shown.
+    /// Of each entity, the mean of its sentences, at hand or not, and more where the question names it; −∞ for one that
+    /// is in no community, or of which nothing may be shown.
     entities: Vec<f32>,
 }
 
@@ -50,7 +52,8 @@ impl<'a> Nearness<'a> {
         let referents = |name: &EntityOrdinal| resolution.map_or_else(|| vec![*name], |it| it.referents(*name));
         let named = query.entities().iter().flat_map(referents).collect();
         let told = query.networks().told(query.reader.as_ref());
-        let mut nearness = Self { query, graph, hierarchy, told, resolution, named, sentences, entities: Vec::new() };
+        let (admitted, entities) = (query.admitted()?, Vec::new());
+        let mut nearness = Self { query, graph, hierarchy, told, resolution, named, admitted, sentences, entities };
         let mut entities = vec![f32::NEG_INFINITY; graph.entity_documents.len()];
         for member in hierarchy.community_member.items() {
             if entities[member.index()] == f32::NEG_INFINITY {
@@ -72,11 +75,14 @@ impl<'a> Nearness<'a> {
     }
 
     fn measured(&self, entity: EntityOrdinal) -> f32 {
+        self.mean(self.sentences_of(entity)).map_or(f32::NEG_INFINITY, |mean| mean + self.for_its_name(entity))
+    }
+
+    /// Returns what counts beside its sentences: that the question names it, the more, the fewer documents mention it.
+    fn for_its_name(&self, entity: EntityOrdinal) -> f32 {
         let rarity = |documents: f32, of: f32| (1.0 + documents / of).ln() / (1.0 + documents).ln();
         let (documents, of) = (self.graph.document_count(), self.told.documents(entity).max(1));
-        let is_named = self.named.contains(&entity);
-        let named = if is_named { NAMED * rarity(documents as f32, of as f32) } else { 0.0 };
-        self.mean(self.sentences_of(entity)).map_or(f32::NEG_INFINITY, |mean| mean + named)
+        if self.named.contains(&entity) { NAMED * rarity(documents as f32, of as f32) } else { 0.0 }
     }
 
     fn mean(&self, sentences: impl Iterator<Item = SentenceOrdinal>) -> Option<f32> {
@@ -88,31 +94,61 @@ impl<'a> Nearness<'a> {
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Returns the sentences of an entity that may be shown.
+    /// Returns the sentences of an entity that may be shown once they are at hand.
     pub(super) fn sentences_of(&self, entity: EntityOrdinal) -> impl Iterator<Item = SentenceOrdinal> {
-        self.told.sentences(entity).iter().copied().filter(|sentence| self.is_shown(*sentence))
+        self.told.sentences(entity).iter().copied().filter(|sentence| self.is_admitted(*sentence))
     }
 
-    /// Returns whether the passage of a sentence may be shown.
+    /// Returns whether a sentence may be shown: its passage is at hand, and no filter leaves it out.
     pub(super) fn is_shown(&self, sentence: SentenceOrdinal) -> bool {
         self.query.is_allowed(self.graph.sentence_passage[sentence])
     }
 
-    /// Returns the sentences of a summary entity that may be shown.
-    pub(super) fn summary_sentences(&self, summary: SummaryOrdinal) -> impl Iterator<Item = SentenceOrdinal> {
-        let all = self.hierarchy.summary_sentence.of(self.hierarchy.summary_sentences.of(summary));
-        all.iter().copied().filter(|sentence| self.is_shown(*sentence))
+    /// Returns whether a sentence may be shown once it is at hand.
+    pub(super) fn is_admitted(&self, sentence: SentenceOrdinal) -> bool {
+        self.admitted.is_none_or(|admitted| admitted[self.graph.sentence_passage[sentence].index()])
     }
 
-    /// Returns the sentence about something that is nearest to the question.
-    pub(super) fn nearest(&self, chosen: Chosen) -> Option<SentenceOrdinal> {
-        let best = |all: &mut dyn Iterator<Item = SentenceOrdinal>| {
-            all.min_by(|a, b| self.sentence(*b).total_cmp(&self.sentence(*a)).then(a.cmp(b)))
-        };
+    /// Returns whether no filter leaves anything out.
+    pub(super) fn admits_all(&self) -> bool {
+        self.admitted.is_none()
+    }
+
+    /// Returns the sentences of a summary entity that may be shown once they are at hand.
+    pub(super) fn summary_sentences(&self, summary: SummaryOrdinal) -> impl Iterator<Item = SentenceOrdinal> {
+        let all = self.hierarchy.summary_sentence.of(self.hierarchy.summary_sentences.of(summary));
+        all.iter().copied().filter(|sentence| self.is_admitted(*sentence))
+    }
+
+    fn sentences_of_chosen(&self, chosen: Chosen) -> Vec<SentenceOrdinal> {
         match chosen {
-            Chosen::Entity(entity) => best(&mut self.sentences_of(entity)),
-            Chosen::Summary(summary) => best(&mut self.summary_sentences(summary)),
+            Chosen::Entity(entity) => self.sentences_of(entity).collect(),
+            Chosen::Summary(summary) => self.summary_sentences(summary).collect(),
         }
+    }
+
+    /// Returns the sentence about something that is nearest to the question, of those that may be shown.
+    pub(super) fn nearest(&self, chosen: Chosen) -> Option<SentenceOrdinal> {
+        let shown = self.sentences_of_chosen(chosen).into_iter().filter(|it| self.is_shown(*it));
+        shown.min_by(|a, b| self.sentence(*b).total_cmp(&self.sentence(*a)).then(a.cmp(b)))
+    }
+
+    /// Returns all sentences of the `count` entities and summary entities that may be nearest, the most promising
+    /// first: those that the question names, and those of which the sentences at hand are nearest.
+    pub(super) fn sentences_of_promising(&self, count: usize) -> Vec<SentenceOrdinal> {
+        let is_member = |it: &EntityOrdinal| self.entity(*it).is_finite();
+        let named = self.named.iter().copied().filter(is_member).map(Chosen::Entity);
+        let entities = self.graph.entity_documents.ordinals().filter(is_member).map(Chosen::Entity);
+        let promising = entities.chain(self.hierarchy.summaries().map(Chosen::Summary)).filter_map(|chosen| {
+            let shown = |it: &SentenceOrdinal| self.is_shown(*it);
+            let at_hand = match chosen {
+                Chosen::Entity(entity) => self.mean(self.sentences_of(entity).filter(shown)),
+                Chosen::Summary(summary) => self.mean(self.summary_sentences(summary).filter(shown)),
+            };
+            Some((chosen, at_hand?))
+        });
+        let promising = top::best(promising, count).into_iter().map(|it| it.0);
+        named.take(count).chain(promising).flat_map(|it| self.sentences_of_chosen(it)).collect()
     }
 
     /// Returns what the hierarchy is entered by, the nearest first: `count` entities and summary entities. `found` are

@@ -19,7 +19,7 @@ const LEVEL_WORTH: f32 = 0.5;
 /// with the sentences of the levels, each by its own score and by how near these sentences are. Where nothing is asked
 /// about, they are those of the findings of communities.
 pub(super) fn behind(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOrdinal, f32)>> {
-    if let Some(walked) = &levels.walked {
+    if let Some(walked) = levels.walked {
         let mut ranked = walked.ranked.clone();
         ranked.truncate(count);
         return Ok(ranked);
