@@ -13,7 +13,7 @@ use super::eval_args::{
     AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalMatrixArgs, EvalReportArgs,
     EvalRetrievalArgs, EvalSweepArgs,
 };
-use super::{Done, Failure, Surroundings, open, options as typed};
+use super::{Done, Failure, Surroundings, eval_judge, open, options as typed};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::eval::{
@@ -23,6 +23,7 @@ use crate::eval::{
 use crate::files;
 use crate::neo4j::Questions;
 use crate::query::{N_HOP_MAX, Preset, QueryEngine, SearchOptions};
+use crate::setup::RecordingFiles;
 use crate::text::counted;
 
 /// Runs `cairn eval`.
@@ -35,6 +36,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Sweep(args) => sweep(args, surroundings).await,
         EvalCommand::Fit(args) => fit(args, surroundings).await,
         EvalCommand::Live(args) => live(args, surroundings).await,
+        EvalCommand::Judge(args) => eval_judge::run(&args, surroundings).await,
         EvalCommand::Report(args) => report(&args, surroundings),
     }
 }
@@ -222,7 +224,7 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     let place = typed::engine(args.place.index, &args.graph, &models, &none, (ModelRole::Answer, Questions::Many));
     let engine = Box::pin(surroundings.setup.engine(&place)).await?;
     let kept = args.graph.database.neo4j.is_none().then_some(index.as_path());
-    let model = surroundings.setup.answer_model(&args.model, &args.budget, kept)?;
+    let model = surroundings.setup.answer_model(&args.model, &args.budget, &RecordingFiles::default(), kept)?;
     let screen = surroundings.screen;
     let tell = |row: &str, left: usize| screen.note(format!("{row}: {} to ask", counted(left, "question")));
     let report = eval::live(&engine, model, &questions, &rows, &args.output, &tell).await?;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, SEARCHING, SearchModelArgs};
+use super::args::{
+    LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, RecordingArgs, SEARCHING, SearchModelArgs,
+};
 use super::database_args::GraphArgs;
 use super::layers_args::LayersArgs;
 
@@ -25,6 +27,8 @@ pub(super) enum EvalCommand {
     Fit(EvalFitArgs),
     /// Score every method of the `HopRAG` paper and ours with a real model, within a budget if you set one.
     Live(EvalLiveArgs),
+    /// Compare two files of answers by a language model, each pair in both orders, or count verdicts given before.
+    Judge(EvalJudgeArgs),
     /// Write tables and plots from results printed with `--json`.
     Report(EvalReportArgs),
 }
@@ -40,6 +44,7 @@ impl EvalCommand {
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
             Self::Live(args) => args.place.json,
+            Self::Judge(args) => args.json,
             Self::Report(_) => false,
         }
     }
@@ -256,6 +261,49 @@ pub(super) struct EvalLiveArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
+}
+
+/// `cairn eval judge`.
+#[derive(Debug, Args)]
+pub(super) struct EvalJudgeArgs {
+    /// Answers, one JSON object per line: `question_id`, `answer`, and `system` if there are several; `cairn eval
+    /// answers --output` writes them.
+    #[arg(value_name = "ANSWERS_A", required_unless_present = "verdicts", requires = "second")]
+    pub(super) first: Option<PathBuf>,
+    /// Other answers to the same questions.
+    #[arg(value_name = "ANSWERS_B")]
+    pub(super) second: Option<PathBuf>,
+    /// The questions of both files, one JSON object per line: id, question.
+    #[arg(long, value_name = "FILE", required_unless_present = "verdicts")]
+    pub(super) questions: Option<PathBuf>,
+    /// The two systems to compare, if files hold answers of several.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(super) systems: Vec<String>,
+    /// The language model that judges, as in `cairn ask --model`.
+    #[arg(long, value_name = "NAME", required_unless_present = "verdicts")]
+    pub(super) model: Option<String>,
+    /// Spending limit for the model: `2.50USD`, `1e6tok`, `5000calls`; may be repeated [default: no limit].
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) budget: Vec<String>,
+    /// Number of questions to judge, from the first [default: all].
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Write each verdict to this file; an existing run is continued.
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Count the verdicts in this file instead of asking a model.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["first", "second", "questions", "model", "budget", "limit", "output", "record", "replay"]
+    )]
+    pub(super) verdicts: Option<PathBuf>,
+    /// Whether calls are recorded or replayed.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// `cairn eval report`.

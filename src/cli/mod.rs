@@ -12,6 +12,7 @@ mod doctor;
 mod entities;
 mod eval;
 mod eval_args;
+mod eval_judge;
 mod explain;
 mod export;
 mod hints;

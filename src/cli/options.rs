@@ -17,7 +17,7 @@ impl ModelArgs {
 }
 
 impl RecordingArgs {
-    fn files(&self) -> RecordingFiles {
+    pub(super) fn files(&self) -> RecordingFiles {
         RecordingFiles { record: self.record.clone(), replay: self.replay.clone() }
     }
 }

@@ -59,6 +59,22 @@ pub fn percentile(sorted: &[f64], thousandths: usize) -> f64 {
     sorted.get(rank - 1).or(sorted.last()).copied().unwrap_or_default()
 }
 
+/// Returns the share of `successes` among `trials` with its 95 % Wilson score interval (Wilson 1927), which holds for
+/// few trials and for shares near 0 and 1; none where nothing was tried.
+#[must_use]
+pub fn wilson(successes: u64, trials: u64) -> Option<Interval> {
+    /// The 97.5th percentile of the normal distribution.
+    const Z: f64 = 1.959_963_984_540_054;
+    if trials == 0 {
+        return None;
+    }
+    let (count, mean) = (trials as f64, successes as f64 / trials as f64);
+    let squared = Z * Z / count;
+    let centre = (mean + squared / 2.0) / (1.0 + squared);
+    let half = Z * (mean * (1.0 - mean) / count + squared / (4.0 * count)).sqrt() / (1.0 + squared);
+    Some(Interval { mean, low: (centre - half).max(0.0).min(mean), high: (centre + half).min(1.0).max(mean) })
+}
+
 /// `SplitMix64` (Steele, Lea, Flood 2014).
 pub(super) struct Draws {
     pub(super) state: u64,
@@ -118,6 +134,18 @@ mod tests {
         let interval = interval(&values, 7);
         assert!((interval.mean - 0.25).abs() < 1e-12);
         assert!((interval.low - 0.2076).abs() < 0.006 && (interval.high - 0.2924).abs() < 0.006, "{interval:?}");
+    }
+
+    #[test]
+    fn a_wilson_interval_is_that_of_the_published_formula() {
+        // R: prop.test(x, n, correct = FALSE)$conf.int
+        for (successes, trials, low, high) in
+            [(15, 20, 0.5313, 0.8881), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (24, 28, 0.6851, 0.9430)]
+        {
+            let interval = wilson(successes, trials).unwrap();
+            assert!((interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4, "{interval:?}");
+        }
+        assert_eq!(wilson(0, 0), None);
     }
 
     proptest! {

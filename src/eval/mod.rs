@@ -8,6 +8,7 @@ mod compare;
 mod exact;
 mod fit;
 mod gold;
+mod judge;
 mod live;
 mod live_report;
 mod matrix;
@@ -26,18 +27,22 @@ mod triples;
 mod work;
 
 pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, Silence, answers, score_answers};
-pub use bootstrap::{Interval, RESAMPLES, interval, percentile};
+pub use bootstrap::{Interval, RESAMPLES, interval, percentile, wilson};
 pub use compare::{ComparedQuestions, Comparison, Difference, Differences, Run, Side, compare, read_run};
 pub use exact::{AnswerScores, answer_scores, normalized};
 pub use fit::{Collection, FitOptions, FitReport, FittedCollection, Held, Measured, fit};
 pub use gold::{GoldPassage, flat};
+pub use judge::{
+    ANSWER_BYTES_MAX, AnswersOf, Contest, Contestants, CriterionTally, FailedVerdicts, JudgeReport, JudgedPair, TIE,
+    VerdictFile, VerdictLine, judge, read_answers_of, read_verdicts, tallied,
+};
 pub use live::{LiveLine, LiveRow, live, live_rows};
 pub use live_report::{LiveFigures, LiveReport};
 pub use matrix::{MatrixMethod, MatrixOptions, MatrixReport, MatrixRow, MatrixTable, matrix};
 pub use metrics::{DEPTHS, QuestionScores, at_depth, scores};
 pub use page::{NamedResult, Page, page};
 pub use plot::{Chart, Series};
-pub use questions::{Question, parse_questions, read_questions};
+pub use questions::{Question, parse_questions, read_asked, read_questions};
 pub use recorded::{Recorded, RecordedPart, RecordedReplies, read_recorded};
 pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, TimePerQuestion, score};
 pub use retrieval::retrieval;

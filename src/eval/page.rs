@@ -30,7 +30,7 @@ pub struct Page {
 /// A table: its heading, its columns, and the rows that one result gives it; none where the result is another.
 type Table = (&'static str, &'static str, fn(&NamedResult) -> Option<Vec<String>>);
 
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     (
         "Retrieval",
         "results | strategy | embedder | questions | passages | R@2 | R@5 | R@10 | all gold@5 | nDCG@10 \
@@ -51,6 +51,11 @@ const TABLES: [Table; 6] = [
     ("Weights", "results | weights | ranker | collection | R@2 | R@5 | R@10 | all gold@5", fit_rows),
     ("Rounds", "results | strategy | rounds | R@2 | R@4 | R@8 | R@12 | R@16 | R@20 | F1@20 | edges judged", sweep_rows),
     ("Comparisons", "results | A | B | R@2, B − A | R@5, B − A | better at 5 | worse at 5", comparison_row),
+    (
+        "Judgements",
+        "results | A | B | judge | questions | A wins | B wins | ties | A of decided | words of A | words of B",
+        judged_rows,
+    ),
 ];
 
 /// Returns the page of `results`, in their order.
@@ -184,6 +189,24 @@ fn sweep_rows(result: &NamedResult) -> Option<Vec<String>> {
     Some(result.value["sweep"].as_array()?.iter().map(row).collect())
 }
 
+/// Returns what a judge said of each pair of systems, overall.
+fn judged_rows(result: &NamedResult) -> Option<Vec<String>> {
+    let row = |pair: &Value| {
+        let mut cells = vec![result.name.clone()];
+        cells.extend(["a", "b", "judge"].map(|name| text(pair, name).to_owned()));
+        let overall = &pair["criteria"]["overall"];
+        cells.push(format!("{} of {}", count(&pair["judged"]), count(&pair["questions"])));
+        cells.extend(["a_wins", "b_wins", "ties"].map(|name| count(&overall[name])));
+        let decided = &overall["a_of_decided"];
+        let of = |field: &str| decided[field].as_f64().map(|it| format!("{it:.1}"));
+        let share = || Some(format!("{} ({}–{})", of("mean")?, of("low")?, of("high")?));
+        cells.push(share().unwrap_or_else(|| "–".to_owned()));
+        cells.extend([0, 1].map(|side| decimal(&pair["words"][side])));
+        joined(&cells)
+    };
+    Some(result.value["pairs"].as_array()?.iter().map(row).collect())
+}
+
 fn comparison_row(result: &NamedResult) -> Option<Vec<String>> {
     let value = &result.value;
     let metrics = value["first"].is_object().then(|| &value["all"]["metrics"])?;
@@ -282,7 +305,12 @@ mod tests {
         }] });
         let sweep =
             json!({ "strategy": "hop", "sweep": [{ "n_hop": 1, "judged": 7.0, "cells": [{ "recall": 9.5 }] }] });
+        let judged = json!({ "pairs": [{
+            "a": "hirag", "b": "naive", "judge": "j", "questions": 3, "judged": 2, "words": [20.5, 10.0],
+            "criteria": { "overall": { "a_wins": 1, "b_wins": 0, "ties": 1, "a_of_decided": interval } },
+        }] });
         let results = [
+            NamedResult { name: "j".to_owned(), value: judged },
             NamedResult { name: "a|b".to_owned(), value: retrieval },
             NamedResult { name: "s".to_owned(), value: sweep },
             NamedResult { name: "l".to_owned(), value: live },
@@ -293,6 +321,8 @@ mod tests {
         assert!(page.markdown.contains("| 3.0 | 2.00 | 100 | – |"), "{}", page.markdown);
         let methods = "| l | trail-pick | m | 2 | 50.0 | 75.0 | 20.0 | 50.0 | 60.0 | 1.5 | 2.00 | 100 | 0.25000 EUR |";
         assert!(page.markdown.contains(methods), "{}", page.markdown);
+        let judgements = "| j | hirag | naive | j | 2 of 3 | 1 | 0 | 1 | 50.0 (40.0–60.0) | 20.5 | 10.0 |";
+        assert!(page.markdown.contains(judgements), "{}", page.markdown);
         assert!(page.markdown.contains("## Rounds") && !page.markdown.contains("## Answers"), "{}", page.markdown);
         assert_eq!(page.unknown, ["other"]);
         assert_eq!(page.plots.iter().map(|it| it.0).collect::<Vec<_>>(), ["recall-by-hops.svg", "cost-by-size.svg"]);

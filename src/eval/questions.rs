@@ -47,12 +47,25 @@ pub fn read_questions(path: &Path) -> Result<Vec<Question>> {
     parse_questions(path, &bytes)
 }
 
+/// Returns the same, where questions need not say what should be found.
+///
+/// # Errors
+///
+/// As [`read_questions`], but for supporting documents.
+pub fn read_asked(path: &Path) -> Result<Vec<Question>> {
+    parsed(path, &files::read(path)?, |_| Ok(()))
+}
+
 /// Returns the questions in `bytes`, which were read from `path`. Empty lines and unknown fields are passed over.
 ///
 /// # Errors
 ///
 /// As [`read_questions`], without [`Error::Io`].
 pub fn parse_questions(path: &Path, bytes: &[u8]) -> Result<Vec<Question>> {
+    parsed(path, bytes, has_gold)
+}
+
+fn parsed(path: &Path, bytes: &[u8], check: fn(&Question) -> Result<(), String>) -> Result<Vec<Question>> {
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
     // Editors on some systems put a byte order mark before the first line.
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -64,7 +77,8 @@ pub fn parse_questions(path: &Path, bytes: &[u8]) -> Result<Vec<Question>> {
         if text.trim().is_empty() {
             continue;
         }
-        let question = parse_line(text).map_err(|reason| refused(line_number, reason))?;
+        let question = parse_line(text).and_then(|question| check(&question).map(|()| question));
+        let question = question.map_err(|reason| refused(line_number, reason))?;
         if !ids.insert(question.id.clone()) {
             return Err(refused(line_number, format!("the id `{}` was used by an earlier line", question.id)));
         }
@@ -93,15 +107,19 @@ fn parse_line(text: &str) -> Result<Question, String> {
     if !question.passages.is_empty() {
         question.supporting = question.passages.iter().zip(0..).map(|(gold, number)| gold.label(number)).collect();
     }
+    let mut seen = BTreeSet::new();
+    question.supporting.retain(|id| seen.insert(id.clone()));
+    Ok(question)
+}
+
+fn has_gold(question: &Question) -> Result<(), String> {
     if question.supporting.is_empty() {
         return Err(format!(
             "the question `{}` has no `supporting` ids and no `passages`: nothing says what should be found",
             question.id
         ));
     }
-    let mut seen = BTreeSet::new();
-    question.supporting.retain(|id| seen.insert(id.clone()));
-    Ok(question)
+    Ok(())
 }
 
 /// Says what is wrong without the parser's own `at line 1`, which would contradict the line of the file.

@@ -35,6 +35,8 @@ pub const JUDGE: &str = include_str!("prompts/judge.md");
 pub const NAME: &str = include_str!("prompts/name.md");
 /// What the skill `pick` says.
 pub const PICK: &str = include_str!("prompts/pick.md");
+/// What the skill `prefer` says.
+pub const PREFER: &str = include_str!("prompts/prefer.md");
 /// What the skill `propose` says.
 pub const PROPOSE: &str = include_str!("prompts/propose.md");
 /// What the skill `raised` says.
@@ -160,13 +162,14 @@ mod tests {
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .chain(["types", "types_max", "entities_max", "relations_max", "strength_max"])
             .chain(["entities", "relations", "parts", "findings_max", "aspects_max", "descriptions", "words_max"])
+            .chain(["first", "second"])
             .map(|name| (name, ""))
             .collect();
         let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
         let planning = [CONCLUDE, DIGEST, ENOUGH, IMAGINE, KEYWORDS, REASON, REFINE, ROUTE, SEED, SEEK, SUPPLEMENT];
-        let others =
-            [GENERATE, JUDGE, PICK, PROBE, PROPOSE, RAISED, READ, REPAIR, REPORT, SUMMARIZE, NAME, RELATE, DESCRIBE];
-        for prompt in first.into_iter().chain(planning).chain(others) {
+        let others = [GENERATE, JUDGE, PICK, PREFER, PROBE, PROPOSE, RAISED, READ, REPAIR];
+        let hierarchy = [REPORT, SUMMARIZE, NAME, RELATE, DESCRIBE];
+        for prompt in first.into_iter().chain(planning).chain(others).chain(hierarchy) {
             let left = filled(prompt, &known);
             assert!(!left.contains("{{") && !left.contains("}}"), "{left}");
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::calls::{CallLog, Calls};
-use super::options::CallOptions;
+use super::options::{CallOptions, RecordingFiles};
 use super::{Notice, Setup, endpoint, parse_budget};
 use crate::config::ModelRole;
 use crate::error::Result;
@@ -52,13 +52,20 @@ impl Setup {
         self.ready(&Call { asked, role, calls: &calls }, index).map(Some)
     }
 
-    /// Returns a model that answers within what `budget` says; its replies are kept in the index at `index`.
+    /// Returns a model that answers within what `budget` says; its replies are kept in the index at `index`, and its
+    /// calls are written down in, or taken from, a file of `recording`.
     ///
     /// # Errors
     ///
-    /// If the model, the budget or the price table is none.
-    pub fn answer_model(&self, asked: &str, budget: &[String], index: Option<&Path>) -> Result<Arc<dyn ChatModel>> {
-        let calls = Calls { meter: self.meter(budget)?, log: CallLog::None };
+    /// If the model, the budget, the price table or the recording is none.
+    pub fn answer_model(
+        &self,
+        asked: &str,
+        budget: &[String],
+        recording: &RecordingFiles,
+        index: Option<&Path>,
+    ) -> Result<Arc<dyn ChatModel>> {
+        let calls = Calls { meter: self.meter(budget)?, log: CallLog::open(recording)? };
         self.ready(&Call { asked, role: ModelRole::Answer, calls: &calls }, index)
     }
 

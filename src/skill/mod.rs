@@ -20,6 +20,7 @@ mod model;
 mod outline;
 mod performers;
 mod pick;
+mod prefer;
 mod read;
 mod reason;
 mod report;
@@ -58,6 +59,7 @@ pub use model::{Degradation, KeptUnusable, PerformOptions, Performed, Skill, cha
 pub use outline::NotedHeading;
 pub use performers::Performers;
 pub use pick::{FoundPassage, PICKS_MAX, PickReply, PickSkill, PickTask, StepTaken};
+pub use prefer::{Better, Criterion, PreferReply, PreferSkill, PreferTask, Preference};
 pub use read::{PART_ANSWERS_MAX, ReadReply, ReadSkill, ReadTask};
 pub use reason::{ReasonReply, ReasonSkill, ReasonTask, Reasoned};
 pub use report::{ReportReply, ReportSkill, ReportTask};

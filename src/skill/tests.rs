@@ -22,6 +22,7 @@ use super::keywords::{KeywordsSkill, KeywordsTask, RefineSkill, RefineTask};
 use super::model::{Skill, chat_request, repair};
 use super::outline::NotedHeading;
 use super::pick::{FoundPassage, PickSkill, PickTask, StepTaken};
+use super::prefer::{PreferSkill, PreferTask};
 use super::read::{ReadSkill, ReadTask};
 use super::reason::{ReasonSkill, ReasonTask};
 use super::report::{ReportSkill, ReportTask};
@@ -110,6 +111,7 @@ fn requests() -> Vec<(&'static str, ChatRequest)> {
         of::<RaisedSkill>(&RaisedTask { passage: written(), answered: Vec::new() }),
         of::<JudgeSkill>(&JudgeTask { question: question.clone(), round: 0, items }),
         of::<PickSkill>(&PickTask { question: question.clone(), passages: vec![found()] }),
+        of::<PreferSkill>(&PreferTask { question: question.clone(), first: SAID.to_owned(), second: SAID.to_owned() }),
         of::<ProposeSkill>(&ProposeTask { passages: vec![(PassageId::of(&[b"p"]), SAID.to_owned(), SAID.to_owned())] }),
         of::<NameSkill>(&ExtractTask { passage: written(), types: EntityTypes::default() }),
         of::<RelateSkill>(&RelateTask {

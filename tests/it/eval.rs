@@ -1,10 +1,16 @@
-//! Scores of real runs of other systems, against figures that another program computed.
+//! Scores of real runs of other systems, and verdicts on their answers, against figures that another program computed.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use cairn::domain::{CorpusId, Counts, IndexVersion};
-use cairn::eval::{Facts, Question, Scored, read_questions, score};
+use cairn::domain::{ChatError, CorpusId, Counts, IndexVersion, Usage};
+use cairn::eval::{
+    Contest, Facts, JudgedPair, Question, Scored, VerdictFile, VerdictLine, judge, read_answers_of, read_asked,
+    read_questions, read_verdicts, score, tallied,
+};
+use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
+use cairn::skill::Criterion;
+use serde_json::{Map, json};
 
 use crate::support::shared_data;
 
@@ -56,5 +62,98 @@ fn facts(strategy: &str) -> Facts {
         corpus_id: CorpusId::of(&[b"a"]),
         corpus: Counts::default(),
         notes: Vec::new(),
+    }
+}
+
+/// Of each system that `HiRAG` was compared with: wins of `HiRAG` in both orders, wins of the other, ties, and the
+/// share of single verdicts for `HiRAG`, by comprehensiveness, diversity, empowerment and overall; by a script that
+/// shares no code with the library.
+const VERDICTS: [(&str, [(u64, u64, u64, f64); 4]); 5] = [
+    ("fastgraphrag", [(66, 1, 0, 98.5); 4]),
+    ("graphrag", [(14, 2, 50, 58.6), (29, 18, 19, 58.6), (24, 4, 38, 64.7), (24, 4, 38, 64.7)]),
+    ("kag", [(63, 2, 2, 95.5), (61, 2, 4, 94.0), (63, 2, 2, 95.5), (63, 2, 2, 95.5)]),
+    ("lightrag", [(17, 4, 45, 60.2), (38, 13, 15, 69.2), (22, 6, 38, 62.4), (22, 4, 40, 63.9)]),
+    ("naive", [(41, 2, 24, 79.1), (51, 6, 10, 83.6), (51, 3, 13, 85.8), (48, 2, 17, 84.3)]),
+];
+
+#[test]
+fn published_verdicts_tally_as_another_program_counted_them() {
+    let Some(folder) = shared_data("ultradomain-mix") else { return };
+    let verdicts = read_verdicts(&folder.join("verdicts.jsonl")).unwrap();
+    let pairs = tallied(&verdicts);
+    assert_eq!(pairs.len(), VERDICTS.len());
+    for (pair, (system, expect)) in pairs.iter().zip(VERDICTS) {
+        assert_eq!(
+            (pair.a.as_str(), pair.b.as_str(), pair.judge.as_str(), pair.questions),
+            ("hirag", system, "gpt-4o", 67)
+        );
+        let one_order = u64::from(["graphrag", "lightrag"].contains(&system));
+        assert_eq!((pair.judged, pair.verdicts), (67 - one_order, 134 - one_order));
+        for (tally, (criterion, (wins, losses, ties, share))) in
+            pair.criteria.values().zip(Criterion::ALL.into_iter().zip(expect))
+        {
+            let counts = (tally.a_wins, tally.b_wins, tally.ties);
+            assert_eq!(counts, (wins, losses, ties), "{system} {criterion:?}");
+            assert!((tally.a_of_verdicts - share).abs() < 0.05, "{system} {criterion:?}: {tally:?}");
+        }
+    }
+}
+
+/// The judge of published verdicts: it knows pairs of answers as they are shown, and says what was said of them.
+struct Published(BTreeMap<(String, String), VerdictLine>);
+
+impl ChatModel for Published {
+    fn name(&self) -> &'static str {
+        "gpt-4o"
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        let said = &request.messages[1].text;
+        let parts: Vec<&str> = said.split(said.lines().next().unwrap()).map(str::trim).collect();
+        let [first, second] = [parts[2], parts[3]].map(|part| part.split_once('\n').unwrap().1.to_owned());
+        Box::pin(async move {
+            let line = self.0.get(&(first, second));
+            let line = line.ok_or_else(|| ChatError::Unreachable { reason: "it was never judged".to_owned() })?;
+            let shown_first = if line.a_shown_first { &line.a } else { &line.b };
+            let said = line.winner.iter().map(|(criterion, winner)| {
+                let winner = if winner == shown_first { 1 } else { 2 };
+                (criterion.name().to_owned(), json!({ "reason": line.explanation[criterion], "winner": winner }))
+            });
+            Ok(ChatReply {
+                text: json!(said.collect::<Map<_, _>>()).to_string(),
+                finish: Finish::Stop,
+                usage: Usage::default(),
+                model: "gpt-4o".to_owned(),
+                origin: ReplyOrigin::Server,
+                calls: 1,
+                cost: None,
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_judge_that_says_what_was_published_is_tallied_as_its_verdicts_are() {
+    let Some(folder) = shared_data("ultradomain-mix") else { return };
+    let verdicts = read_verdicts(&folder.join("verdicts.jsonl")).unwrap();
+    let questions = read_asked(&folder.join("questions.jsonl")).unwrap();
+    // Where the verdicts call a system otherwise than its answers are called, and one of its verdicts is missing.
+    for (system, called, missing) in [("naive", "naive", 0), ("graphrag-local", "graphrag", 1)] {
+        let read = |system| read_answers_of(&folder.join("answers.jsonl"), Some(system)).unwrap();
+        let contest = Contest::of(&read("hirag"), &read(system), &questions).unwrap();
+        let texts: BTreeMap<&str, (&str, &str)> =
+            contest.questions().iter().map(|it| (it.question_id.as_str(), (it.a.trim(), it.b.trim()))).collect();
+        let known = verdicts.iter().filter(|line| line.b == called).map(|line| {
+            let (a, b) = texts[line.question_id.as_str()];
+            let (first, second) = if line.a_shown_first { (a, b) } else { (b, a) };
+            ((first.to_owned(), second.to_owned()), line.clone())
+        });
+        let model = Published(known.collect());
+        let report = judge(&model, &contest, &mut VerdictFile::nowhere()).await.unwrap();
+        assert_eq!(report.failures.get("unreachable").map_or(0, |it| it.count), missing);
+        assert_eq!((report.is_partial, report.failures.len() as u64), (missing > 0, missing));
+        let expect = tallied(verdicts.iter().filter(|line| line.b == called)).remove(0);
+        let words = report.pairs[0].words;
+        assert_eq!(report.pairs, [JudgedPair { b: system.to_owned(), words, ..expect }]);
     }
 }

@@ -14,6 +14,7 @@ mod faults;
 mod gateways;
 pub(crate) mod generating;
 mod hostile;
+mod judging;
 mod killed;
 mod live;
 mod parts;

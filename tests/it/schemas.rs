@@ -1,6 +1,7 @@
 //! The published schemas against the values that are printed: every field that a value has is in its schema, and every
 //! field of a schema is in a value.
 
+mod fields;
 mod graph;
 mod layers;
 mod models;
@@ -27,14 +28,15 @@ use cairn::{IndexCheck, TrailRanker};
 use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
+use fields::{open_objects, unused_fields};
 use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
-    estimate, extract_report, live_report, matrix_report, model_report, part, pick, plan, reasoning, spent_on_model,
-    work, work_report, writing,
+    estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan, reasoning,
+    spent_on_model, work, work_report, writing,
 };
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "answer",
     "answer-line",
     "cache",
@@ -49,6 +51,7 @@ const NAMES: [&str; 30] = [
     "eval-answers",
     "eval-compare",
     "eval-fit",
+    "eval-judge",
     "eval-live",
     "eval-matrix",
     "eval-retrieval",
@@ -68,7 +71,7 @@ const NAMES: [&str; 30] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 33] = [
+const OPTIONAL: [(&str, &str); 37] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -85,6 +88,9 @@ const OPTIONAL: [(&str, &str); 33] = [
     ("eval-compare", "notes"),
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
+    ("eval-judge", "notes"),
+    ("eval-judge", "spent"),
+    ("eval-judge", "stopped"),
     ("eval-live", "fault"),
     ("eval-live", "stopped"),
     ("eval-matrix", "notes"),
@@ -97,6 +103,7 @@ const OPTIONAL: [(&str, &str); 33] = [
     ("index", "extracted"),
     ("index", "model"),
     ("index", "reported"),
+    ("index", "summarized"),
     ("index", "vectors"),
     ("publish", "index_seconds"),
     ("topics", "by_model"),
@@ -451,6 +458,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
+        ("eval-judge", vec![json!(judge_report())]),
         ("eval-live", vec![json!(live_report())]),
         ("eval-matrix", vec![json!(matrix_report())]),
         ("eval-sweep", vec![json!(sweep())]),
@@ -519,8 +527,7 @@ fn a_value_with_the_fewest_fields_is_valid() {
     let mut empty = report_summary();
     empty["graph"] = Value::Null;
     assert_valid("report", &empty);
-    let untitled = Document::new("a", None, "");
-    assert_valid("export", &json!({ "document": without_text(&untitled) }));
+    assert_valid("export", &json!({ "document": without_text(&Document::new("a", None, "")) }));
 }
 
 #[test]
@@ -560,39 +567,4 @@ fn every_object_of_a_schema_is_closed_and_equal_definitions_are_equal() {
         }
     }
     assert_eq!(open_objects(&json!({ "a": [{ "type": "object" }] })), 1);
-}
-
-fn open_objects(schema: &Value) -> usize {
-    match schema {
-        Value::Object(fields) => {
-            let is_open = schema["type"] == "object" && !fields.contains_key("additionalProperties");
-            usize::from(is_open) + fields.values().map(open_objects).sum::<usize>()
-        }
-        Value::Array(items) => items.iter().map(open_objects).sum(),
-        _ => 0,
-    }
-}
-
-/// Returns the properties in `part` of the schema `whole` that none of `values` has.
-fn unused_fields(whole: &Value, part: &Value, values: &[&Value]) -> Vec<String> {
-    if let Some(name) = part["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
-        return unused_fields(whole, &whole["$defs"][name], values);
-    }
-    let mut unused = Vec::new();
-    for (name, property) in part["properties"].as_object().into_iter().flatten() {
-        let inner: Vec<&Value> = values.iter().filter_map(|value| value.get(name)).collect();
-        if inner.is_empty() {
-            unused.push(name.clone());
-        } else {
-            unused.extend(unused_fields(whole, property, &inner).into_iter().map(|it| format!("{name}.{it}")));
-        }
-    }
-    for choice in part["oneOf"].as_array().into_iter().flatten() {
-        unused.extend(unused_fields(whole, choice, values));
-    }
-    if !part["items"].is_null() {
-        let items: Vec<&Value> = values.iter().filter_map(|value| value.as_array()).flatten().collect();
-        unused.extend(unused_fields(whole, &part["items"], &items));
-    }
-    unused
 }

@@ -220,7 +220,8 @@ fn is_there(database: &Database, path: &GraphPath) -> bool {
     let names: Vec<String> = names(path).into_iter().map(|it| format!("'{}'", it.replace('\'', "\\'"))).collect();
     let steps = format!(
         "WITH [{}] AS names UNWIND range(1, size(names) - 1) AS i \
-         WITH names, i WHERE EXISTS {{ (:Entity {{folded: names[i - 1]}})-[:RELATES_TO]-(:Entity {{folded: names[i]}}) }} \
+         WITH names, i MATCH (a:Entity {{folded: names[i - 1]}}) \
+         WHERE EXISTS {{ (a)-[:RELATES_TO]-(:Entity {{folded: names[i]}}) }} \
          RETURN count(i) AS n",
         names.join(", ")
     );

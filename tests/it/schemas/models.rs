@@ -1,11 +1,17 @@
 //! What language models have to do with what is printed.
 
+use std::collections::BTreeMap;
+
 use cairn::domain::{
     AnsweredBy, CitationCheck, Cost, Dropped, Judgement, ModelWork, Pick, Plan, PlanEnd, PlanNote, RoundReasoning,
     Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
 };
-use cairn::eval::{Facts, Interval, LiveFigures, LiveReport, MatrixReport, MatrixRow, MatrixTable, WorkReport};
+use cairn::eval::{
+    Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport, MatrixReport, MatrixRow, MatrixTable,
+    VerdictLine, WorkReport, tallied,
+};
 use cairn::index::{DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
+use cairn::skill::Criterion;
 use serde_json::{Value, json};
 
 use super::{facts, passage_id};
@@ -105,6 +111,30 @@ pub(super) fn live_report() -> LiveReport {
         spent_on_left: writing().spent,
         fault: Some("it was away".to_owned()),
         stopped,
+    }
+}
+
+pub(super) fn judge_report() -> JudgeReport {
+    let winner = Criterion::ALL.map(|criterion| (criterion, "a".to_owned()));
+    let line = |a_shown_first| VerdictLine {
+        question_id: "1".to_owned(),
+        a: "a".to_owned(),
+        b: "b".to_owned(),
+        a_shown_first,
+        winner: winner.clone().into(),
+        explanation: BTreeMap::new(),
+        judge: "openai:m".to_owned(),
+        asked: None,
+    };
+    let mut report = JudgeReport::of_verdicts(tallied(&[line(true), line(false)]));
+    report.pairs[0].words = Some([20.5, 10.0]);
+    JudgeReport {
+        is_partial: true,
+        failures: [("unusable".to_owned(), FailedVerdicts { count: 1, last: "no JSON".to_owned() })].into(),
+        stopped: Some("the budget allows 1 calls".to_owned()),
+        spent: Some(writing().spent),
+        notes: vec!["1 question of the file without answers".to_owned()],
+        ..report
     }
 }
 
