@@ -176,8 +176,8 @@ fn expected<'a>(
     Ok([questions, Some(entities)])
 }
 
-/// Returns what descriptions, summaries and reports would come to, about the hierarchy of the version that is there: that to come is
-/// not known.
+/// Returns what descriptions, summaries and reports would come to, about the hierarchy of the version that is there:
+/// that to come is not known.
 fn reports<'a>(
     workspace: Option<&Workspace>,
     asked: Option<&'a AskedModel>,

@@ -20,6 +20,7 @@ mod shortened;
 mod sources;
 mod stages;
 mod unit;
+mod unread;
 mod version;
 mod warnings;
 
@@ -30,4 +31,5 @@ pub use options::{
     IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport,
     StoppedBy, VectorReport,
 };
-pub use run::{index, re_embed, refresh_hierarchy, remove, repair};
+pub use run::index;
+pub use unread::{re_embed, refresh_hierarchy, remove, repair};

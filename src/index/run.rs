@@ -78,85 +78,8 @@ pub async fn index(
     start(workspace, work, performers, options).await
 }
 
-/// Removes documents by the ids that their sources give them, with everything made from them, and makes a version. A
-/// run over files and folders leaves them out from then on, also if their files change, until they are taken back: by
-/// [`Workspace::take_back`], or by handing them over with [`Sources::documents`]. The options by which the index was
-/// made stay as they are.
-///
-/// # Errors
-///
-/// As [`index`]; an id that the index does not hold is no error.
-///
-/// # Cancel safety
-///
-/// As [`index`].
-pub async fn remove(
-    workspace: &mut Workspace,
-    source_ids: &[&str],
-    performers: &Performers,
-    options: &IndexOptions,
-) -> Result<IndexReport> {
-    let ids = source_ids.iter().map(|id| DocumentId::of(&[id.as_bytes()])).collect();
-    start(workspace, Work::Remove(ids), performers, options).await
-}
-
-/// Gives an index the embedder of `performers`, from the texts that it holds: no source is read. The version that is
-/// there can be read until the new one is whole.
-///
-/// # Errors
-///
-/// As [`index`]; [`Error::NoIndex`] for an index without documents.
-///
-/// # Cancel safety
-///
-/// As [`index`].
-pub async fn re_embed(
-    workspace: &mut Workspace,
-    performers: &Performers,
-    options: &IndexOptions,
-) -> Result<IndexReport> {
-    let options = IndexOptions { other_embedder: OtherEmbedder::ReEmbed, ..options.clone() };
-    start(workspace, Work::Renew, performers, &options).await
-}
-
-/// Finds the communities and layers of the hierarchy anew, if anything changed since they were found; no source is
-/// read. The options by which the index was made stay as they are.
-///
-/// # Errors
-///
-/// As [`index`]; [`Error::NoIndex`] for an index without documents.
-///
-/// # Cancel safety
-///
-/// As [`index`].
-pub async fn refresh_hierarchy(
-    workspace: &mut Workspace,
-    performers: &Performers,
-    options: &IndexOptions,
-) -> Result<IndexReport> {
-    let options = IndexOptions { hierarchy_refresh: HierarchyRefresh::Now, ..options.clone() };
-    let performers = Performers { model: None, ..performers.clone() };
-    start(workspace, Work::Refresh, &performers, &options).await
-}
-
-/// Makes good what [`Workspace::check`] finds wrong with an index: what is derived is made anew from the records, and
-/// documents that are damaged from their sources, where these are still what they were. The options by which the index
-/// was made stay as they are.
-///
-/// # Errors
-///
-/// As [`index`]; [`Error::Corrupt`] with what cannot be made good, and the index otherwise repaired.
-///
-/// # Cancel safety
-///
-/// As [`index`].
-pub async fn repair(workspace: &mut Workspace, performers: &Performers, options: &IndexOptions) -> Result<IndexReport> {
-    let performers = Performers { model: None, ..performers.clone() };
-    start(workspace, Work::Repair, &performers, options).await
-}
-
 /// What a run is to do before it makes a version.
-enum Work {
+pub(super) enum Work {
     Read(Sources),
     Remove(Vec<DocumentId>),
     Renew,
@@ -164,7 +87,7 @@ enum Work {
     Repair,
 }
 
-async fn start(
+pub(super) async fn start(
     workspace: &mut Workspace,
     work: Work,
     performers: &Performers,

@@ -42,6 +42,14 @@ pub(super) struct Past {
     pub(super) last: Option<LastVersion>,
 }
 
+impl Past {
+    /// Returns the last version, if its communities and clusters were found as this says.
+    fn found_by(&self, found_by: &str) -> Option<&LastVersion> {
+        let is_so = |last: &&LastVersion| last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by);
+        self.last.as_ref().filter(is_so)
+    }
+}
+
 /// Makes a version of what the records hold and switches to it.
 pub(super) async fn build(
     writer: &mut Writer,
@@ -77,17 +85,11 @@ pub(super) async fn build(
     let (edges, vectors) = (stages.run(matching).await?, embedding.finish());
     pack_edges(&edges, sides, &mut packed);
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
-    let kept = |last: &&LastVersion| last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by);
-    let how = (options, past.last.as_ref().filter(kept));
+    let how = (options, past.found_by(&found_by));
     let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
     let (hierarchy, descriptions) = stages.run(hierarchy).await?;
     stages.marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
-    let made = OnItsWay {
-        graph: packed.view(),
-        resolution: Some(same.view()),
-        hierarchy: hierarchy.view(),
-        descriptions: descriptions.as_ref(),
-    };
+    let made = OnItsWay::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
     let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);

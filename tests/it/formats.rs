@@ -1,8 +1,8 @@
 //! An index of an older format is read as it is, and brought to the format of today by the first run that writes it.
 //!
 //! `tests/data/index-3` to `index-6` were made by the last programs of formats 3 to 6 from the notes beside them,
-//! which lay in `/notes`; in the first, one passage was given questions of a model, another a failure, by hand; in the last, a
-//! model that was played found entities and wrote a report.
+//! which lay in `/notes`; in the first, one passage was given questions of a model, another a failure, by hand; in the
+//! last, a model that was played found entities and wrote a report.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -404,6 +404,17 @@ fn report_summary() -> Value {
     value
 }
 
+fn index_report(skip: &Skip) -> Value {
+    json!({
+        "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
+        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
+        "extracted": extract_report(), "described": model_report(), "summarized": model_report(),
+        "reported": model_report(), "vectors": vector_report(),
+        "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
+        "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
+    })
+}
+
 /// For each schema, values with every field filled.
 fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
@@ -413,22 +424,14 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let skip = Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() };
     let answer = answer();
     let search = json!({ "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger() });
-    let index = json!({
-        "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
-        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
-        "extracted": extract_report(), "described": model_report(), "summarized": model_report(),
-        "reported": model_report(), "vectors": vector_report(),
-        "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
-        "documents": { "added": 1, "changed": 2, "unchanged": 3, "removed": 4, "skipped": 5 },
-    });
-    let written = json!({ "written": 2, "failed": 1, "failures": [skip] });
+    let by_model = json!({ "written": 2, "failed": 1, "failures": [skip] });
     let status = json!({
         "index": ".cairn", "version": 1, "format": 6, "collection": "00112233445566778899aabbccddeeff",
         "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
-        "questions": written, "entities": written, "descriptions": written, "summaries": written,
-        "reports": written, "spent": [spent_on_model()],
+        "questions": by_model, "entities": by_model, "descriptions": by_model, "summaries": by_model,
+        "reports": by_model, "spent": [spent_on_model()],
     });
     let mut full = BTreeMap::from([
         ("answer", vec![json!(answer)]),
@@ -466,7 +469,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
         ("export", export_lines()),
         ("graph-status", vec![graph_status()]),
-        ("index", vec![index]),
+        ("index", vec![index_report(&skip)]),
         ("path", vec![json!(paths_found())]),
         ("publish", vec![publish_report()]),
         ("report", vec![report_summary()]),

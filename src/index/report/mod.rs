@@ -1,6 +1,6 @@
 //! The stages in which a language model writes about the hierarchy, where that is wanted: descriptions of entities of
-//! which passages say much, put together; summaries of clusters, layer by layer; and reports about communities, from the bottom up. It is asked only about those whose content changed;
-//! what rules say of the others serves.
+//! which passages say much, put together; summaries of clusters, layer by layer; and reports about communities, from
+//! the bottom up. It is asked only about those whose content changed; what rules say of the others serves.
 
 mod due;
 
@@ -19,13 +19,13 @@ use crate::error::Result;
 use crate::graph::descriptions::{
     PackedAspect, PackedDescriptions, PackedReport, describe, long_descriptions, pack_aspects, pack_reports,
 };
-use crate::graph::hierarchy::{Hierarchy, Material, Materials};
+use crate::graph::hierarchy::{Hierarchy, Material, Materials, PackedHierarchy};
 use crate::graph::mentions::NamedDocument;
 use crate::graph::ordinal::{
     CommunityOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal, SummaryOrdinal,
 };
-use crate::graph::packed::PassageGraph;
-use crate::graph::resolution::{EntityGraph, Resolution, resolved};
+use crate::graph::packed::{PackedGraph, PassageGraph};
+use crate::graph::resolution::{EntityGraph, PackedResolution, Resolution, resolved};
 use crate::llm::{ChatModel, ChatRequest};
 use crate::skill::{DescribeSkill, DescribeTask, EntityTypes, ReportSkill, ReportTask, SummarizeSkill, SummarizeTask};
 use crate::store::{GraphReader as _, community_ids, summary_ids};
@@ -60,7 +60,17 @@ pub(super) struct OnItsWay<'a> {
     pub(super) descriptions: Option<&'a PackedDescriptions>,
 }
 
-impl OnItsWay<'_> {
+impl<'a> OnItsWay<'a> {
+    pub(super) fn of(
+        graph: &'a PackedGraph,
+        resolution: &'a PackedResolution,
+        hierarchy: &'a PackedHierarchy,
+        descriptions: Option<&'a PackedDescriptions>,
+    ) -> Self {
+        let (graph, resolution, hierarchy) = (graph.view(), Some(resolution.view()), hierarchy.view());
+        Self { graph, resolution, hierarchy, descriptions }
+    }
+
     /// Returns the entities of which more is said than is kept.
     fn long<'d>(&self, documents: &[NamedDocument<'d>]) -> Vec<(EntityOrdinal, Vec<&'d str>)> {
         let mut passages = documents.iter().flat_map(|it| &it.passages);

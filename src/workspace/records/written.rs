@@ -275,8 +275,8 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Returns the entities, clusters or communities for which a model gave nothing that can be used, by what rules call
-    /// them, and why.
+    /// Returns the entities, clusters or communities for which a model gave nothing that can be used, by what rules
+    /// call them, and why.
     ///
     /// # Errors
     ///
