@@ -64,7 +64,8 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let is_streamed = args.stream.or(screen.is_terminal() && !args.place.json && !args.check_citations);
     let sentences = is_streamed.then(|| streamed.sink(*screen));
     let citation_check = if args.check_citations { CitationCheck::Model } else { CitationCheck::Rule };
-    let options = AskOptions { search, citation_check, sentences, ..AskOptions::default() };
+    let prompt_tokens_max = args.prompt_tokens;
+    let options = AskOptions { search, prompt_tokens_max, citation_check, sentences, ..AskOptions::default() };
     let answer = timed.ended(engine.ask(&args.question, &options).await)?;
     if args.place.json {
         timed.over(surroundings);

@@ -41,6 +41,11 @@ pub struct AskOptions {
     pub citations_max: usize,
     /// The largest number of passages shown to a language model that writes the answer.
     pub passages_max: usize,
+    /// The largest number of tokens of passages and rows in one call, as the built-in embedder counts them. What
+    /// `layers` gathers beyond that is read in groups first, each of which becomes a note, as far as calls suffice; the
+    /// answer is written from the notes. None: all of it in one call, and in groups only if the server refuses that as
+    /// too long.
+    pub prompt_tokens_max: Option<usize>,
     /// Who checks the citations of a language model's sentences: a rule, or the model in one more call. If the model
     /// gives no usable verdict, the rule decides, and a note in the ledger says why.
     pub citation_check: CitationCheck,
@@ -50,7 +55,7 @@ pub struct AskOptions {
 
 impl AskOptions {
     /// Returns how many calls to a language model are reserved for writing the answer.
-    fn calls_after(&self) -> u32 {
+    pub(in crate::query) fn calls_after(&self) -> u32 {
         1 + u32::from(self.citation_check == CitationCheck::Model)
     }
 }
@@ -58,7 +63,7 @@ impl AskOptions {
 impl Default for AskOptions {
     fn default() -> Self {
         let (search, citation_check) = (SearchOptions::default(), CitationCheck::default());
-        Self { search, citations_max: 3, passages_max: 8, citation_check, sentences: None }
+        Self { search, citations_max: 3, passages_max: 8, prompt_tokens_max: None, citation_check, sentences: None }
     }
 }
 
@@ -381,7 +386,7 @@ impl QueryEngine {
             let Some(model) = &self.model else { return Ok(answer) };
             begun.enter("waiting for the language model");
             let writer = Caller::after(caller.as_deref(), Arc::clone(model), options.search.calls_max, until);
-            write::written(&writer.bounded(), answer, options).await
+            write::written(&writer, answer, options).await
         };
         begun.stage().within(search.deadline, answered.instrument(span)).await
     }

@@ -47,6 +47,8 @@ pub struct Digest {
     pub text: String,
     /// Those that say it: at least one.
     pub passages: Vec<PassageId>,
+    /// Their places in the task, from 0.
+    pub places: Vec<usize>,
 }
 
 /// The skill. It gives a note, or none where the passages say nothing of use.
@@ -106,7 +108,8 @@ impl Skill for DigestSkill {
         if !is_supported(&text, &format!("{} {}", task.question, task.about), &texts) {
             return Err("the passages that the note names do not say what it says".to_owned());
         }
-        Ok(Some(Digest { text, passages: cited.iter().map(|passage| passage.passage).collect() }))
+        let passages = cited.iter().map(|passage| passage.passage).collect();
+        Ok(Some(Digest { text, passages, places }))
     }
 }
 
@@ -116,7 +119,8 @@ impl Skill for DigestSkill {
 pub fn digest_by_rule(task: &DigestTask) -> Option<Digest> {
     let best = task.passages.first()?;
     let text = best.text.get(best_sentence(&best.text, &task.about)?)?;
-    Some(Digest { text: one_line(text).chars().take(NOTE_CHARS_MAX).collect(), passages: vec![best.passage] })
+    let text = one_line(text).chars().take(NOTE_CHARS_MAX).collect();
+    Some(Digest { text, passages: vec![best.passage], places: vec![0] })
 }
 
 #[cfg(test)]

@@ -65,10 +65,12 @@ fn facts(strategy: &str) -> Facts {
     }
 }
 
+type Counted = (u64, u64, u64, f64);
+
 /// Of each system that `HiRAG` was compared with: wins of `HiRAG` in both orders, wins of the other, ties, and the
 /// share of single verdicts for `HiRAG`, by comprehensiveness, diversity, empowerment and overall; by a script that
 /// shares no code with the library.
-const VERDICTS: [(&str, [(u64, u64, u64, f64); 4]); 5] = [
+const VERDICTS: [(&str, [Counted; 4]); 5] = [
     ("fastgraphrag", [(66, 1, 0, 98.5); 4]),
     ("graphrag", [(14, 2, 50, 58.6), (29, 18, 19, 58.6), (24, 4, 38, 64.7), (24, 4, 38, 64.7)]),
     ("kag", [(63, 2, 2, 95.5), (61, 2, 4, 94.0), (63, 2, 2, 95.5), (63, 2, 2, 95.5)]),

@@ -5,12 +5,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use cairn::domain::{
-    AnswerKind, Citation, ContextLevel, ContextShare, Counts, IndexVersion, LayersFound, LayersMode, PassageId, Usage,
+    Answer, AnswerKind, ChatError, Citation, ContextLevel, ContextShare, Counts, IndexVersion, LayersFound, LayersMode,
+    PassageId, Usage,
 };
 use cairn::graph::hierarchy::Hierarchy;
 use cairn::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use cairn::graph::packed::PassageGraph;
-use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
+use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
 use cairn::query::{Filter, LayersOptions, SearchResult};
 use cairn::store::{DocumentText, GraphReader, Networks, PassageText, TextField, VectorField, Vectors};
 use cairn::workspace::Snapshot;
@@ -306,6 +307,101 @@ fn a_model_writes_from_all_levels_and_what_it_cites_leads_to_passages() {
     assert_word_for_word(&cli, &answer.citations.iter().collect::<Vec<_>>());
     let shown = answer.ledger.layers.as_deref().map(sentences).unwrap_or_default();
     assert!(answer.citations.iter().skip(1).any(|it| shown.iter().any(|row| row.span == it.span)), "{answer:#?}");
+}
+
+/// A model that notes the first row of each group, and answers with all that it is shown; it takes prompts of so many
+/// characters, and remembers how many rows it was shown for what, and the longest prompt.
+struct Reader {
+    characters_max: usize,
+    asked: Mutex<Vec<(&'static str, usize)>>,
+    longest: Mutex<usize>,
+}
+
+impl Reader {
+    fn of(characters_max: usize) -> Arc<Self> {
+        Arc::new(Self { characters_max, asked: Mutex::default(), longest: Mutex::default() })
+    }
+
+    fn said(&self, request: &ChatRequest) -> std::result::Result<String, ChatError> {
+        let ReplyForm::Json { name, .. } = &request.form else { panic!("a form") };
+        let text = &request.messages[1].text;
+        if text.len() > self.characters_max {
+            return Err(ChatError::Request { status: 413, said: "too long".to_owned() });
+        }
+        let mut longest = self.longest.lock().unwrap();
+        *longest = text.len().max(*longest);
+        let rows: Vec<&str> = text.split("\n[").skip(1).filter_map(|block| block.lines().nth(1)).collect();
+        self.asked.lock().unwrap().push((*name, rows.len()));
+        if *name == "digest" {
+            return Ok(json!({ "note": rows[0], "passages": [1] }).to_string());
+        }
+        let sentences = rows.iter().zip(1..).map(|(row, number)| json!({ "text": row, "passages": [number] }));
+        let sentences: Vec<_> = sentences.take(6).collect();
+        Ok(json!({ "can_answer": true, "short": "", "sentences": sentences }).to_string())
+    }
+}
+
+impl ChatModel for Reader {
+    fn name(&self) -> &'static str {
+        "reader"
+    }
+
+    fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
+        let (said, usage, model) = (self.said(request), Usage::default(), self.name().to_owned());
+        Box::pin(async move {
+            let (finish, origin) = (Finish::Stop, ReplyOrigin::Server);
+            Ok(ChatReply { text: said?, finish, usage, model, origin, calls: 1, cost: None })
+        })
+    }
+}
+
+/// Returns the answer of a model to a question about all that there is, and what it was asked.
+fn read_in_groups(cli: &Cli, model: &Arc<Reader>, calls_max: Option<u32>, room: Option<usize>) -> Answer {
+    let engine = opened(cli).with_model(Arc::clone(model) as Arc<dyn ChatModel>);
+    let search = SearchOptions { strategy: StrategyKind::Layers, calls_max, ..SearchOptions::default() };
+    let options = AskOptions { search, prompt_tokens_max: room, ..AskOptions::default() };
+    block_on(engine.ask(COLLECTION, &options)).unwrap()
+}
+
+#[test]
+fn what_is_more_than_a_model_reads_is_read_in_groups_and_cited_down_to_passages() {
+    let cli = two_worlds();
+    let model = Reader::of(usize::MAX);
+    let answer = read_in_groups(&cli, &model, None, Some(100));
+    let asked = model.asked.lock().unwrap().clone();
+    let groups = asked.iter().filter(|it| it.0 == "digest").count();
+    assert!(groups > 2 && asked.iter().filter(|it| it.0 == "answer").count() == 1, "{asked:?}");
+    let notes = answer.ledger.notes.join("; ");
+    assert!(answer.kind == AnswerKind::Written && notes.contains("the answer was written from "), "{answer:#?}");
+    assert!(!answer.citations.is_empty());
+    assert_word_for_word(&cli, &answer.citations.iter().collect::<Vec<_>>());
+    let writing = answer.writing.unwrap();
+    assert!(writing.sentences.iter().all(|it| !it.citations.is_empty()), "{writing:?}");
+    assert_eq!(writing.spent.calls as usize, asked.len());
+
+    // Within three calls, two groups are read, and the ledger says that this is not all.
+    let model = Reader::of(usize::MAX);
+    let answer = read_in_groups(&cli, &model, Some(3), Some(100));
+    let asked: Vec<&str> = model.asked.lock().unwrap().iter().map(|it| it.0).collect();
+    assert_eq!(asked, ["digest", "digest", "answer"]);
+    let notes = answer.ledger.notes.join("; ");
+    assert!(answer.kind == AnswerKind::Written && notes.contains("no more calls are left"), "{notes}");
+}
+
+#[test]
+fn a_context_that_the_server_refuses_as_too_long_is_read_in_groups() {
+    let cli = two_worlds();
+    let whole = Reader::of(usize::MAX);
+    let answer = read_in_groups(&cli, &whole, None, None);
+    assert_eq!(whole.asked.lock().unwrap().len(), 1, "{answer:#?}");
+    let model = Reader::of(*whole.longest.lock().unwrap() * 3 / 4);
+    let answer = read_in_groups(&cli, &model, None, None);
+    let asked: Vec<&str> = model.asked.lock().unwrap().iter().map(|it| it.0).collect();
+    assert!(answer.kind == AnswerKind::Written && asked.first() == Some(&"digest"), "{asked:?} {answer:#?}");
+    // One that takes nothing ends soon, and what is quoted stands with the reason.
+    let answer = read_in_groups(&cli, &Reader::of(10), None, None);
+    let degraded = answer.writing.and_then(|it| it.degraded);
+    assert!(answer.kind == AnswerKind::Overview && degraded.is_some(), "{degraded:?}");
 }
 
 /// An index whose networks are there only once somebody opens the gate.

@@ -415,6 +415,11 @@ fn index_report(skip: &Skip) -> Value {
     })
 }
 
+fn kept_replies() -> Value {
+    let model = json!({ "model": "m", "replies": 1, "input_tokens": 2, "output_tokens": 3 });
+    json!({ "index": ".cairn", "replies": 1, "bytes": 9, "models": [model] })
+}
+
 /// For each schema, values with every field filled.
 fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
@@ -436,12 +441,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let mut full = BTreeMap::from([
         ("answer", vec![json!(answer)]),
         ("answer-line", answers.iter().map(|line| json!(line)).collect()),
-        (
-            "cache",
-            vec![json!({ "index": ".cairn", "replies": 1, "bytes": 9, "models": [
-            { "model": "m", "replies": 1, "input_tokens": 2, "output_tokens": 3 },
-        ] })],
-        ),
+        ("cache", vec![kept_replies()]),
         ("check", vec![check_report(), json!(IndexCheck::default())]),
         (
             "doctor",

@@ -6,6 +6,7 @@ pub(super) mod extract;
 pub(super) mod hits;
 mod overview;
 mod pieces;
+mod reduce;
 pub(super) mod relevance;
 pub(super) mod room;
 mod short;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::shown::Shown;
-use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, FoundEntity, Hit, LayersFound};
+use crate::domain::{Answer, Citation, ContextLevel, FoundCommunity, FoundEntity, Hit, LayersFound, PassageId};
 use crate::skill::{CitedSentence, ShownNote, ShownPassage, best_sentence, is_supported};
-use crate::text::terms;
+use crate::text::{english, terms};
 
 /// Sentences of a row that are quoted for one sentence that cites it.
 const QUOTES_MAX: usize = 3;
@@ -53,6 +53,17 @@ impl Row {
     }
 }
 
+/// What is read at once with others: a row, or a note on rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The passage of the row, or of its first sentence.
+    pub(super) passage: PassageId,
+    pub(super) name: String,
+    pub(super) text: String,
+    /// The rows behind it, by their numbers from 0.
+    pub(super) places: Vec<usize>,
+}
+
 impl Sources {
     /// Returns the first passages of an answer, `passages_max` at most and no more than its context has room for, and
     /// what the levels say, where it read them.
@@ -69,6 +80,24 @@ impl Sources {
         let hits = self.hits.iter().map(|hit| (&hit.name, &hit.text));
         let all = hits.chain(self.rows.iter().map(|row| (&row.name, &row.text)));
         all.map(|(name, text)| ShownPassage { name: name.clone(), text: text.clone() }).collect()
+    }
+
+    /// Returns them with what they lead to, in the order of their numbers.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let hits = self.hits.iter().map(|hit| hit.passage);
+        let rows = self.rows.iter().filter_map(|row| Some(row.sentences.first()?.passage));
+        let part = |((passage, ShownPassage { name, text }), place)| Part { passage, name, text, places: vec![place] };
+        hits.chain(rows).zip(self.shown()).zip(0..).map(part).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) const fn of_hits(hits: Vec<Hit>) -> Self {
+        Self { hits, rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Returns how many tokens they have, as the built-in embedder counts them.
+    pub(super) fn tokens(&self) -> usize {
+        self.shown().iter().map(|it| english().count(&it.name) + english().count(&it.text)).sum()
     }
 
     /// Returns how many there are.
@@ -166,7 +195,7 @@ fn rows(layers: &LayersFound) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PassageId, Span};
+    use crate::domain::Span;
     use crate::query::pieces::fuse::testing::hits;
 
     fn citation(quote: &str) -> Citation {

@@ -4,11 +4,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::reduce::{self, Reduced};
 use super::sources::{Cited, Sources};
 use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
+use crate::query::session::caller::Caller;
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, ConcludeSkill, ConcludeTask, Degradation,
     PerformOptions, Performed, StreamedSentences, WrittenAnswer, is_supported, perform, perform_with,
@@ -60,29 +62,65 @@ impl fmt::Debug for SentenceSink {
 
 /// Returns an answer with what a model writes from its hits and its levels; as it is where nothing relevant was found,
 /// and quoted, with the reason, where the model gives nothing that can be used.
-pub(in crate::query) async fn written(model: &dyn ChatModel, answer: Answer, asked: &AskOptions) -> Result<Answer> {
+/// What is more than a call has room for is read in parts.
+pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
     }
     let sources = Sources::of(&answer, asked.passages_max);
-    let task = AnswerTask { question: answer.question.clone(), passages: sources.shown() };
-    let listener = asked.sentences.as_ref().map(|sink| sink.listener(&task.question, &sources));
-    let options = PerformOptions { listener, ..PerformOptions::default() };
-    let notes = sources.notes.clone();
-    let performed = if notes.is_empty() {
-        perform_with::<AnswerSkill>(model, &task, options).await
+    let question = answer.question.clone();
+    let has_levels = answer.ledger.layers.is_some() && sources.len() > 1;
+    let tokens = sources.tokens();
+    let room = asked.prompt_tokens_max.filter(|room| has_levels && tokens > *room);
+    let in_parts = |room| reduce::answer(caller, &question, &sources, (room, asked.calls_after()));
+    let performed = if let Some(room) = room {
+        let Reduced { performed, notes } = in_parts(room).await?;
+        answer.ledger.notes.extend(notes);
+        performed
     } else {
-        perform_with::<ConcludeSkill>(model, &ConcludeTask { asked: task.clone(), notes }, options).await
+        let whole = at_once(caller, &question, &sources, asked).await?;
+        if has_levels && is_too_long(&whole) {
+            let Reduced { mut performed, notes } = in_parts(tokens / 2).await?;
+            answer.ledger.notes.extend(notes);
+            performed.spent.add(&whole.spent);
+            performed
+        } else {
+            whole
+        }
     };
-    // Too long for the server, most of all: what is quoted is there.
-    let performed = Performed::tolerating(performed, ChatError::is_of_request)?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
-    let answer = joined(answer, &sources, model.name(), performed);
+    let answer = joined(answer, &sources, caller.name(), performed);
     if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
-    let (passages, sentences) = sources.checked(&sentences, &task.question);
-    checked(model, answer, &CitationsTask { question: task.question, passages, sentences }).await
+    let (passages, sentences) = sources.checked(&sentences, &question);
+    checked(&caller.bounded(), answer, &CitationsTask { question, passages, sentences }).await
+}
+
+/// Writes from all that there is in one call.
+async fn at_once(
+    caller: &Caller,
+    question: &str,
+    sources: &Sources,
+    asked: &AskOptions,
+) -> Result<Performed<WrittenAnswer>> {
+    let model = caller.bounded();
+    let task = AnswerTask { question: question.to_owned(), passages: sources.shown() };
+    let listener = asked.sentences.as_ref().map(|sink| sink.listener(question, sources));
+    let options = PerformOptions { listener, ..PerformOptions::default() };
+    let notes = sources.notes.clone();
+    let performed = if notes.is_empty() {
+        perform_with::<AnswerSkill>(&model, &task, options).await
+    } else {
+        perform_with::<ConcludeSkill>(&model, &ConcludeTask { asked: task, notes }, options).await
+    };
+    // Too long for the server, most of all: what is quoted is there.
+    Performed::tolerating(performed, ChatError::is_of_request)
+}
+
+/// Returns whether the server refuses what is asked, most likely because it is too long.
+const fn is_too_long(performed: &Performed<WrittenAnswer>) -> bool {
+    matches!(&performed.outcome, Err(Degradation::Chat(error)) if error.is_of_request())
 }
 
 /// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.

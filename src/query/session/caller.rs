@@ -74,7 +74,12 @@ impl Caller {
 
     /// Returns the model within these bounds.
     pub(in crate::query) fn bounded(&self) -> impl ChatModel + '_ {
-        Keeping { caller: self, kept: 0 }
+        self.leaving(0)
+    }
+
+    /// Returns the model within these bounds, as it leaves `kept` calls for later.
+    pub(in crate::query) fn leaving(&self, kept: u32) -> impl ChatModel + '_ {
+        Keeping { caller: self, kept }
     }
 
     /// Returns the name of the model.

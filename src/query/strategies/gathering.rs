@@ -48,7 +48,7 @@ impl Gathering {
         ledger.notes.extend(problems);
         let found = hits.iter().map(|hit| hit.passage).take(PASSAGES_SHOWN).collect();
         self.parts.push(SubQuestionTrace { text: text.clone(), asked, answers: Vec::new(), found });
-        let note = note.map(|(by, Digest { text, passages })| {
+        let note = note.map(|(by, Digest { text, passages, .. })| {
             let about = about.to_owned();
             PlanNote { about, text, by, passages, round }
         });
