@@ -64,9 +64,9 @@ pub(crate) struct HierarchyElements {
 }
 
 impl HierarchyElements {
-    /// Lays them out over so many entities, and returns the ordinals of communities and summary entities too; none where
-    /// a community is not on the level below that of its parent or has no member, or a summary entity is not on the
-    /// layer above that of its members.
+    /// Lays them out over so many entities, and returns the ordinals of communities and summary entities too; none
+    /// where a community is not on the level below that of its parent or has no member, or a summary entity is not on
+    /// the layer above that of its members.
     ///
     /// # Complexity
     ///
