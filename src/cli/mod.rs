@@ -201,7 +201,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Report(args) => report::run(args, surroundings).await,
         Command::Eval(command) => Box::pin(eval::run(command, surroundings)).await,
         Command::Doctor(args) => doctor::run(&args, surroundings).await,
-        Command::Demo => demo::run(surroundings).await,
+        Command::Demo => Box::pin(demo::run(surroundings)).await,
         // It ran before there were surroundings.
         Command::Worker(_) => Ok(()),
     }

@@ -64,10 +64,10 @@ async fn refresh(workspace: &mut Workspace, args: &TopicsArgs, surroundings: &Su
     let report = refresh_hierarchy(workspace, &performers, &options).await;
     drop(bar);
     let report = report?;
-    let version = report.version;
-    surroundings.screen.note(match report.is_new_version {
-        true => format!("topics and layers were found anew; version {version}"),
-        false => "nothing changed since topics and layers were found".to_owned(),
+    surroundings.screen.note(if report.is_new_version {
+        format!("topics and layers were found anew; version {}", report.version)
+    } else {
+        "nothing changed since topics and layers were found".to_owned()
     });
     Ok(())
 }
