@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::clock;
 use super::corpus::Corpus;
 use super::options::{IndexOptions, StageReport, VectorReport};
-use super::report::{self, OnItsWay};
+use super::report::{self, DraftVersion};
 use super::stages::hierarchy::{self, Hierarchies};
 use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
@@ -20,7 +20,7 @@ use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use crate::llm::ChatModel;
-use crate::workspace::{DocumentUnit, LastVersion, Records, StageMark, Terms, VersionParts, Writer};
+use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
 
 /// What making a version came to.
 pub(super) struct Built {
@@ -57,8 +57,7 @@ pub(super) async fn build(
     (past, when_spent): (&Past, WhenSpent),
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
-    let (mut stages, cancellation) = (Stages::new(past.last.as_ref(), options), &options.cancellation);
-    stages.enter(StageKind::Collecting)?;
+    let (mut stages, cancellation) = (Stages::begin(past.last.as_ref(), options)?, &options.cancellation);
     let (units, asked) = (units(writer.records())?, writer.records().name_pairs()?);
     let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
@@ -87,9 +86,8 @@ pub(super) async fn build(
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let how = (options, past.found_by(&found_by));
     let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
-    let (hierarchy, descriptions) = stages.run(hierarchy).await?;
-    stages.marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
-    let made = OnItsWay::of(&packed, &same, &hierarchy, descriptions.as_ref());
+    let (hierarchy, descriptions) = stages.run_found_by(hierarchy, found_by).await?;
+    let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
     let terms = stages.run(FindTerms { corpus, packed: &packed, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
@@ -120,8 +118,7 @@ pub(super) async fn build(
         without_vectors: vectors.left,
         stages: &stages.marks,
     })?;
-    stages.finish();
-    let (edges_cut, passages_cut) = (stages.cut(StageKind::Matching), stages.cut(StageKind::Names));
+    let [edges_cut, passages_cut] = stages.finish([StageKind::Matching, StageKind::Names]);
     Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
 }
 

@@ -56,11 +56,37 @@ fn written() -> GenerateTask {
     GenerateTask { name: SAID.to_owned(), passage }
 }
 
+fn of<S: Skill>(input: &S::Input) -> (&'static str, ChatRequest) {
+    (S::NAME, chat_request::<S>(input).unwrap())
+}
+
 /// Returns every request that there is, with what it is sent for.
 fn requests() -> Vec<(&'static str, ChatRequest)> {
-    fn of<S: Skill>(input: &S::Input) -> (&'static str, ChatRequest) {
-        (S::NAME, chat_request::<S>(input).unwrap())
-    }
+    [of_questions(), of_entities()].concat()
+}
+
+/// Returns the requests about entities and what is above them.
+fn of_entities() -> Vec<(&'static str, ChatRequest)> {
+    let sentences = || vec![(PassageId::of(&[b"p"]), 0, SAID.to_owned())];
+    let task = || ExtractTask { passage: written(), types: EntityTypes::default() };
+    let (kind, description, spans) = (None, String::new(), Vec::new());
+    let entities = vec![ExtractedEntity { name: SAID.to_owned(), kind, description, spans }];
+    let found = Extraction { entities, ..Extraction::default() };
+    let said = || vec![SAID.to_owned()];
+    let (types, members) = (EntityTypes::default(), said());
+    vec![
+        of::<ExtractSkill>(&task()),
+        of::<NameSkill>(&task()),
+        of::<RelateSkill>(&RelateTask { task: task(), found }),
+        of::<DescribeSkill>(&DescribeTask { name: SAID.to_owned(), descriptions: said() }),
+        of::<SummarizeSkill>(&SummarizeTask { types, members, sentences: sentences() }),
+        of::<ReportSkill>(&ReportTask { entities: said(), relations: said(), parts: said(), sentences: sentences() }),
+        of::<ProposeSkill>(&ProposeTask { passages: vec![(PassageId::of(&[b"p"]), SAID.to_owned(), SAID.to_owned())] }),
+    ]
+}
+
+/// Returns the requests about passages and questions.
+fn of_questions() -> Vec<(&'static str, ChatRequest)> {
     let (question, passage) = (SAID.to_owned(), ShownPassage { name: SAID.to_owned(), text: SAID.to_owned() });
     let sentences = vec![CitedSentence { text: SAID.to_owned(), passages: vec![0] }];
     let step = StepShown { to: PassageId::of(&[b"q"]), name: SAID.to_owned(), question: SAID.to_owned() };
@@ -105,39 +131,12 @@ fn requests() -> Vec<(&'static str, ChatRequest)> {
         of::<ChooseSkill>(&ChooseTask { question: question.clone(), round: 0, here: found(), steps: vec![step] }),
         of::<DecomposeSkill>(&DecomposeTask { question: question.clone() }),
         of::<EntitiesSkill>(&EntitiesTask { question: question.clone() }),
-        of::<ExtractSkill>(&ExtractTask { passage: written(), types: EntityTypes::default() }),
         of::<GenerateSkill>(&written()),
         of::<AnsweredSkill>(&written()),
         of::<RaisedSkill>(&RaisedTask { passage: written(), answered: Vec::new() }),
         of::<JudgeSkill>(&JudgeTask { question: question.clone(), round: 0, items }),
         of::<PickSkill>(&PickTask { question: question.clone(), passages: vec![found()] }),
         of::<PreferSkill>(&PreferTask { question: question.clone(), first: SAID.to_owned(), second: SAID.to_owned() }),
-        of::<ProposeSkill>(&ProposeTask { passages: vec![(PassageId::of(&[b"p"]), SAID.to_owned(), SAID.to_owned())] }),
-        of::<NameSkill>(&ExtractTask { passage: written(), types: EntityTypes::default() }),
-        of::<RelateSkill>(&RelateTask {
-            task: ExtractTask { passage: written(), types: EntityTypes::default() },
-            found: Extraction {
-                entities: vec![ExtractedEntity {
-                    name: SAID.to_owned(),
-                    kind: None,
-                    description: String::new(),
-                    spans: Vec::new(),
-                }],
-                ..Extraction::default()
-            },
-        }),
-        of::<DescribeSkill>(&DescribeTask { name: SAID.to_owned(), descriptions: vec![SAID.to_owned()] }),
-        of::<SummarizeSkill>(&SummarizeTask {
-            types: EntityTypes::default(),
-            members: vec![SAID.to_owned()],
-            sentences: vec![(PassageId::of(&[b"p"]), 0, SAID.to_owned())],
-        }),
-        of::<ReportSkill>(&ReportTask {
-            entities: vec![SAID.to_owned()],
-            relations: vec![SAID.to_owned()],
-            parts: vec![SAID.to_owned()],
-            sentences: vec![(PassageId::of(&[b"p"]), 0, SAID.to_owned())],
-        }),
         of::<ReadSkill>(&ReadTask { question, part: 0, passages: vec![found()] }),
     ]
 }

@@ -71,7 +71,7 @@ const NAMES: [&str; 31] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 37] = [
+const OPTIONAL: [(&str, &str); 38] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -100,6 +100,7 @@ const OPTIONAL: [(&str, &str); 37] = [
     ("graph-status", "collection"),
     ("graph-status", "program"),
     ("graph-status", "published"),
+    ("index", "described"),
     ("index", "extracted"),
     ("index", "model"),
     ("index", "reported"),

@@ -53,14 +53,14 @@ pub(super) struct Reported<'a> {
 
 /// A version on its way: its graph, what names stand for, and the hierarchy over it with what is said of it.
 #[derive(Clone, Copy)]
-pub(super) struct OnItsWay<'a> {
+pub(super) struct DraftVersion<'a> {
     pub(super) graph: PassageGraph<'a>,
     pub(super) resolution: Option<Resolution<'a>>,
     pub(super) hierarchy: Hierarchy<'a>,
     pub(super) descriptions: Option<&'a PackedDescriptions>,
 }
 
-impl<'a> OnItsWay<'a> {
+impl<'a> DraftVersion<'a> {
     pub(super) fn of(
         graph: &'a PackedGraph,
         resolution: &'a PackedResolution,
@@ -115,11 +115,11 @@ pub(super) fn summary_types(records: &Records, options: &IndexOptions) -> Result
 
 impl<'a> Reported<'a> {
     pub(super) fn of(
-        made: OnItsWay<'a>,
+        made: DraftVersion<'a>,
         (corpus, documents): (&'a Corpus<'a>, &'a [NamedDocument<'a>]),
         records: &Records,
     ) -> Result<Self> {
-        let OnItsWay { graph, hierarchy, .. } = made;
+        let DraftVersion { graph, hierarchy, .. } = made;
         let descriptions = made.descriptions.map(PackedDescriptions::view);
         let mut reported = Self {
             graph,
@@ -415,14 +415,14 @@ pub(super) fn of_current<T>(
         return Ok(None);
     }
     let (graph, resolution) = (snapshot.graph(), snapshot.resolution());
-    let made = OnItsWay { graph, resolution, hierarchy, descriptions: descriptions.as_ref() };
+    let made = DraftVersion { graph, resolution, hierarchy, descriptions: descriptions.as_ref() };
     visit(&mut Reported::of(made, (&corpus, &named), records)?).map(Some)
 }
 
 /// Returns the descriptions of a version on its way with what was written, once a model has written what is due, where
 /// one is to; and what came of that.
 pub(super) async fn add(
-    made: OnItsWay<'_>,
+    made: DraftVersion<'_>,
     corpus: &Corpus<'_>,
     records: &mut Records,
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),

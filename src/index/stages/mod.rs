@@ -122,8 +122,11 @@ pub(super) struct Stages<'v> {
 }
 
 impl<'v> Stages<'v> {
-    pub(super) fn new(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Self {
-        Self { last, options, marks: StageMarks::new(), reports: Vec::new() }
+    /// Begins with collecting what the stages are run on.
+    pub(super) fn begin(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Result<Self> {
+        let stages = Self { last, options, marks: StageMarks::new(), reports: Vec::new() };
+        stages.enter(StageKind::Collecting)?;
+        Ok(stages)
     }
 
     /// Tells of a stage, unless a stop was asked for.
@@ -135,9 +138,17 @@ impl<'v> Stages<'v> {
         Ok(())
     }
 
-    /// Tells that all are done.
-    pub(super) fn finish(&self) {
+    /// Tells that all are done, and returns how much a limit left out of each of these parts.
+    pub(super) fn finish<const N: usize>(&self, cut: [StageKind; N]) -> [u64; N] {
         self.tell(StageKind::Writing.listed().label, STAGES.len() as u64);
+        cut.map(|kind| self.marks.get(kind.listed().name).map_or(0, |mark| mark.cut))
+    }
+
+    /// Runs the stage of the hierarchy, and notes how its communities and clusters are found.
+    pub(super) async fn run_found_by<S: Stage<'v>>(&mut self, stage: S, found_by: String) -> Result<S::Part> {
+        let part = self.run(stage).await?;
+        self.marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
+        Ok(part)
     }
 
     fn tell(&self, stage: &'static str, done: u64) {
@@ -171,10 +182,5 @@ impl<'v> Stages<'v> {
         tracing::info!(stage = name, is_taken_over, seconds, "done");
         self.reports.push(StageReport { stage: name.to_owned(), is_taken_over, seconds });
         Ok(part)
-    }
-
-    /// Returns how much a limit left out of a part that is whole.
-    pub(super) fn cut(&self, kind: StageKind) -> u64 {
-        self.marks.get(kind.listed().name).map_or(0, |mark| mark.cut)
     }
 }
