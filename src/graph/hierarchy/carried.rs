@@ -94,10 +94,10 @@ impl<'a> Carried<'a> {
         let mut is_related = vec![false; entities.len()];
         related.iter().flat_map(|it| it.ends).for_each(|end| is_related[end as usize] = true);
         let new = is_related.iter().zip(&is_known).filter(|(is_related, is_known)| **is_related && !**is_known).count();
-        let changed = before.changed + gone + new as u32;
+        let changed = before.changed.saturating_add(gone).saturating_add(new as u32);
         let growth = (related.len() as f64 - f64::from(before.relations)).abs() / f64::from(before.relations.max(1));
         let drift = growth.max(f64::from(changed) / f64::from(before.entities));
-        let made = Made { changed, versions: before.versions + 1, ..before };
+        let made = Made { changed, versions: before.versions.saturating_add(1), ..before };
         let summaries = vec![NONE; hierarchy.summary_layer.len()];
         (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, is_known, summaries, made })
     }
