@@ -59,8 +59,6 @@ pub(super) struct Carried<'a> {
     entities: &'a [EntityOrdinal],
     /// The place of each entity of the earlier version, or [`NONE`].
     places: Vec<u32>,
-    /// Whether the entity at each place was there.
-    is_known: Vec<bool>,
     /// The summary entity that each of the earlier version is now, or [`NONE`].
     summaries: Vec<u32>,
     made: Made,
@@ -99,7 +97,7 @@ impl<'a> Carried<'a> {
         let drift = growth.max(f64::from(changed) / f64::from(before.entities));
         let made = Made { changed, versions: before.versions.saturating_add(1), ..before };
         let summaries = vec![NONE; hierarchy.summary_layer.len()];
-        (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, is_known, summaries, made })
+        (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, summaries, made })
     }
 
     /// Returns when they were found.
@@ -116,7 +114,10 @@ impl<'a> Carried<'a> {
                 smallest[place] = community.0;
             }
         }
-        for place in (0..smallest.len()).filter(|it| !self.is_known[*it]) {
+        for place in 0..smallest.len() {
+            if smallest[place] != NONE {
+                continue;
+            }
             let joined = network.neighbors(place as u32).iter().filter(|(it, _)| smallest[*it as usize] != NONE);
             let nearest = joined.min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             smallest[place] = nearest.map_or(NONE, |(it, _)| smallest[*it as usize]);

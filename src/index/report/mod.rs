@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::asking;
 use super::corpus::Corpus;
 use super::extract;
-use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy};
+use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy, StoppedBy};
 use super::version;
 use crate::domain::{ClusterSummary, EntityId, PassageId, SubjectId, TopicReport, WrittenText};
 use crate::error::Result;
@@ -193,6 +193,10 @@ impl<'a> Reported<'a> {
             self.read(records)?;
             add_step(&mut sum, asked);
         }
+        // What one step gave says that the model is of use.
+        if sum.written > 0 && sum.stopped_by != Some(StoppedBy::Useless) {
+            sum.useless = None;
+        }
         Ok(sum)
     }
 
@@ -240,12 +244,13 @@ impl<'a> Reported<'a> {
 
     /// Returns what a model is to be asked about entities.
     fn entities_due(&self, writer: &str) -> Vec<Due<DescribeSkill>> {
-        let due = self.long.iter().map(|(entity, said)| {
-            let name = self.materials.spelling(*entity).to_owned();
-            let descriptions = said.iter().map(|&it| it.to_owned()).collect();
-            Due::of(self.entity(*entity), &name.clone(), DescribeTask { name, descriptions })
-        });
-        due.filter(|it| self.is_due(it, writer)).collect()
+        self.long.iter().map(|it| self.described(it)).filter(|it| self.is_due(it, writer)).collect()
+    }
+
+    fn described(&self, (entity, said): &(EntityOrdinal, Vec<&str>)) -> Due<DescribeSkill> {
+        let name = self.materials.spelling(*entity).to_owned();
+        let descriptions = said.iter().map(|&it| it.to_owned()).collect();
+        Due::of(self.entity(*entity), &name.clone(), DescribeTask { name, descriptions })
     }
 
     fn is_due<S: Reporting>(&self, due: &Due<S>, writer: &str) -> bool {
@@ -389,9 +394,14 @@ impl Reported<'_> {
         // Those of the last version may be others.
         pack_reports(reports, &mut descriptions);
         pack_aspects(aspects, &mut descriptions);
-        let description = |(entity, _): &(EntityOrdinal, _)| match &self.known.get(&self.entity(*entity))?.report {
-            WrittenText::Entity(it) => Some((*entity, it.description.as_str())),
-            WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
+        let description = |long: &(EntityOrdinal, Vec<&str>)| {
+            let known = self.known.get(&self.entity(long.0))?;
+            match &known.report {
+                // It may say what a document said that is gone.
+                WrittenText::Entity(_) if known.content != self.described(long).content => None,
+                WrittenText::Entity(it) => Some((long.0, it.description.as_str())),
+                WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
+            }
         };
         describe(&self.long.iter().filter_map(description).collect::<Vec<_>>(), &mut descriptions);
         Some(descriptions)
