@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::carried::{Carried, Earlier, Made};
+use super::carried::{Carried, Earlier, HierarchyAge};
 use super::layers::{LayerOptions, pack_layers};
 use super::naming::Central;
 use super::wording::Wording;
@@ -86,7 +86,8 @@ pub fn pack_hierarchy_after(
         None => levels(&network, &options.communities, cancellation)?,
     };
     let communities = worth_keeping(communities, options.members_min);
-    let now = Made { entities: entities.len() as u32, relations: related.len() as u32, ..Made::default() };
+    let now =
+        HierarchyAge { entities: entities.len() as u32, relations: related.len() as u32, ..HierarchyAge::default() };
     packed.made = carried.as_ref().map_or(now, Carried::made).packed();
     cancellation.check()?;
     let report = |community: &Community| {

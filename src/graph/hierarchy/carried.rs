@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::layers::norm;
 use super::{Hierarchy, NONE};
 use crate::graph::leiden::{Community, WeightedGraph};
 use crate::graph::mixture::SoftClusters;
@@ -11,7 +12,7 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::relations::Relation;
 
 /// The share of entities that may have come or gone since communities and clusters were found, and the share by which
-/// relations may have become more or fewer: past it, they are found anew.
+/// entities and relations may have become more or fewer: past it, they are found anew.
 pub const DRIFT_MAX: f64 = 0.05;
 /// Entities from which on they are kept: those of fewer are found in no time.
 const ENTITIES_MIN: u32 = 2_000;
@@ -27,7 +28,7 @@ pub struct Earlier<'a> {
 
 /// When communities and clusters were found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct HierarchyAge {
     /// Entities then.
     pub entities: u32,
     /// Relations then.
@@ -38,7 +39,7 @@ pub struct Made {
     pub versions: u32,
 }
 
-impl Made {
+impl HierarchyAge {
     /// Returns it as a hierarchy keeps it.
     #[must_use]
     pub fn packed(self) -> Vec<u32> {
@@ -61,7 +62,7 @@ pub(super) struct Carried<'a> {
     places: Vec<u32>,
     /// The summary entity that each of the earlier version is now, or [`NONE`].
     summaries: Vec<u32>,
-    made: Made,
+    made: HierarchyAge,
 }
 
 impl<'a> Carried<'a> {
@@ -73,7 +74,7 @@ impl<'a> Carried<'a> {
         entities: &'a [EntityOrdinal],
         related: &[Relation],
     ) -> Option<Self> {
-        let (hierarchy, before) = (earlier.hierarchy, Made::of(&earlier.hierarchy)?);
+        let (hierarchy, before) = (earlier.hierarchy, HierarchyAge::of(&earlier.hierarchy)?);
         if before.entities < ENTITIES_MIN {
             return None;
         }
@@ -93,19 +94,21 @@ impl<'a> Carried<'a> {
         related.iter().flat_map(|it| it.ends).for_each(|end| is_related[end as usize] = true);
         let new = is_related.iter().zip(&is_known).filter(|(is_related, is_known)| **is_related && !**is_known).count();
         let changed = before.changed.saturating_add(gone).saturating_add(new as u32);
-        let growth = (related.len() as f64 - f64::from(before.relations)).abs() / f64::from(before.relations.max(1));
-        let drift = growth.max(f64::from(changed) / f64::from(before.entities));
-        let made = Made { changed, versions: before.versions.saturating_add(1), ..before };
+        let growth = |now: usize, before: u32| (now as f64 - f64::from(before)).abs() / f64::from(before.max(1));
+        let grown = growth(related.len(), before.relations).max(growth(entities.len(), before.entities));
+        let drift = grown.max(f64::from(changed) / f64::from(before.entities));
+        let made = HierarchyAge { changed, versions: before.versions.saturating_add(1), ..before };
         let summaries = vec![NONE; hierarchy.summary_layer.len()];
         (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, summaries, made })
     }
 
     /// Returns when they were found.
-    pub(super) const fn made(&self) -> Made {
+    pub(super) const fn made(&self) -> HierarchyAge {
         self.made
     }
 
-    /// Returns the communities. An entity that is new joins that of the neighbor with which it has most to do.
+    /// Returns the communities. An entity that is in none joins that of the neighbor with which it has most to do; what
+    /// no relation leads to stays in none.
     pub(super) fn communities(&self, network: &WeightedGraph) -> Vec<Community> {
         let hierarchy = &self.hierarchy;
         let mut smallest = vec![NONE; self.entities.len()];
@@ -114,14 +117,7 @@ impl<'a> Carried<'a> {
                 smallest[place] = community.0;
             }
         }
-        for place in 0..smallest.len() {
-            if smallest[place] != NONE {
-                continue;
-            }
-            let joined = network.neighbors(place as u32).iter().filter(|(it, _)| smallest[*it as usize] != NONE);
-            let nearest = joined.min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            smallest[place] = nearest.map_or(NONE, |(it, _)| smallest[*it as usize]);
-        }
+        join_neighbors(&mut smallest, network);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); hierarchy.community_level.len()];
         for (place, smallest) in (0..).zip(smallest) {
             let mut around = Some(CommunityOrdinal(smallest)).filter(|it| it.0 != NONE);
@@ -180,6 +176,24 @@ impl<'a> Carried<'a> {
     }
 }
 
+/// Puts each vertex that is in no community into that of its nearest neighbor that is in one, until none is left that
+/// has such a neighbor.
+fn join_neighbors(smallest: &mut [u32], network: &WeightedGraph) {
+    let mut apart: Vec<u32> = (0..smallest.len() as u32).filter(|it| smallest[*it as usize] == NONE).collect();
+    loop {
+        let before = apart.len();
+        apart.retain(|place| {
+            let joined = network.neighbors(*place).iter().filter(|(it, _)| smallest[*it as usize] != NONE);
+            let nearest = joined.min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            smallest[*place as usize] = nearest.map_or(NONE, |(it, _)| smallest[*it as usize]);
+            smallest[*place as usize] == NONE
+        });
+        if apart.len() == before {
+            break;
+        }
+    }
+}
+
 /// Returns which of so many entities are in a community or a cluster.
 fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
     let mut was_there = vec![false; entities];
@@ -213,10 +227,6 @@ fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (vectors, 
         let nearest = (0..clusters).min_by(|a, b| nearness(b).total_cmp(&nearness(a)).then(a.cmp(b)));
         of_one.extend(nearest.map(|cluster| (cluster as u32, 1.0)));
     }
-}
-
-fn norm(vector: &[f32]) -> f32 {
-    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
 /// Returns memberships as clusters that all have members, and the number that each of before has now, or [`NONE`].

@@ -201,7 +201,7 @@ fn mean(below: &Layer, members: &[(usize, f32)], dimension: usize) -> Vec<f32> {
     mean
 }
 
-fn norm(vector: &[f32]) -> f32 {
+pub(super) fn norm(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 

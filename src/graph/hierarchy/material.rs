@@ -33,23 +33,43 @@ pub struct Material {
 }
 
 /// A version, and the documents that it was made of.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Materials<'a> {
     wording: Wording<'a>,
     hierarchy: Hierarchy<'a>,
     descriptions: Option<Descriptions<'a>>,
+    /// What stands in the place of some descriptions.
+    described: FxHashMap<EntityOrdinal, String>,
 }
 
 impl<'a> Materials<'a> {
     /// Returns what rows are taken from.
     #[must_use]
-    pub const fn of(
+    pub fn of(
         graph: PassageGraph<'a>,
         hierarchy: Hierarchy<'a>,
         descriptions: Option<Descriptions<'a>>,
         documents: &'a [NamedDocument<'a>],
     ) -> Self {
-        Self { wording: Wording { graph, names: graph, documents }, hierarchy, descriptions }
+        Self {
+            wording: Wording { graph, names: graph, documents },
+            hierarchy,
+            descriptions,
+            described: FxHashMap::default(),
+        }
+    }
+
+    /// Puts other descriptions of entities in the place of those that the version has.
+    pub fn describe(&mut self, described: FxHashMap<EntityOrdinal, String>) {
+        self.described = described;
+    }
+
+    /// Returns the descriptions that were put in the place of others, in the order of entities.
+    #[must_use]
+    pub fn described(&self) -> Vec<(EntityOrdinal, &str)> {
+        let mut all: Vec<_> = self.described.iter().map(|(entity, text)| (*entity, text.as_str())).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Returns what is known of a community. `parts` has a row for each community within it that has a report.
@@ -120,7 +140,8 @@ impl<'a> Materials<'a> {
         if let Some(kind) = descriptions.entity_type(entity) {
             row = format!("{row} ({kind})");
         }
-        match descriptions.entity_description(entity) {
+        let described = self.described.get(&entity).map(String::as_str);
+        match described.or_else(|| descriptions.entity_description(entity)) {
             Some(description) => format!("{row}: {description}"),
             None => row,
         }

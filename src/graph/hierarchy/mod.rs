@@ -23,7 +23,7 @@ use super::ordinal::{
 use super::packed::text_at;
 use crate::domain::{CommunityId, HierarchyCounts};
 pub use build::{HierarchyOptions, pack_hierarchy, pack_hierarchy_after};
-pub use carried::{DRIFT_MAX, Earlier, Made};
+pub use carried::{DRIFT_MAX, Earlier, HierarchyAge};
 pub(crate) use elements::{CommunityElement, HierarchyElements, RelationElement, SummaryElement};
 pub use layers::{LastLayer, LayerOptions, cluster_sparsity};
 pub use material::{Material, Materials};
@@ -87,7 +87,7 @@ arrays! {
     /// A sentence that says what it is about, the one that says most first.
     summary_sentence: Column<Position, SentenceOrdinal> = "summary.sentence" [below sentences],
 
-    /// When communities and clusters were found: see [`Made`].
+    /// When communities and clusters were found: see [`HierarchyAge`].
     made: Column<u32, u32> = "made" [],
 }
 
@@ -143,7 +143,7 @@ impl<'a> Hierarchy<'a> {
     #[must_use]
     pub fn counts(&self) -> HierarchyCounts {
         let on_top = self.communities().take_while(|it| self.community_level[*it] == 0);
-        let made = Made::of(self).unwrap_or_default();
+        let made = HierarchyAge::of(self).unwrap_or_default();
         HierarchyCounts {
             relations: self.relation_entity.len() as u64,
             versions: made.versions.into(),
@@ -296,7 +296,7 @@ mod tests {
             summary_weight: vec![1.0, 1.0],
             summary_sentences: vec![0, 0, 0],
             summary_sentence: Vec::new(),
-            made: Made { entities: 3, relations: 1, changed: 2, versions: 4 }.packed(),
+            made: HierarchyAge { entities: 3, relations: 1, changed: 2, versions: 4 }.packed(),
         }
     }
 

@@ -137,6 +137,17 @@ impl<'a> Reported<'a> {
 
     fn read(&mut self, records: &Records) -> Result<()> {
         self.known = records.reports()?.into_iter().map(|it| (it.about, it)).collect();
+        let description = |long: &(EntityOrdinal, Vec<&str>)| {
+            let known = self.known.get(&self.entity(long.0))?;
+            match &known.report {
+                // It may say what a document said that is gone.
+                WrittenText::Entity(_) if known.content != self.described(long).content => None,
+                WrittenText::Entity(it) => Some((long.0, it.description.clone())),
+                WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
+            }
+        };
+        // What is written about the hierarchy is written from what the version says of entities.
+        self.materials.describe(self.long.iter().filter_map(description).collect());
         Ok(())
     }
 
@@ -394,16 +405,7 @@ impl Reported<'_> {
         // Those of the last version may be others.
         pack_reports(reports, &mut descriptions);
         pack_aspects(aspects, &mut descriptions);
-        let description = |long: &(EntityOrdinal, Vec<&str>)| {
-            let known = self.known.get(&self.entity(long.0))?;
-            match &known.report {
-                // It may say what a document said that is gone.
-                WrittenText::Entity(_) if known.content != self.described(long).content => None,
-                WrittenText::Entity(it) => Some((long.0, it.description.as_str())),
-                WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
-            }
-        };
-        describe(&self.long.iter().filter_map(description).collect::<Vec<_>>(), &mut descriptions);
+        describe(&self.materials.described(), &mut descriptions);
         Some(descriptions)
     }
 }
@@ -421,7 +423,8 @@ pub(super) fn of_current<T>(
     let units = version::units(records)?;
     let corpus = Corpus::of(&units);
     let named = corpus.named();
-    if corpus.passages.len() != snapshot.graph().passage_count() {
+    let passages = corpus.passages.iter().map(|it| it.id);
+    if !passages.eq(snapshot.graph().passages().map(|it| snapshot.passage_id(it))) {
         return Ok(None);
     }
     let (graph, resolution) = (snapshot.graph(), snapshot.resolution());

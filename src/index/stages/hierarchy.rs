@@ -4,7 +4,7 @@ use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::descriptions::{PackedDescriptions, pack_descriptions};
-use crate::graph::hierarchy::{Earlier, Made as HierarchyAge, PackedHierarchy, pack_hierarchy_after};
+use crate::graph::hierarchy::{Earlier, HierarchyAge, PackedHierarchy, pack_hierarchy_after};
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::{EntityGraph, PackedResolution, resolved};
 use crate::graph::vectors::Vectors;

@@ -12,7 +12,6 @@ use crate::skill::{
     AnswerSkill, AnswerTask, CitedSentence, DIGESTED_MAX, Degradation, DigestSkill, DigestTask, FoundPassage,
     PerformOptions, Performed, ShownPassage, WrittenAnswer, is_supported, perform, perform_with,
 };
-use crate::text::english;
 
 /// Rounds of reading at most: of rows, of notes on them, of notes on these.
 const ROUNDS_MAX: usize = 8;
@@ -213,12 +212,6 @@ fn groups(parts: &[Part], room: usize) -> VecDeque<&[Part]> {
         rest = after;
     }
     groups
-}
-
-impl Part {
-    fn tokens(&self) -> usize {
-        english().count(&self.name) + english().count(&self.text)
-    }
 }
 
 #[cfg(test)]

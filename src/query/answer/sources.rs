@@ -64,6 +64,13 @@ pub(super) struct Part {
     pub(super) places: Vec<usize>,
 }
 
+impl Part {
+    /// Returns how many tokens it has, as the built-in embedder counts them.
+    pub(super) fn tokens(&self) -> usize {
+        english().count(&self.name) + english().count(&self.text)
+    }
+}
+
 impl Sources {
     /// Returns the first passages of an answer, `passages_max` at most and no more than its context has room for, and
     /// what the levels say, where it read them.
@@ -95,9 +102,9 @@ impl Sources {
         Self { hits, rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// Returns how many tokens they have, as the built-in embedder counts them.
+    /// Returns how many tokens they have.
     pub(super) fn tokens(&self) -> usize {
-        self.shown().iter().map(|it| english().count(&it.name) + english().count(&it.text)).sum()
+        self.parts().iter().map(Part::tokens).sum()
     }
 
     /// Returns how many there are.

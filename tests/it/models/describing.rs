@@ -40,6 +40,11 @@ fn plays(whole: &'static str) -> Play {
             "name" => json!({ "entities": entities(&name_of(body)) }),
             "relate" => json!({ "relations": relations(&name_of(body)) }),
             "describe" => json!({ "description": whole }),
+            "summarize" => json!({ "summaries": [
+                { "name": "Mills", "type": "place", "description": "They burned.", "sentences": [1] },
+            ] }),
+            "report" => json!({ "title": "Mills", "summary": "They burned.", "rating": 3,
+                "findings": [{ "text": "They burned.", "sentences": [1] }] }),
             other => panic!("{other}"),
         };
         Reply { text: text.to_string(), tokens: (500, 100) }
@@ -88,6 +93,24 @@ fn what_is_too_long_to_be_kept_is_put_together_once() {
     assert_eq!(report["described"]["written"], 1, "{report}");
     assert_eq!(description_of_ada(&cli), "Ada Lorne built Harl Mill among twelve mills.");
     cli.run(["check"]).succeeded();
+}
+
+#[test]
+fn topics_are_written_from_what_was_put_together_and_paid_for_once() {
+    let (cli, server) = (mills(), ChatServer::start([plays(WHOLE)]));
+    let all = [EXTRACT, &["--summaries", "--reports"]].concat();
+    let report = report_of(&cli, &server, &all);
+    assert!(report["reported"]["written"].as_u64() > Some(0) && report["summarized"]["written"].as_u64() > Some(0));
+    for asked in server.asked().iter().filter(|it| ["report", "summarize"].contains(&skill(&it.body))) {
+        let said = asked.body["messages"][1]["content"].as_str().unwrap();
+        assert!(said.contains(WHOLE) && !said.contains(&said_of_ada("Harl Mill")), "{said}");
+    }
+    // Of the same documents, whether their hierarchy is taken over or made anew.
+    let (asked, exported) = (server.asked().len(), cli.canonical(".cairn"));
+    report_of(&cli, &server, &all);
+    std::fs::remove_dir_all(cli.folder().join(".cairn/versions")).unwrap();
+    report_of(&cli, &server, &all);
+    assert_eq!((server.asked().len(), cli.canonical(".cairn") == exported), (asked, true));
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn after(texts: &[Text], earlier: &(PackedGraph, PackedHierarchy)) -> (PackedGra
 }
 
 fn age(made: &PackedHierarchy) -> [u32; 2] {
-    let Made { changed, versions, .. } = Made::of(&made.view()).unwrap();
+    let HierarchyAge { changed, versions, .. } = HierarchyAge::of(&made.view()).unwrap();
     [changed, versions]
 }
 
