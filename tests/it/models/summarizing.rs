@@ -100,7 +100,7 @@ fn without_a_summary_that_can_be_used_rules_serve_and_nothing_is_asked_again() {
     let cited = all[0]["summary"][0]["citations"][0]["document"].as_str().unwrap();
     let left = entered(&cli, &["--filter", &format!("title!={cited}")]);
     let of_it = format!("\"document\":\"{cited}\"");
-    assert!(!left.is_empty() && left.iter().all(|it| !it.to_string().contains(&of_it)), "{left:?}");
+    assert!(left.iter().all(|it| !it.to_string().contains(&of_it)), "{left:?}");
     let summarized = |all: &[Value]| all.iter().filter(|it| it.get("summary").is_some()).count();
     assert!(summarized(&left) < summarized(&all), "{left:?}");
 }
