@@ -298,12 +298,12 @@ pub(super) struct EvalJudgeArgs {
         conflicts_with_all = ["first", "second", "questions", "model", "budget", "limit", "output", "record", "replay"]
     )]
     pub(super) verdicts: Option<PathBuf>,
-    /// Whether calls are recorded or replayed.
-    #[command(flatten)]
-    pub(super) recording: RecordingArgs,
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+    /// Whether calls are recorded or replayed.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
 }
 
 /// `cairn eval report`.

@@ -13,6 +13,7 @@ use cairn::workspace::Snapshot;
 use cairn::{Document, ErrorKind, PathEnd, PathOptions, Result, Sources, Workspace};
 use serde_json::Value;
 
+use super::answering::published_harbor;
 use super::published;
 use crate::support::neo4j::{Database, database, sized};
 use crate::support::{Cli, Random, assert_valid, block_on, harbor, index, left_out, shared_data};
@@ -133,10 +134,7 @@ fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
 #[test]
 fn a_folder_without_an_index_finds_paths_in_the_database_by_either_way() {
     let Some(database) = database() else { return };
-    let cli = Cli::new();
-    super::write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let (cli, _) = published_harbor(&database);
     let elsewhere = Cli::new();
     for [from, to] in [["Edda Varnholt", "Cornelius Pellam"], ["document:edda varnholt", "document:Cornelius Pellam"]] {
         let ask = ["path", from, to, "--length-max", "4"];
@@ -313,10 +311,7 @@ fn compare_bridges(database: &Database, kept: &std::sync::Arc<Snapshot>, pairs: 
 #[test]
 fn paths_over_relations_are_drawn_from_the_database_as_from_the_index() {
     let Some(database) = database() else { return };
-    let cli = Cli::new();
-    super::write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let (cli, _) = published_harbor(&database);
     let elsewhere = Cli::new();
     let ask = ["path", "Edda Varnholt", "Sarrow", "--paths", "1", "--by"];
     for by in ["relations", "all"] {
