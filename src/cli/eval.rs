@@ -10,15 +10,15 @@ use super::args::{ModelArgs, ModelCallArgs, SearchModelArgs};
 use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{
-    AskAllArgs, EvalCommand, EvalCompareArgs, EvalFitArgs, EvalLiveArgs, EvalMatrixArgs, EvalReportArgs,
-    EvalRetrievalArgs, EvalSweepArgs,
+    AskAllArgs, EvalCommand, EvalCompareArgs, EvalContextArgs, EvalFitArgs, EvalLiveArgs, EvalMatrixArgs,
+    EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs,
 };
 use super::{Done, Failure, Surroundings, eval_judge, open, options as typed};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::eval::{
-    self, Collection, FitOptions, LiveRow, MatrixMethod, MatrixOptions, NamedResult, StandIn, WorkReport,
-    read_questions, read_recorded, read_run,
+    self, Collection, ContextMethod, FitOptions, LiveRow, MatrixMethod, MatrixOptions, NamedResult, StandIn,
+    WorkReport, read_answers, read_asked, read_questions, read_recorded, read_run,
 };
 use crate::files;
 use crate::neo4j::Questions;
@@ -36,6 +36,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Sweep(args) => sweep(args, surroundings).await,
         EvalCommand::Fit(args) => fit(args, surroundings).await,
         EvalCommand::Live(args) => live(args, surroundings).await,
+        EvalCommand::Context(args) => context(args, surroundings).await,
         EvalCommand::Judge(args) => eval_judge::run(&args, surroundings).await,
         EvalCommand::Report(args) => report(&args, surroundings),
     }
@@ -209,6 +210,21 @@ async fn matrix(args: EvalMatrixArgs, surroundings: &Surroundings) -> Done {
     let options = MatrixOptions { accuracies: args.simulate, seed: args.seed, recorded };
     let report = eval::matrix(&collections, &methods, &options).await?;
     if args.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
+}
+
+async fn context(args: EvalContextArgs, surroundings: &Surroundings) -> Done {
+    let methods = args.strategies.iter().map(|name| ContextMethod::parse(name, args.context_tokens));
+    let methods = methods.collect::<Result<Vec<_>>>()?;
+    let (questions, answers) = (read_asked(&args.questions)?, read_answers(&args.answers)?);
+    let engine = open(&surroundings.index(args.place.index), &args.models, surroundings).await?;
+    let (lines, report) = eval::context(&engine, &questions, &answers, &methods, args.context_tokens).await?;
+    if let Some(path) = &args.output {
+        write_lines(path, &lines)?;
+    }
+    if args.place.json {
         return surroundings.print_json(&report);
     }
     show(surroundings, &report.to_string())

@@ -9,6 +9,7 @@ use super::args::{
 };
 use super::database_args::GraphArgs;
 use super::layers_args::LayersArgs;
+use crate::query::LayersOptions;
 
 /// `cairn eval`.
 #[derive(Debug, Subcommand)]
@@ -27,6 +28,8 @@ pub(super) enum EvalCommand {
     Fit(EvalFitArgs),
     /// Score every method of the `HopRAG` paper and ours with a real model, within a budget if you set one.
     Live(EvalLiveArgs),
+    /// Score what a model would read: how much of published answers is in it.
+    Context(EvalContextArgs),
     /// Compare two files of answers by a language model, each pair in both orders, or count verdicts given before.
     Judge(EvalJudgeArgs),
     /// Write tables and plots from results printed with `--json`.
@@ -44,6 +47,7 @@ impl EvalCommand {
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
             Self::Live(args) => args.place.json,
+            Self::Context(args) => args.place.json,
             Self::Judge(args) => args.json,
             Self::Report(_) => false,
         }
@@ -261,6 +265,38 @@ pub(super) struct EvalLiveArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
+}
+
+/// `cairn eval context`.
+#[derive(Debug, Args)]
+pub(super) struct EvalContextArgs {
+    /// Questions, one JSON object per line: id, question.
+    #[arg(long, value_name = "FILE")]
+    pub(super) questions: PathBuf,
+    /// Answers to them, one JSON object per line: `question_id`, `answer`, and `system` if there are several.
+    #[arg(long, value_name = "FILE")]
+    pub(super) answers: PathBuf,
+    /// The index and the output format.
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Strategies; `layers:MODE` for what `layers` gathers in one mode. The others are compared with the first.
+    #[arg(
+        long,
+        value_name = "S",
+        value_delimiter = ',',
+        default_value = "hybrid,trail,layers,layers:no-bridge,layers:local,layers:global,layers:bridge"
+    )]
+    pub(super) strategies: Vec<String>,
+    /// Tokens of a context.
+    #[arg(long, value_name = "N", default_value_t = LayersOptions::default().tokens)]
+    pub(super) context_tokens: usize,
+    /// Write the answers given without a model to this file, one line per question and strategy, for `cairn eval
+    /// judge`.
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// `cairn eval judge`.

@@ -11,7 +11,7 @@ use crate::query::LayersOptions;
 #[command(next_help_heading = SEARCHING)]
 pub(super) struct LayersArgs {
     /// What `layers` gathers: entities near the question (local), the communities they are in (global), the paths that
-    /// join these (bridge), or all of it (full).
+    /// join these (bridge), all but these paths (no-bridge), or all of it (full).
     #[arg(long, value_name = "MODE", default_value = "full")]
     layers: String,
     /// How `layers` enters: by the nearest `entities`, by the `passages` that `trail` finds, or by both.

@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, WrittenFinding};
+use super::{Citation, CommunityId, WrittenFinding};
 use crate::error::{Error, Result};
 
 /// Which levels of knowledge are gathered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum LayersMode {
     /// Entities that are near the question.
     Local,
@@ -19,6 +19,8 @@ pub enum LayersMode {
     Global,
     /// The shortest paths between key entities of these communities.
     Bridge,
+    /// Entities and communities, without what joins them: an ablation of the paper.
+    NoBridge,
     /// All three.
     #[default]
     Full,
@@ -26,7 +28,7 @@ pub enum LayersMode {
 
 impl LayersMode {
     /// Every mode.
-    pub const ALL: [Self; 4] = [Self::Local, Self::Global, Self::Bridge, Self::Full];
+    pub const ALL: [Self; 5] = [Self::Local, Self::Global, Self::Bridge, Self::NoBridge, Self::Full];
 
     /// Returns its name.
     #[must_use]
@@ -35,14 +37,15 @@ impl LayersMode {
             Self::Local => "local",
             Self::Global => "global",
             Self::Bridge => "bridge",
+            Self::NoBridge => "no-bridge",
             Self::Full => "full",
         }
     }
 
-    /// Returns whether `level` is gathered: one of the other three.
+    /// Returns whether `level` is gathered: one of the first three.
     #[must_use]
     pub fn has(self, level: Self) -> bool {
-        self == Self::Full || self == level
+        self == Self::Full || self == level || self == Self::NoBridge && level != Self::Bridge
     }
 }
 
@@ -138,6 +141,8 @@ impl FoundEntity {
 /// A community that some of these are in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundCommunity {
+    /// Its id.
+    pub id: CommunityId,
     /// What it is called, as a list of topics has it.
     pub title: String,
     /// Its level, from 0 for those that are part of no other.
@@ -267,8 +272,9 @@ mod tests {
             assert_eq!(entry.name().parse::<LayersEntry>().ok(), Some(entry));
         }
         let error = "wide".parse::<LayersMode>().expect_err("no mode");
-        assert!(error.to_string().contains("local, global, bridge, full"), "{error}");
+        assert!(error.to_string().contains("local, global, bridge, no-bridge, full"), "{error}");
         assert!("roof".parse::<LayersEntry>().is_err());
         assert!(LayersMode::Full.has(LayersMode::Bridge) && !LayersMode::Local.has(LayersMode::Global));
+        assert!(LayersMode::NoBridge.has(LayersMode::Global) && !LayersMode::NoBridge.has(LayersMode::Bridge));
     }
 }

@@ -5,6 +5,7 @@
 mod answers;
 mod bootstrap;
 mod compare;
+mod context;
 mod exact;
 mod fit;
 mod gold;
@@ -29,12 +30,13 @@ mod work;
 pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, Silence, answers, score_answers};
 pub use bootstrap::{Interval, RESAMPLES, interval, percentile, wilson};
 pub use compare::{ComparedQuestions, Comparison, Difference, Differences, Run, Side, compare, read_run};
+pub use context::{BridgeCoverage, ContextMethod, ContextReport, ContextRow, OverviewFigures, OverviewLine, context};
 pub use exact::{AnswerScores, answer_scores, normalized};
 pub use fit::{Collection, FitOptions, FitReport, FittedCollection, Held, Measured, fit};
 pub use gold::{GoldPassage, flat};
 pub use judge::{
     ANSWER_BYTES_MAX, AnswersOf, Contest, Contestants, CriterionTally, FailedVerdicts, JudgeReport, JudgedPair, TIE,
-    VerdictFile, VerdictLine, judge, read_answers_of, read_verdicts, tallied,
+    VerdictFile, VerdictLine, judge, read_answers, read_answers_of, read_verdicts, tallied,
 };
 pub use live::{LiveLine, LiveRow, live, live_rows};
 pub use live_report::{LiveFigures, LiveReport};

@@ -5,9 +5,15 @@ use std::fmt::Write as _;
 
 use super::statement::cypher;
 use super::target::Target;
-use crate::domain::{Answer, EntityId};
+use crate::domain::{Answer, EntityId, LayersFound};
 
-/// Returns the Cypher that shows the passages that an answer quotes, and the steps that led to them.
+/// Communities that are shown at most: those that say most of a question stand first.
+const COMMUNITIES_MAX: usize = 4;
+/// Steps of bridges that are shown at most.
+const BRIDGE_STEPS_MAX: usize = 24;
+
+/// Returns the Cypher that shows the passages that an answer quotes, and the steps that led to them; of `layers`, also
+/// what joins key entities, and the first communities.
 ///
 /// It has no parameters, so that it can be pasted. What is put into it are ids, which are made of digits alone: nothing
 /// of a document becomes part of a query.
@@ -17,19 +23,42 @@ pub fn answer_cypher(answer: &Answer) -> String {
     let mut steps = BTreeSet::new();
     for hit in answer.hits.iter().filter(|hit| cited.contains(&hit.passage.to_string())) {
         for step in &hit.path {
-            // A step names the entity as people write it; its id is that of the folded name.
-            let folded = |name: &String| crate::text::tokens(name).join(" ");
-            let entity = step.entity.as_ref().map(folded);
-            let entity = entity.map_or_else(String::new, |it| EntityId::of(&[it.as_bytes()]).to_string());
+            let entity = step.entity.as_deref().map_or_else(String::new, entity_id);
             steps.insert(format!("['{}', '{}', '{entity}']", step.from, step.to));
         }
     }
-    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
-    cypher!("show/answer")
-        .replace("$steps", &list(steps.into_iter().collect()))
-        .replace("$passages", &list(cited.into_iter().map(|id| format!("'{id}'")).collect()))
-        .trim_end()
-        .to_owned()
+    let mut query = cypher!("show/answer")
+        .replace("$steps", &list(steps))
+        .replace("$passages", &list(cited.into_iter().map(|id| format!("'{id}'"))));
+    if let Some(layers) = answer.ledger.layers.as_deref() {
+        query.push_str(&levels(layers));
+    }
+    query.trim_end().to_owned()
+}
+
+/// Returns what shows the levels that were found.
+fn levels(layers: &LayersFound) -> String {
+    let paths = layers.bridges.iter().flat_map(|bridge| &bridge.paths);
+    let mut seen = BTreeSet::new();
+    let steps = paths.flat_map(|path| path.windows(2)).map(|step| {
+        let ids: Vec<String> = step.iter().map(|name| format!("'{}'", entity_id(name))).collect();
+        format!("[{}]", ids.join(", "))
+    });
+    let steps: Vec<String> = steps.filter(|step| seen.insert(step.clone())).take(BRIDGE_STEPS_MAX).collect();
+    let communities = layers.communities.iter().take(COMMUNITIES_MAX).map(|community| {
+        let keys = community.keys.iter().map(|name| format!(", '{}'", entity_id(name)));
+        format!("['{}'{}]", community.id, keys.collect::<String>())
+    });
+    cypher!("show/levels").replace("$bridges", &list(steps)).replace("$communities", &list(communities))
+}
+
+/// Returns the id of an entity that is named as people write it; the id is that of the folded name.
+fn entity_id(name: &str) -> String {
+    EntityId::of(&[crate::text::tokens(name).join(" ").as_bytes()]).to_string()
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<String>>().join(", "))
 }
 
 /// The port of a server's Browser, unless it was set otherwise.

@@ -4,16 +4,22 @@ use rustc_hash::FxHashMap;
 
 use crate::domain::{CommunityId, SummaryId};
 use crate::graph::hierarchy::{Hierarchy, community_id};
-use crate::graph::ordinal::EntityOrdinal;
+use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal};
 use crate::graph::packed::PassageGraph;
 
 /// Returns the identity of each community, by ordinal.
 pub(crate) fn community_ids(graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Vec<CommunityId> {
-    let id = |it| {
-        let names = hierarchy.members(it).iter().map(|member| graph.entity_name(*member));
-        community_id(hierarchy.community_level[it], names)
-    };
-    hierarchy.communities().map(id).collect()
+    hierarchy.communities().map(|it| id_of_community(graph, hierarchy, it)).collect()
+}
+
+/// Returns the identity of a community.
+pub(crate) fn id_of_community(
+    graph: &PassageGraph<'_>,
+    hierarchy: &Hierarchy<'_>,
+    community: CommunityOrdinal,
+) -> CommunityId {
+    let names = hierarchy.members(community).iter().map(|member| graph.entity_name(*member));
+    community_id(hierarchy.community_level[community], names)
 }
 
 /// Returns the identity of each summary entity, by ordinal.

@@ -23,7 +23,7 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::Resolution;
 pub use crate::graph::vectors::Vectors;
 pub use crate::text::terms;
-pub(crate) use hierarchy_ids::{community_ids, summary_ids};
+pub(crate) use hierarchy_ids::{community_ids, id_of_community, summary_ids};
 pub use networks::Networks;
 pub use replies::ReplyStore;
 pub(crate) use spelling::spelling;

@@ -10,9 +10,10 @@ use cairn::eval::{
 };
 use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
 use cairn::skill::Criterion;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use crate::support::shared_data;
+use crate::support::{assert_valid, shared_data};
+use crate::topics::two_worlds;
 
 #[derive(serde::Deserialize)]
 struct PeerRun {
@@ -157,5 +158,49 @@ async fn a_judge_that_says_what_was_published_is_tallied_as_its_verdicts_are() {
         let expect = tallied(verdicts.iter().filter(|line| line.b == called)).remove(0);
         let words = report.pairs[0].words;
         assert_eq!(report.pairs, [JudgedPair { b: system.to_owned(), words, ..expect }]);
+    }
+}
+
+#[test]
+fn contexts_are_measured_by_what_published_answers_draw_on() {
+    let cli = two_worlds();
+    cli.write(
+        "q.jsonl",
+        "{\"id\":\"1\",\"question\":\"Tell me about the mills.\"}\n{\"id\":\"2\",\"question\":\"And?\"}",
+    );
+    let answer = |system: &str, text: &str| json!({ "question_id": "1", "system": system, "answer": text }).to_string();
+    let mills = "Harl Mill was built by Ada Lorne. Ada Lorne and Tom Reed ran Harl Mill in Eaststead.";
+    let answers = [answer("copies", mills), answer("invents", "Dragons guarded seven golden towers near volcanoes.")];
+    cli.write("a.jsonl", answers.join("\n"));
+    let args = ["eval", "context", "--questions", "q.jsonl", "--answers", "a.jsonl", "--output", "o.jsonl"];
+    let strategies = ["--strategies", "lexical,layers,layers:local,layers:global,layers:bridge"];
+    let report = cli.run([&args[..], &strategies, &["--json"]].concat()).succeeded();
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_valid("eval-context", &report);
+    assert_eq!((&report["questions"], &report["systems"]), (&json!(1), &json!(["copies", "invents"])));
+    assert_eq!((&report["sentences"], &report["sentences_placed"]), (&json!(3), &json!(2)), "{report:#}");
+    let row = |name: &str| report["rows"].as_array().unwrap().iter().find(|it| it["method"] == name).unwrap();
+    assert_eq!(row("lexical")["documents"]["mean"], json!(100.0), "{report:#}");
+    // All that was copied is there, nothing of what was invented.
+    assert_eq!(row("lexical")["words"]["mean"], json!(50.0), "{report:#}");
+    assert!(row("lexical").get("words_difference").is_none() && row("layers").get("words_difference").is_some());
+    assert!(report["bridges"]["bridged"].is_number(), "{report:#}");
+
+    // What was quoted can be judged.
+    let written = fs::read_to_string(cli.folder().join("o.jsonl")).unwrap();
+    assert_eq!(written.lines().count(), 5, "{written}");
+    assert!(read_answers_of(&cli.folder().join("o.jsonl"), Some("layers:local")).unwrap().answers.contains_key("1"));
+    let shown = cli.run(args).succeeded().stdout;
+    assert!(shown.contains("2 of 3 sentences placed") && shown.contains("| layers:no-bridge |"), "{shown}");
+    for (more, says) in [
+        (["--strategies", "trail:local"], "only `layers` has modes"),
+        (["--strategies", "trail,trail"], "it is named twice"),
+        (["--context-tokens", "0"], "give one from 1 to"),
+        (["--answers", "q.jsonl"], "q.jsonl"),
+    ] {
+        let args: Vec<&str> =
+            args.into_iter().filter(|it| more[0] != "--answers" || !["--answers", "a.jsonl"].contains(it)).collect();
+        let refused = cli.run([&args[..], &more].concat());
+        assert!(refused.status != Some(0) && refused.stderr.contains(says), "{more:?}: {refused:#?}");
     }
 }

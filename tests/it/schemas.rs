@@ -32,11 +32,11 @@ use fields::{open_objects, unused_fields};
 use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
-    estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan, reasoning,
-    spent_on_model, work, work_report, writing,
+    context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan,
+    reasoning, spent_on_model, work, work_report, writing,
 };
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "answer",
     "answer-line",
     "cache",
@@ -50,6 +50,7 @@ const NAMES: [&str; 31] = [
     "estimate",
     "eval-answers",
     "eval-compare",
+    "eval-context",
     "eval-fit",
     "eval-judge",
     "eval-live",
@@ -71,7 +72,7 @@ const NAMES: [&str; 31] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 38] = [
+const OPTIONAL: [(&str, &str); 39] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -86,6 +87,7 @@ const OPTIONAL: [(&str, &str); 38] = [
     ("eval-answers", "silence"),
     ("eval-answers", "work"),
     ("eval-compare", "notes"),
+    ("eval-context", "bridges"),
     ("eval-fit", "weights.titled.trees"),
     ("eval-fit", "weights.untitled.trees"),
     ("eval-judge", "notes"),
@@ -464,6 +466,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-fit", vec![json!(fitted())]),
         ("eval-judge", vec![json!(judge_report())]),
         ("eval-live", vec![json!(live_report())]),
+        ("eval-context", vec![json!(context_report())]),
         ("eval-matrix", vec![json!(matrix_report())]),
         ("eval-sweep", vec![json!(sweep())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),

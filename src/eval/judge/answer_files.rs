@@ -56,34 +56,54 @@ impl Line {
 /// second time, is of another system than the first where none is named, or is longer than [`ANSWER_BYTES_MAX`], and if
 /// there is no answer.
 pub fn read_answers_of(path: &Path, system: Option<&str>) -> Result<AnswersOf> {
+    let mut all = read_systems(path, system)?.into_iter();
+    match (all.next(), all.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => {
+            let reason = "the file has answers of several systems: choose with --systems".to_owned();
+            Err(Error::Line { path: path.to_owned(), line: 1, reason })
+        }
+        (None, _) => {
+            let of = system.map(|system| format!(" of `{system}`")).unwrap_or_default();
+            Err(Error::Line { path: path.to_owned(), line: 1, reason: format!("the file has no answer{of}") })
+        }
+    }
+}
+
+/// Reads the answers of every system in the file at `path`, in the order of their names.
+///
+/// # Errors
+///
+/// As [`read_answers_of`], of any number of systems.
+pub fn read_answers(path: &Path) -> Result<Vec<AnswersOf>> {
+    let all = read_systems(path, None)?;
+    if all.is_empty() {
+        return Err(Error::Line { path: path.to_owned(), line: 1, reason: "the file has no answer".to_owned() });
+    }
+    Ok(all)
+}
+
+fn read_systems(path: &Path, system: Option<&str>) -> Result<Vec<AnswersOf>> {
     let text = files::read_text(path)?;
     let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
-    let (mut answers, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    let mut systems: BTreeMap<Option<String>, BTreeMap<String, String>> = BTreeMap::new();
     for (text, number) in text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
         let line: Line = serde_json::from_str(text).map_err(|error| refused(number, error.to_string()))?;
         if system.is_some_and(|system| line.system.as_deref() != Some(system)) {
             continue;
         }
-        seen.insert(line.system.clone());
-        if seen.len() > 1 {
-            return Err(refused(number, "the file has answers of several systems: choose with --systems".to_owned()));
-        }
-        let id = line.question_id.clone();
+        let (id, of) = (line.question_id.clone(), line.system.clone());
         let answer = line.text();
         if answer.len() > ANSWER_BYTES_MAX {
             let reason = format!("the answer has {} bytes; {ANSWER_BYTES_MAX} can be compared", answer.len());
             return Err(refused(number, reason));
         }
-        if answers.insert(id.clone(), answer).is_some() {
+        if systems.entry(of).or_default().insert(id.clone(), answer).is_some() {
             return Err(refused(number, format!("the question `{id}` was answered by an earlier line")));
         }
     }
-    if answers.is_empty() {
-        let of = system.map(|system| format!(" of `{system}`")).unwrap_or_default();
-        return Err(refused(1, format!("the file has no answer{of}")));
-    }
-    let named = system.map(str::to_owned).or_else(|| seen.into_iter().next().flatten());
-    Ok(AnswersOf { name: named.unwrap_or_else(|| path.display().to_string()), answers })
+    let named = |name: Option<String>| name.unwrap_or_else(|| path.display().to_string());
+    Ok(systems.into_iter().map(|(name, answers)| AnswersOf { name: named(name), answers }).collect())
 }
 
 /// A question with the two answers that are compared.

@@ -6,7 +6,7 @@ mod report;
 mod tally;
 mod verdicts;
 
-pub use answer_files::{ANSWER_BYTES_MAX, AnswersOf, Contest, Contestants, read_answers_of};
+pub use answer_files::{ANSWER_BYTES_MAX, AnswersOf, Contest, Contestants, read_answers, read_answers_of};
 pub use report::{FailedVerdicts, JudgeReport};
 pub use tally::{CriterionTally, JudgedPair, tallied};
 pub use verdicts::{TIE, VerdictFile, VerdictLine, read_verdicts};

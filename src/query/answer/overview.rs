@@ -55,7 +55,7 @@ fn overlap(one: &Citation, other: &Citation) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PassageId, Span};
+    use crate::domain::{CommunityId, PassageId, Span};
 
     fn citation(name: &str, score: f32) -> Citation {
         Citation {
@@ -76,7 +76,17 @@ mod tests {
         let findings = findings.iter().map(|(name, score)| citation(name, *score)).collect();
         let title = title.to_owned();
         let (summary, report, keys) = (None, Vec::new(), Vec::new());
-        FoundCommunity { title, level: 0, hits: 1, rating: 1.0, keys, summary, report, findings }
+        FoundCommunity {
+            id: CommunityId::of(&[title.as_bytes()]),
+            title,
+            level: 0,
+            hits: 1,
+            rating: 1.0,
+            keys,
+            summary,
+            report,
+            findings,
+        }
     }
 
     fn quoted(kind: AnswerKind, names: &[&str]) -> Quoted {

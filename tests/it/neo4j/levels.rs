@@ -269,3 +269,33 @@ fn a_store_that_is_walked_in_the_database_has_no_levels_to_read() {
         assert!(matches!(error, Error::Option { .. }), "{error}");
     });
 }
+
+#[test]
+fn the_link_of_an_answer_draws_bridges_and_communities() {
+    let Some(database) = database() else { return };
+    let (cli, _workspace) = published_harbor(&database);
+    let ask = ["ask", ASKED[0], "--strategy", "layers"];
+    let said = cli.run([&ask[..], &["--cypher", "--neo4j", &database.uri]].concat()).succeeded();
+    let query = said.stdout.split_once("// The way of an answer").expect("a query").1;
+    let query = query.split_once("\n\n").expect("a link").0.split_once('\n').expect("lines").1;
+    let drawn = format!(
+        "CALL () {{ {query} }}
+        WITH *, CASE WHEN question IS NULL THEN [] ELSE relationships(question) END AS steps
+        RETURN a:Community AS is_community, any(it IN steps WHERE type(it) = 'RELATES_TO') AS is_bridge,
+            any(it IN steps WHERE type(it) = 'IN_COMMUNITY') AS is_member, a.name AS name, b.name AS other"
+    );
+    let rows = database.rows(&drawn);
+    let count = |name: &str| rows.iter().filter(|row| row.get::<bool>(name).unwrap()).count();
+    let found = cli.json(&ask);
+    let layers = &found["ledger"]["layers"];
+    let all = |name: &str| layers[name].as_array().unwrap().iter();
+    let steps =
+        all("bridges").flat_map(|it| it["paths"].as_array().unwrap()).map(|it| it.as_array().unwrap().len() - 1);
+    assert!((1..=steps.sum()).contains(&count("is_bridge")), "{layers:#}");
+    let keys: usize = all("communities").take(4).map(|it| it["keys"].as_array().unwrap().len()).sum();
+    assert!(keys > 0 && count("is_member") == keys, "{} of {keys}: {layers:#}", count("is_member"));
+    let titles: BTreeSet<String> =
+        all("communities").take(4).map(|it| it["title"].as_str().unwrap().to_owned()).collect();
+    let drawn = rows.iter().filter(|row| row.get("is_community").unwrap());
+    assert_eq!(drawn.map(|row| row.get("name").unwrap()).collect::<BTreeSet<String>>(), titles);
+}

@@ -1,8 +1,8 @@
 //! What `layers` finds, with every field that a schema has.
 
 use cairn::domain::{
-    ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry, LayersFound,
-    LayersMode, QuestionScope, WrittenFinding,
+    CommunityId, ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry,
+    LayersFound, LayersMode, QuestionScope, WrittenFinding,
 };
 
 use super::citation;
@@ -20,6 +20,7 @@ pub(super) fn layers_found() -> LayersFound {
             sentence: Some(citation()),
         }],
         communities: vec![FoundCommunity {
+            id: CommunityId::of(&[b"a"]),
             title: "A, B".to_owned(),
             level: 1,
             hits: 2,

@@ -7,8 +7,8 @@ use cairn::domain::{
     Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport, MatrixReport, MatrixRow, MatrixTable,
-    VerdictLine, WorkReport, tallied,
+    BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
+    MatrixReport, MatrixRow, MatrixTable, OverviewFigures, VerdictLine, WorkReport, tallied,
 };
 use cairn::index::{DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
 use cairn::skill::Criterion;
@@ -135,6 +135,36 @@ pub(super) fn judge_report() -> JudgeReport {
         spent: Some(writing().spent),
         notes: vec!["1 question of the file without answers".to_owned()],
         ..report
+    }
+}
+
+pub(super) fn context_report() -> ContextReport {
+    let share = Interval { mean: 50.0, low: 40.0, high: 60.0 };
+    let row = ContextRow {
+        method: "layers:local".to_owned(),
+        documents: share,
+        documents_difference: Some(share),
+        words: share,
+        words_difference: Some(share),
+        diversity: 1.5,
+        redundancy: 2.5,
+        tokens: 900.0,
+        overview: OverviewFigures { answered: 100.0, documents: share, words: share, length: 40.0 },
+        time_ms_p50: 1.5,
+    };
+    let Facts { version, embedder, corpus_id, .. } = facts();
+    ContextReport {
+        version,
+        corpus_id,
+        embedder,
+        questions: 2,
+        systems: vec!["one".to_owned()],
+        tokens: 1_000,
+        sentences: 9,
+        sentences_placed: 7,
+        rows: vec![row],
+        bridges: Some(BridgeCoverage { local: share, global: share, bridged: 50.0 }),
+        notes: vec!["a proxy".to_owned()],
     }
 }
 

@@ -14,7 +14,7 @@ use crate::graph::hierarchy::NONE;
 use crate::graph::ordinal::{EntityOrdinal, RelationOrdinal, SentenceOrdinal};
 use crate::query::session::query::Query;
 use crate::query::topics::{quoted, summarized, title, written};
-use crate::store::spelling;
+use crate::store::{id_of_community, spelling};
 use crate::text::english;
 
 /// A context on its way.
@@ -143,6 +143,7 @@ impl<'a> Context<'a> {
         let texts = report.iter().map(|it: &WrittenFinding| it.text.as_str());
         let size = count([title.as_str()].into_iter().chain(summary.as_deref()).chain(texts), findings.iter());
         let found = FoundCommunity {
+            id: id_of_community(&reader.graph(), &hierarchy, community),
             level: hierarchy.community_level[community],
             hits: counted.hits,
             rating: hierarchy.rating(community),
