@@ -39,6 +39,18 @@ def answer(session, first, second):
     return text.replace("$steps", steps).replace("$passages", f"['{found['a']}', '{found['b']}']")
 
 
+def levels(session):
+    """What the link of an answer by `layers` shows beside passages: four communities with their keys, and bridges."""
+    found = session.run(
+        "MATCH (c:Community) WHERE size(c.central) > 2 WITH c LIMIT 4 "
+        "OPTIONAL MATCH (a:Entity {id: c.central[0]})-[:RELATES_TO]-(b:Entity) "
+        "WITH c, collect([a.id, b.id])[..6] AS steps RETURN c.id AS id, c.central[..3] AS keys, steps"
+    ).data()
+    steps = [step for it in found for step in it["steps"]]
+    text = (ROOT / "cypher/show/levels.cypher").read_text().split("UNION ALL\n", 1)[1]
+    return text.replace("$bridges", str(steps)).replace("$communities", str([[it["id"], *it["keys"]] for it in found]))
+
+
 def measure(session, statement, parameters):
     statement = statement.strip().rstrip(";")
     # What is not read to its end has no profile.
@@ -58,9 +70,11 @@ def main(uri, first, second):
     parameters = {"name": first, "title": first, "from": first, "to": second, "titles": [first, second]}
     print("| statement | database hits | ms |\n|---|---:|---:|")
     with driver.session() as session:
-        shown = [("the link of an answer", answer(session, first, second)), *statements()]
+        links = [("the link of an answer", answer(session, first, second)), ("the same of layers", levels(session))]
+        shown = [*links, *statements()]
         for title, statement in shown:
             statement = statement.replace("Heron Bridge", first).replace("heron bridge", first.lower())
+            statement = statement.replace("Edda Varnholt", first).replace("Sarrow", second)
             found, ms = measure(session, statement, parameters)
             print(f"| {title} | {found:,} | {ms:.1f} |", flush=True)
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use tokio::runtime::Handle;
 
 use super::GraphCache;
-use super::fetch::{Fetched, Fetchings};
+use super::fetch::{Fetched, Fetchings, hash};
 use crate::domain::{Counts, IndexVersion, PassageId};
 use crate::error::Result;
 use crate::graph::descriptions::Descriptions;
@@ -99,11 +99,6 @@ impl Excerpt {
     }
 }
 
-/// Returns how often `terms`, which are in order, have `term`.
-fn count(terms: &[(String, u32)], term: &str) -> Option<u32> {
-    terms.binary_search_by(|(own, _)| own.as_str().cmp(term)).ok().map(|place| terms[place].1)
-}
-
 impl GraphReader for Excerpt {
     fn version(&self) -> IndexVersion {
         self.cache.version()
@@ -168,14 +163,14 @@ impl GraphReader for Excerpt {
     }
 
     fn postings(&self, field: TextField, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
-        let sentences = self.graph().passage_sentences;
+        let (sentences, term) = (self.graph().passage_sentences, hash(term));
         for (passage, fetched) in &self.fetched {
-            let Some(whole) = count(&fetched.terms, term) else { continue };
+            let Some(whole) = fetched.terms.count(term) else { continue };
             match field {
                 TextField::Passage => visit(passage.0, whole),
                 TextField::Sentence => {
                     for (sentence, terms) in sentences.of(*passage).zip(&fetched.sentences) {
-                        if let Some(own) = count(terms, term) {
+                        if let Some(own) = terms.count(term) {
                             visit(sentence.0, own);
                         }
                     }

@@ -1,12 +1,13 @@
 //! Texts and vectors of passages, fetched in one answer and kept as long as there is room.
 
 use std::collections::hash_map::Entry as Slot;
+use std::hash::BuildHasher as _;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use neo4rs::{BoltType, Row};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::super::download::bytes;
 use super::super::element::{Key, short};
@@ -29,10 +30,37 @@ pub(super) struct Fetched {
     pub(super) shown: PassageText,
     /// Its vector and those of its sentences, each a scale and its codes.
     pub(super) vectors: Vec<u8>,
-    /// The terms of its lexical field and how often it has each, in order.
-    pub(super) terms: Vec<(String, u32)>,
+    /// The terms of its lexical field and how often it has each.
+    pub(super) terms: Terms,
     /// The same of each of its sentences.
-    pub(super) sentences: Vec<Vec<(String, u32)>>,
+    pub(super) sentences: Vec<Terms>,
+}
+
+/// Terms with how often each is there, by their hashes: hundreds of passages are searched for each term of a question,
+/// and numbers are compared sooner than texts. Of billions of terms, hardly two have one hash of 64 bits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Terms(Vec<(u64, u32)>);
+
+impl Terms {
+    fn of(mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        let same = hashes.chunk_by(|a, b| a == b);
+        Self(same.filter_map(|same| Some((*same.first()?, same.len() as u32))).collect())
+    }
+
+    /// Returns how often a term is there, if it is, by its [`hash`].
+    pub(super) fn count(&self, hash: u64) -> Option<u32> {
+        self.0.binary_search_by_key(&hash, |it| it.0).ok().map(|place| self.0[place].1)
+    }
+}
+
+/// Returns the hash of a term.
+pub(super) fn hash(term: &str) -> u64 {
+    FxBuildHasher.hash_one(term)
+}
+
+fn hashes(text: &str) -> Vec<u64> {
+    terms(text).iter().map(|term| hash(term)).collect()
 }
 
 /// Passages with their numbers, ascending.
@@ -127,30 +155,23 @@ impl Raw {
 
     fn take_apart(self) -> Option<(PassageOrdinal, Fetched)> {
         let Self { number, title, shown, vectors } = self;
-        let title = title.as_deref().map(terms).unwrap_or_default();
+        let title = title.as_deref().map(hashes).unwrap_or_default();
         let mut whole = [title.clone(), title.clone()].concat();
         let mut sentences = Vec::with_capacity(shown.sentences.len());
         for span in &shown.sentences {
-            let own = terms(shown.text.get(span.start as usize..span.end as usize)?);
+            let own = hashes(shown.text.get(span.start as usize..span.end as usize)?);
             whole.extend_from_slice(&own);
-            sentences.push(counted([title.clone(), own].concat()));
+            sentences.push(Terms::of([&title[..], &own].concat()));
         }
-        Some((number, Fetched { shown, vectors, terms: counted(whole), sentences }))
+        Some((number, Fetched { shown, vectors, terms: Terms::of(whole), sentences }))
     }
-}
-
-/// Returns each term once, in order, with how often it is there.
-fn counted(mut terms: Vec<String>) -> Vec<(String, u32)> {
-    terms.sort_unstable();
-    let same = terms.chunk_by(|a, b| a == b);
-    same.filter_map(|same| Some((same.first()?.clone(), same.len() as u32))).collect()
 }
 
 impl Fetched {
     /// Returns about how much memory it takes.
     fn bytes(&self) -> usize {
-        let terms = self.terms.len() + self.sentences.iter().map(Vec::len).sum::<usize>();
-        self.shown.text.len() + self.vectors.len() + terms * 40 + 200
+        let terms = self.terms.0.len() + self.sentences.iter().map(|it| it.0.len()).sum::<usize>();
+        self.shown.text.len() + self.vectors.len() + terms * size_of::<(u64, u32)>() + 200
     }
 }
 
@@ -207,10 +228,9 @@ mod tests {
     #[test]
     fn a_title_counts_twice_in_a_passage_and_once_in_a_sentence() {
         let passage = passage("The mill burned.");
-        let count = |terms: &[(String, u32)], term: &str| terms.iter().find(|it| it.0 == term).map(|it| it.1);
-        assert_eq!(count(&passage.terms, "mill"), Some(3));
-        assert_eq!(count(&passage.sentences[0], "mill"), Some(2));
-        assert!(passage.terms.is_sorted());
+        assert_eq!(passage.terms.count(hash("mill")), Some(3));
+        assert_eq!(passage.sentences[0].count(hash("mill")), Some(2));
+        assert_eq!(passage.terms.count(hash("weir")), None);
     }
 
     #[test]

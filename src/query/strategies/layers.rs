@@ -182,6 +182,7 @@ fn found_on_levels(
     for reading in 1.. {
         let levels = Levels::read(&query, options, scope, walked)?;
         let lacking = if reading < READINGS_MAX { levels.lacking() } else { Vec::new() };
+        tracing::debug!(reading, lacking = lacking.len(), "read the levels");
         if lacking.is_empty() {
             return levels.ranking(&query, count);
         }
