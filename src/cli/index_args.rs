@@ -28,7 +28,8 @@ pub(super) struct IndexArgs {
     /// Make each table row a document.
     #[arg(long, help_heading = DOCUMENTS)]
     pub(super) rows: bool,
-    /// JSON field that identifies a record.
+    /// JSON field that identifies a record. A record without `id` takes its file and line, `a.jsonl:12`; without a
+    /// field that you name here, it is skipped.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = DOCUMENTS)]
     pub(super) id_field: String,
     /// JSON field with the title; with `none`, no document has a title, including text and Markdown files.

@@ -145,7 +145,7 @@ impl Plan {
 
     /// Returns what could not be read that holds the document of this `uri`: its file, or a folder above.
     fn unread_source<'a>(&self, uri: &'a str) -> Option<&'a str> {
-        let ends = uri.match_indices(['/', '#', '!']).map(|(at, _)| at);
+        let ends = uri.match_indices(['/', '#', '!', ':']).map(|(at, _)| at);
         let sources = ends.chain([uri.len(), 0]).map(|end| &uri[..end]);
         sources.into_iter().find(|source| self.unread.contains(*source))
     }
@@ -283,7 +283,16 @@ mod tests {
 
     #[test]
     fn a_document_whose_file_or_folder_could_not_be_read_is_kept() {
-        let documents = ["n/a.txt", "n/a.txt.txt", "n/b.jsonl#1", "n/b.jsonl#x/y", "n/c/d.txt", "n/cc.txt", "m/e.txt"];
+        let documents = [
+            "n/a.txt",
+            "n/a.txt.txt",
+            "n/b.jsonl#1",
+            "n/b.jsonl#x/y",
+            "n/b.jsonl:7#2",
+            "n/c/d.txt",
+            "n/cc.txt",
+            "m/e.txt",
+        ];
         let unseen = |unread: &[&str]| {
             let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
             for source in unread {
@@ -297,9 +306,9 @@ mod tests {
         };
         assert_eq!(unseen(&[]), (vec![], vec![]));
         assert_eq!(unseen(&["n/a.txt", "n/z.txt"]), (vec!["n/a.txt"], vec!["n/a.txt".to_owned()]));
-        assert_eq!(unseen(&["n/b.jsonl"]).0, ["n/b.jsonl#1", "n/b.jsonl#x/y"]);
+        assert_eq!(unseen(&["n/b.jsonl"]).0, ["n/b.jsonl#1", "n/b.jsonl#x/y", "n/b.jsonl:7#2"]);
         assert_eq!(unseen(&["n/c"]).0, ["n/c/d.txt"]);
-        assert_eq!(unseen(&["n"]).0, documents[..6]);
+        assert_eq!(unseen(&["n"]).0, documents[..7]);
         assert_eq!(unseen(&[""]).0, documents);
     }
 }

@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::place::{NO_OBJECT, NO_RECORD, Place, Visit, without_line};
+use super::place::{Begins, NO_OBJECT, NO_RECORD, Place, Record, Visit, without_line};
 use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused};
 use super::values::{VALUES_MAX, Values, too_many};
 use crate::error::{Error, Result};
@@ -35,9 +35,10 @@ fn read_from(
     bytes_max: u64,
     visit: &mut Visit<'_>,
 ) -> Result<()> {
-    let left = Cell::new(bytes_max);
-    let mut items = Items { visit, left: &left, bytes_max, count: 0, stopped: None };
-    let mut parser = serde_json::Deserializer::from_reader(Metered { file, left: &left });
+    let (left, lines) = (Cell::new(bytes_max), Cell::new(1));
+    let begins = Begins { line: 0, nth: 0 };
+    let mut items = Items { visit, left: &left, lines: &lines, begins, bytes_max, count: 0, stopped: None };
+    let mut parser = serde_json::Deserializer::from_reader(Metered { file, left: &left, lines: &lines });
     let parsed = parser.deserialize_any(&mut items).and_then(|()| parser.end());
     let (count, stopped) = (items.count, items.stopped);
     match (stopped, parsed) {
@@ -105,12 +106,16 @@ fn first_not_utf8(mut file: impl Read) -> io::Result<Option<u64>> {
 struct Metered<'a, R> {
     file: R,
     left: &'a Cell<u64>,
+    /// The line of the byte that comes next, counted from 1.
+    lines: &'a Cell<u32>,
 }
 
 impl<R: BufRead> Read for Metered<'_, R> {
     /// The parser takes one byte at a time, so that what a buffer reads ahead is charged to nobody.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(bytes)?;
+        let ends = bytes.iter().take(read).filter(|byte| **byte == b'\n').count();
+        self.lines.set(self.lines.get().saturating_add(ends as u32));
         let left = self.left.get().saturating_sub(read as u64);
         self.left.set(left);
         if left == 0 && read > 0 {
@@ -129,9 +134,27 @@ fn object(value: Value, left: &Cell<usize>) -> Result<Map<String, Value>, String
     }
 }
 
+/// An item, and the line on which it begins: that of its first byte, which the parser has read and nothing after it.
+struct Item<'a> {
+    values: Values<'a>,
+    lines: &'a Cell<u32>,
+}
+
+impl<'de> DeserializeSeed<'de> for Item<'_> {
+    type Value = (u32, Value);
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let line = self.lines.get();
+        Ok((line, self.values.deserialize(deserializer)?))
+    }
+}
+
 struct Items<'a, 'v> {
     visit: &'a mut Visit<'v>,
     left: &'a Cell<u64>,
+    lines: &'a Cell<u32>,
+    /// Where the last record begins.
+    begins: Begins,
     bytes_max: u64,
     count: u32,
     /// What `visit` returned, if that ended the reading.
@@ -139,10 +162,12 @@ struct Items<'a, 'v> {
 }
 
 impl Items<'_, '_> {
-    /// Passes an item on; returns whether to go on.
-    fn pass(&mut self, place: Place, item: Result<Map<String, Value>, String>) -> bool {
+    /// Passes an item on that begins on a line; returns whether to go on.
+    fn pass(&mut self, place: Place, line: u32, item: Result<Map<String, Value>, String>) -> bool {
         self.count += 1;
-        self.stopped = (self.visit)(place, item).err();
+        let nth = if self.begins.line == line { self.begins.nth + 1 } else { 1 };
+        self.begins = Begins { line, nth };
+        self.stopped = (self.visit)(place, item.map(|fields| Record { fields, begins: self.begins })).err();
         self.stopped.is_none()
     }
 }
@@ -155,18 +180,20 @@ impl<'de> Visitor<'de> for &mut Items<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        let values = Cell::new(VALUES_MAX + 1);
+        let (values, line) = (Cell::new(VALUES_MAX + 1), self.lines.get());
         let record = Values { left: &values }.visit_map(map)?;
-        if self.pass(Place::File, object(record, &values)) { Ok(()) } else { Err(A::Error::custom("stopped")) }
+        if self.pass(Place::File, line, object(record, &values)) { Ok(()) } else { Err(A::Error::custom("stopped")) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let values = Cell::new(VALUES_MAX + 1);
-        while let Some(item) = items.next_element_seed(Values { left: &values })? {
+        while let Some((line, item)) =
+            items.next_element_seed(Item { values: Values { left: &values }, lines: self.lines })?
+        {
             let item = object(item, &values);
             values.set(VALUES_MAX + 1);
             let place = Place::Item(self.count + 1);
-            if !self.pass(place, item) {
+            if !self.pass(place, line, item) {
                 return Err(A::Error::custom("stopped"));
             }
             self.left.set(self.bytes_max);

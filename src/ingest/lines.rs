@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
 
-use super::place::{NO_OBJECT, NO_RECORD, Place, Visit, without_line};
+use super::place::{Begins, NO_OBJECT, NO_RECORD, Place, Record, Visit, without_line};
 use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused, too_large};
 use super::values::{VALUES_MAX, Values, too_many};
 use crate::error::Result;
@@ -39,7 +39,8 @@ pub(super) fn read_from(file: &mut impl BufRead, bytes_max: u64, visit: &mut Vis
             visit(Place::Line(number), Err(too_large(read, bytes_max)))?;
         } else if !bytes.trim_ascii().is_empty() {
             is_empty = false;
-            visit(Place::Line(number), parse_line(bytes, offset + (line.len() - bytes.len()) as u64))?;
+            let parsed = parse_line(bytes, offset + (line.len() - bytes.len()) as u64);
+            visit(Place::Line(number), parsed.map(|fields| Record { fields, begins: Begins::line(number) }))?;
         }
         offset += read;
     }

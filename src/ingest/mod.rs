@@ -66,6 +66,9 @@ pub(crate) use worker::{hears, reads};
 use crate::domain::{Document, Skip};
 use crate::error::Result;
 
+/// The field of a record that usually holds its id. A record without it is identified by its file and line.
+pub const ID_FIELD: &str = "id";
+
 /// What becomes of the rows of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -80,7 +83,9 @@ pub enum Rows {
 /// What is read, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestOptions {
-    /// The field of a record that holds its id: text or a number.
+    /// The field of a record that holds its id: text or a number. Where it is [`ID_FIELD`], a record without it takes
+    /// `file:line`, the line on which it begins, and `file:line#2` where it is the second that begins there; with
+    /// another field, such a record is skipped.
     pub id_field: String,
     /// The field of a record that holds its title; nothing where there are no titles: then no file has one either.
     pub title_field: Option<String>,
@@ -105,7 +110,7 @@ pub struct IngestOptions {
 impl Default for IngestOptions {
     fn default() -> Self {
         Self {
-            id_field: "id".to_owned(),
+            id_field: ID_FIELD.to_owned(),
             title_field: Some("title".to_owned()),
             text_field: "text".to_owned(),
             rows: Rows::Together,

@@ -7,7 +7,39 @@ use serde_json::{Map, Value};
 use crate::error::Result;
 
 /// Takes a record with the place where it stands, or why there is none there.
-pub(super) type Visit<'a> = dyn FnMut(Place, Result<Map<String, Value>, String>) -> Result<()> + 'a;
+pub(super) type Visit<'a> = dyn FnMut(Place, Result<Record, String>) -> Result<()> + 'a;
+
+/// A record of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Record {
+    pub(super) fields: Map<String, Value>,
+    pub(super) begins: Begins,
+}
+
+/// Where a record begins, which tells it from all others of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begins {
+    /// The line, counted from 1.
+    pub(super) line: u32,
+    /// How many records begin on that line up to this one, itself included.
+    pub(super) nth: u32,
+}
+
+impl Begins {
+    /// Returns where a record begins that is the first on a line.
+    pub(super) const fn line(line: u32) -> Self {
+        Self { line, nth: 1 }
+    }
+}
+
+impl fmt::Display for Begins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { line, nth: 1 } => write!(f, ":{line}"),
+            Self { line, nth } => write!(f, ":{line}#{nth}"),
+        }
+    }
+}
 
 /// A place in a file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value};
 
 use super::encoding::{self, Decoded};
 use super::extracted::{Extracted, Part};
 use super::formats::{self, Format, HEAD_BYTES, Input, Parser};
 use super::passed_over::Rules;
-use super::place::Place;
+use super::place::{Place, Record};
 use super::walk::{Found, Root, extensions};
 use super::worker::Workers;
 use super::{
@@ -227,7 +226,7 @@ impl<'a> Reader<'a> {
         self.document(root, Place::File, document)
     }
 
-    fn record(&mut self, root: &str, place: Place, record: Result<Map<String, Value>, String>) -> Result<()> {
+    fn record(&mut self, root: &str, place: Place, record: Result<Record, String>) -> Result<()> {
         let document = record.and_then(|record| record::to_document(record, &self.name(), self.options));
         match document {
             Ok(document) => self.document(root, place, document),

@@ -2,16 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use super::IngestOptions;
+use super::place::Record;
+use super::{ID_FIELD, IngestOptions};
 use crate::domain::{Document, DocumentId, Metadata, Positions};
 
 /// Returns the document that a record of the file `file` is, or why it is none.
-pub(super) fn to_document(
-    mut record: Map<String, Value>,
-    file: &str,
-    options: &IngestOptions,
-) -> Result<Document, String> {
-    let source_id = take_id(&mut record, &options.id_field)?;
+pub(super) fn to_document(record: Record, file: &str, options: &IngestOptions) -> Result<Document, String> {
+    let Record { fields: mut record, begins } = record;
+    let (source_id, uri) = match take_id(&mut record, &options.id_field)? {
+        Some(id) => (id.clone(), format!("{file}#{id}")),
+        // Whoever names a field means it.
+        None if options.id_field != ID_FIELD => return Err(format!("no field `{}`", options.id_field)),
+        None => (format!("{file}{begins}"), format!("{file}{begins}")),
+    };
     let text = take_text(&mut record, &options.text_field)?;
     let title = match &options.title_field {
         Some(field) => take_title(&mut record, field)?,
@@ -20,7 +23,7 @@ pub(super) fn to_document(
     let metadata = record.into_iter().filter_map(|(key, value)| Some((key, to_text(value)?))).collect::<Metadata>();
     Ok(Document {
         id: DocumentId::of(&[source_id.as_bytes()]),
-        uri: format!("{file}#{source_id}"),
+        uri,
         source_id,
         title,
         media_type: "text/plain".to_owned(),
@@ -30,13 +33,14 @@ pub(super) fn to_document(
     })
 }
 
-fn take_id(record: &mut Map<String, Value>, field: &str) -> Result<String, String> {
+/// A record may do without an id; what stands in its place must be one.
+fn take_id(record: &mut Map<String, Value>, field: &str) -> Result<Option<String>, String> {
     match record.remove(field) {
+        None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) if id.trim().is_empty() => Err(format!("field `{field}` is empty")),
-        Some(Value::String(id)) => Ok(id),
-        Some(Value::Number(id)) => Ok(id.to_string()),
+        Some(Value::String(id)) => Ok(Some(id)),
+        Some(Value::Number(id)) => Ok(Some(id.to_string())),
         Some(_) => Err(format!("field `{field}` is neither text nor a number")),
-        None => Err(format!("no field `{field}`")),
     }
 }
 
@@ -71,10 +75,22 @@ fn to_text(value: Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::place::Begins;
     use super::*;
 
     fn document(json: &str, options: &IngestOptions) -> Result<Document, String> {
-        to_document(serde_json::from_str(json).unwrap(), "notes/a.jsonl", options)
+        let record = Record { fields: serde_json::from_str(json).unwrap(), begins: Begins::line(3) };
+        to_document(record, "notes/a.jsonl", options)
+    }
+
+    #[test]
+    fn a_record_without_an_id_takes_file_and_line_unless_a_field_was_named() {
+        for json in [r#"{"text":"t"}"#, r#"{"id":null,"text":"t"}"#] {
+            let found = document(json, &IngestOptions::default()).unwrap();
+            assert_eq!((found.source_id.as_str(), found.uri.as_str()), ("notes/a.jsonl:3", "notes/a.jsonl:3"));
+        }
+        let named = IngestOptions { id_field: "key".to_owned(), ..IngestOptions::default() };
+        assert_eq!(document(r#"{"id":1,"text":"t"}"#, &named).unwrap_err(), "no field `key`");
     }
 
     #[test]
@@ -100,9 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_id_or_text_says_which_field() {
+    fn a_record_without_text_or_with_a_wrong_id_says_which_field() {
         for (json, expect) in [
-            (r#"{"text":"t"}"#, Err("no field `id`")),
             (r#"{"id":" ","text":"t"}"#, Err("field `id` is empty")),
             (r#"{"id":[1],"text":"t"}"#, Err("field `id` is neither text nor a number")),
             (r#"{"id":"a"}"#, Err("no field `text`")),

@@ -79,7 +79,7 @@ fn lines_are_documents_or_say_why_not() {
         (b"[1]", "not a JSON object"),
         (b"{\"id\":1}", "no field `text`"),
         (b"{\"id\":1,\"text\":\"\"}", "field `text` is empty"),
-        (b"{\"text\":\"t\"}", "no field `id`"),
+        (b"{\"id\":[],\"text\":\"t\"}", "field `id` is neither text nor a number"),
         (b"{\"id\":\"x\",\"text\":\"again\"}", "id `x` was already used by a.jsonl:1"),
         (b"{\"id\":1,\"text\":\"\xff\"}", "not UTF-8 text, from byte 53"),
         (&[b'z'; 70], "71 bytes; a document may have 60"),
@@ -116,6 +116,34 @@ fn a_file_of_json_is_a_record_or_an_array_of_records() {
     let reason = "a record of more than the 60 bytes that a document may have; the records before it were read";
     check("a.json", large.as_bytes(), &["1 | - | One."], &[&format!("a.json:1 | {reason}")]);
     check("a.json", &[b'['; 59], &[], &["a.json:1 | not JSON: EOF while parsing a list at column 59"]);
+}
+
+#[test]
+fn a_record_without_an_id_is_called_by_the_line_on_which_it_begins() {
+    check(
+        "a.jsonl",
+        b"\n{\"text\":\"One.\"}\n{\"id\":7,\"text\":\"Two.\"}\r\n{\"text\":\"Three.\"}",
+        &["a.jsonl:2 | - | One.", "7 | - | Two.", "a.jsonl:4 | - | Three."],
+        &[],
+    );
+    check("a.json", b"\xef\xbb\xbf\n \n{\"text\":\n\"One.\"}\n", &["a.json:3 | - | One."], &[]);
+    let several = [
+        r#"[{"text":"A"},"#,
+        "",
+        " {",
+        r#""text":"#,
+        r#""B"} , {"id":"x","text":"C"},{"text":"D"},"#,
+        r#"{"text":"E"}"#,
+        "]",
+    ];
+    let documents = ["a.json:1 | - | A", "a.json:3 | - | B", "x | - | C", "a.json:5#2 | - | D", "a.json:6 | - | E"];
+    check("a.json", several.join("\n").as_bytes(), &documents, &[]);
+    let minified = br#"[{"text":"A"},{"text":"B"},{"text":"C"}]"#;
+    check("a.json", minified, &["a.json:1 | - | A", "a.json:1#2 | - | B", "a.json:1#3 | - | C"], &[]);
+    // Where the same is used as an id, the first counts.
+    let taken = "{\"id\":\"a.jsonl:2\",\"text\":\"A\"}\n{\"text\":\"B\"}";
+    let reason = "a.jsonl:2 | id `a.jsonl:2` was already used by a.jsonl:1";
+    check("a.jsonl", taken.as_bytes(), &["a.jsonl:2 | - | A"], &[reason]);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::path::Path;
 use cairn::Sources;
 use cairn::index::DocumentCounts;
 
-use crate::support::{Random, canonical, harbor_files, index};
+use super::documents;
+use crate::support::{Cli, Random, canonical, harbor_files, index};
 
 const STEPS: usize = 8;
 const RECORDS: &str = "records.jsonl";
@@ -118,4 +119,26 @@ fn any_edits_lead_to_the_index_of_what_they_lead_to() {
     for seed in 0..4 {
         check(seed);
     }
+}
+
+#[test]
+fn records_without_ids_are_told_by_their_lines() {
+    let cli = Cli::new();
+    let (mill, river) = (r#"{"text": "The mill stands."}"#, r#"{"id": "river", "text": "The river runs."}"#);
+    let write = |lines: &[&str]| cli.write("notes/a.jsonl", lines.join("\n"));
+    cli.write("notes/b.txt", "The quay is long.");
+    write(&[mill, river]);
+    assert_eq!(documents(&cli.json(&["index", "notes"])), [3, 0, 0, 0]);
+    let found = cli.json(&["search", "mill"]);
+    assert_eq!(found["hits"][0]["source_id"], "notes/a.jsonl:1", "{found:#}");
+    let bridge = r#"{"text": "The bridge holds."}"#;
+    write(&[mill, river, bridge]);
+    assert_eq!(documents(&cli.json(&["index", "notes"])), [1, 0, 3, 0]);
+    // One more above them: those without ids are others, and the last of their lines is gone.
+    write(&[r#"{"text": "The ferry sails."}"#, mill, river, bridge]);
+    assert_eq!(documents(&cli.json(&["index", "notes"])), [2, 1, 2, 1]);
+    // What cannot be read any more is kept.
+    write(&["no record"]);
+    assert_eq!(documents(&cli.json(&["index", "notes"])), [0, 0, 5, 0]);
+    assert_eq!(cli.run(["remove", "notes/a.jsonl:?"]).succeeded().stdout.lines().count(), 3);
 }
