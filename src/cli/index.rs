@@ -6,7 +6,7 @@ use std::path::Path;
 use super::index_args::{IndexArgs, QuestionArgs, WalkArgs};
 use super::publish::{self, publish_from};
 use super::watch::Watch;
-use super::{Done, Failure, Surroundings, index_model, progress};
+use super::{Done, Failure, Surroundings, dry_run, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::config::{self, ModelRole, Settings};
@@ -38,8 +38,8 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     if !(names_none && options.other_embedder == OtherEmbedder::ReEmbed) {
         sources.check()?;
     }
-    if args.language_model.dry_run {
-        return index_model::dry_run(&args, &path, &sources, &options, surroundings).await;
+    if args.dry_run {
+        return dry_run::run(&args, &path, &sources, &options, surroundings).await;
     }
     // Before the first run: what changes meanwhile is indexed by the next.
     let watch = if args.watch { Some(begin_to_watch(&sources, &options, surroundings)?) } else { None };

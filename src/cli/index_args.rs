@@ -58,6 +58,10 @@ pub(super) struct IndexArgs {
     /// folder looks the same.
     #[arg(long)]
     pub(super) remove: bool,
+    /// Show which documents would be added, changed, removed and skipped, and what a model and an embedder behind a
+    /// server would be asked and cost; change nothing.
+    #[arg(long, conflicts_with_all = ["record", "replay", "neo4j"])]
+    pub(super) dry_run: bool,
     /// Keep running, and index again whenever files below a PATH change; Ctrl-C ends.
     #[arg(long, conflicts_with_all = ["re_embed", "dry_run"])]
     pub(super) watch: bool,
@@ -112,9 +116,6 @@ pub(super) struct IndexModelArgs {
     /// How it writes them.
     #[command(flatten)]
     pub(super) questions: QuestionArgs,
-    /// Estimate the calls and cost of the model and of an embedder behind a server, and change nothing.
-    #[arg(long, conflicts_with_all = ["record", "replay", "neo4j"])]
-    pub(super) dry_run: bool,
     /// Whether calls are recorded or replayed.
     #[command(flatten)]
     pub(super) recording: RecordingArgs,

@@ -9,6 +9,7 @@ mod database_args;
 mod deadline;
 mod demo;
 mod doctor;
+mod dry_run;
 mod entities;
 mod eval;
 mod eval_args;

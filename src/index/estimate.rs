@@ -1,5 +1,5 @@
-//! What a run would ask of models behind servers, from the real prompts and texts of the real documents: nothing is
-//! written, and nobody is asked.
+//! What a run would do with the documents, and what it would ask of models behind servers, from the real prompts and
+//! texts of the real documents: nothing is written, and nobody is asked.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::report::Reported;
 use super::stages::known::Earlier;
 use super::stages::vectors;
 use super::unit::{MadeUnit, fingerprint, unit};
-use super::{extract, generate, report};
+use super::{extract, generate, report, warnings};
 use crate::domain::{Cost, DocumentId, Skip, Spent, Usage};
 use crate::embed::{Account, Embedder};
 use crate::error::{Error, Result};
@@ -38,11 +38,40 @@ pub struct AskedModel {
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
 
+/// Documents of each kind that an estimate names; [`DocumentCounts`] counts all.
+pub const CHANGES_NAMED_MAX: usize = 10_000;
+
+/// The addresses of the documents that a run would change, at most [`CHANGES_NAMED_MAX`] of each kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// New documents, in the order in which they are read.
+    pub added: Vec<String>,
+    /// Documents whose content or settings changed, in the order in which they are read.
+    pub changed: Vec<String>,
+    /// Documents that would go, by address.
+    pub removed: Vec<String>,
+}
+
+impl Changes {
+    fn note(&mut self, verdict: Verdict, uri: &str) {
+        let named = match verdict {
+            Verdict::Added => &mut self.added,
+            Verdict::Changed => &mut self.changed,
+            Verdict::Unchanged | Verdict::Moved | Verdict::Removed => return,
+        };
+        if named.len() < CHANGES_NAMED_MAX {
+            named.push(uri.to_owned());
+        }
+    }
+}
+
 /// What a run would come to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// What would become of the documents.
     pub documents: DocumentCounts,
+    /// Which documents would change.
+    pub changes: Changes,
     /// What would be asked, stage by stage.
     pub stages: Vec<StageEstimate>,
     /// Whether all of it fits into the budget that was named, if one was.
@@ -50,6 +79,8 @@ pub struct Estimate {
     pub fits_budget: Option<bool>,
     /// What would be left out, and why.
     pub skips: Vec<Skip>,
+    /// What a user should know before the run.
+    pub warnings: Vec<String>,
 }
 
 impl Estimate {
@@ -88,13 +119,15 @@ pub struct StageEstimate {
     pub cost: Option<Cost>,
 }
 
-/// Says what [`index()`](super::index()) would ask of a model, where one is named, and of an embedder behind a server,
-/// with the same sources and options; without a path, and with [`OtherEmbedder::ReEmbed`], what
-/// [`re_embed`](super::re_embed) would ask. `workspace` is the index as it is, if there is one.
+/// Says what [`index()`](super::index()) would do with the documents, and what it would ask of a model, where one is
+/// named, and of an embedder behind a server, with the same sources and options; without a path, and with
+/// [`OtherEmbedder::ReEmbed`], what [`re_embed`](super::re_embed) would. `workspace` is the index as it is, if there is
+/// one. Nothing is written.
 ///
 /// # Errors
 ///
-/// Those of reading the sources and the index; [`Error::Embedder`] for an index of another embedder.
+/// Those of reading the sources and the index; [`Error::NoDocuments`] where the run would end with that;
+/// [`Error::Embedder`] for an index of another embedder; [`Error::Cancelled`].
 pub fn estimate(
     workspace: Option<&Workspace>,
     sources: &Sources,
@@ -116,13 +149,15 @@ pub fn estimate(
     let records = records.as_ref();
     let fingerprint = fingerprint(&options.chunk, embedder);
     let removed = records.map(Records::removed).transpose()?.unwrap_or_default();
+    let known = stored.len();
     let mut plan = Plan::new(stored, fingerprint.clone()).without(&removed, sources);
     let reports = reports(workspace, asked, records, options)?;
     let asked = asked.map_or(Ok([None, None]), |asked| expected(asked, records, options))?;
     let account = embedder.account();
     let mut coming = Coming { records, embedder, options, fingerprint, asked, reports, account, units: Vec::new() };
-    let (mut changed, mut skips) = (FxHashSet::default(), Vec::new());
+    let (mut changed, mut skips, mut changes, mut seen) = (FxHashSet::default(), Vec::new(), Changes::default(), 0);
     let roots = sources.visit(&options.ingest, &mut |item| {
+        options.cancellation.check()?;
         match item {
             SourceItem::Skip(skip) => skips.push(skip),
             SourceItem::Shortened(_) => {}
@@ -131,7 +166,9 @@ pub fn estimate(
                 skips.push(skip);
             }
             SourceItem::Document(found) => {
+                seen += 1;
                 let verdict = plan.judge(found.document.id, &found.root, &found.content);
+                changes.note(verdict, &found.document.uri);
                 match verdict {
                     Verdict::Added | Verdict::Changed => {
                         changed.insert(found.document.id);
@@ -144,7 +181,12 @@ pub fn estimate(
         }
         Ok(())
     })?;
+    let names_none = matches!(sources, Sources::Paths(paths) if paths.is_empty());
+    if !names_none && seen == 0 && (known == 0 || !roots.is_empty()) {
+        return Err(sources.no_documents(&skips));
+    }
     let unseen = plan.unseen(&roots, options.most_gone);
+    changes.removed = plan.addresses(&unseen.gone, CHANGES_NAMED_MAX);
     changed.extend(unseen.gone.iter().copied());
     let renewed = coming.add_others(&changed)?;
     let documents = DocumentCounts {
@@ -154,7 +196,8 @@ pub fn estimate(
         skipped: skips.len() as u64,
         ..plan.counts
     };
-    Ok(Estimate { documents, stages: coming.stages(workspace)?, fits_budget: None, skips })
+    let warnings = warnings::of_reading((&plan, &unseen), &roots, (&skips, seen));
+    Ok(Estimate { documents, changes, stages: coming.stages(workspace)?, fits_budget: None, skips, warnings })
 }
 
 /// Returns what a model is to be asked for: questions and entities.
@@ -234,7 +277,15 @@ struct Coming<'a> {
 }
 
 impl Coming<'_> {
+    /// Returns whether nobody would be asked about a document, whatever it holds.
+    fn asks_nobody(&self) -> bool {
+        self.account.is_none() && self.asked.iter().all(Option::is_none)
+    }
+
     fn add_changed(&mut self, found: SourceDocument) -> Result<()> {
+        if self.asks_nobody() {
+            return Ok(());
+        }
         let (fingerprint, cancellation) = (self.fingerprint.clone(), &self.options.cancellation);
         let MadeUnit { mut unit, .. } = unit(found, fingerprint, self.embedder, &self.options.chunk, cancellation)?;
         if let Some(old) = self.unit(unit.document.id)? {

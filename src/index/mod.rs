@@ -25,7 +25,7 @@ mod version;
 mod warnings;
 
 pub use clone::clone;
-pub use estimate::{AskedModel, Estimate, StageEstimate, estimate};
+pub use estimate::{AskedModel, CHANGES_NAMED_MAX, Changes, Estimate, StageEstimate, estimate};
 pub use options::{
     DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, HierarchyRefresh, IndexOptions,
     IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport,

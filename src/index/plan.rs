@@ -138,6 +138,15 @@ impl Plan {
         unseen
     }
 
+    /// Returns the addresses of documents that the index holds, in order, and no more than `most`.
+    pub(super) fn addresses(&self, documents: &[DocumentId], most: usize) -> Vec<String> {
+        let known = documents.iter().filter_map(|id| self.stored.get(id));
+        let mut addresses: Vec<String> = known.map(|it| it.uri.clone()).collect();
+        addresses.sort_unstable();
+        addresses.truncate(most);
+        addresses
+    }
+
     /// Returns how many documents of a root the index holds.
     fn held(&self, root: &str) -> u64 {
         self.stored.values().filter(|it| it.root == root).count() as u64
@@ -230,7 +239,11 @@ mod tests {
     fn only_documents_of_the_roots_that_were_read_can_be_gone() {
         let plan = Plan::new(vec![stored("a", "r"), stored("b", "s")], "f".to_owned());
         let roots: FxHashSet<String> = ["r".to_owned()].into_iter().collect();
-        assert_eq!(plan.unseen(&roots, MostGone::Remove).gone, [DocumentId::of(&[b"a"])]);
+        let gone = plan.unseen(&roots, MostGone::Remove).gone;
+        assert_eq!(gone, [DocumentId::of(&[b"a"])]);
+        let all = [b"b", b"a", b"c"].map(|id| DocumentId::of(&[id]));
+        assert_eq!(plan.addresses(&all, 9), ["a", "b"]);
+        assert_eq!(plan.addresses(&all, 1), ["a"]);
     }
 
     /// Returns how many documents are gone and kept of a root that held `held`, of which `seen` are seen again.

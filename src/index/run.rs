@@ -406,37 +406,16 @@ impl Run {
             Ok(())
         })?;
         if seen == 0 && (known == 0 || !roots.is_empty()) {
-            return Err(self.no_documents(sources));
+            return Err(sources.no_documents(&self.skips));
         }
         self.commit(&mut batch)?;
         let unseen = plan.unseen(&roots, self.options.most_gone);
-        self.warnings.extend(warnings::of_kept(&unseen));
-        self.warnings.extend(warnings::of_missing(&unseen));
-        self.warnings.extend(warnings::of_moved(&plan.moved, &roots));
+        self.warnings.extend(warnings::of_reading((&plan, &unseen), &roots, (&self.skips, seen)));
         self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().take_back(&plan.taken_back)?;
         self.writer.records().set_skips(&self.skips)?;
-        self.warnings.extend(warnings::of_left_out(&self.skips, seen));
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
-    }
-
-    fn no_documents(&self, sources: &Sources) -> Error {
-        let mut named = match sources {
-            Sources::Paths(paths) => {
-                paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
-            }
-            Sources::Documents(_) => "what was handed over".to_owned(),
-            Sources::Bytes { name, .. } => format!("`{name}`"),
-        };
-        if let Some(first) = self.skips.first() {
-            let more = self.skips.len() - 1;
-            named = format!("{named}; skipped {}: {}", first.source, first.reason);
-            if more > 0 {
-                named = format!("{named}, and {more} more");
-            }
-        }
-        Error::NoDocuments { sources: named }
     }
 
     fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {

@@ -51,6 +51,25 @@ impl Sources {
         }
     }
 
+    /// Says that they hold no document, and why not: what was left out, as far as that is one thing.
+    pub(super) fn no_documents(&self, skips: &[Skip]) -> Error {
+        let mut named = match self {
+            Self::Paths(paths) => {
+                paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+            }
+            Self::Documents(_) => "what was handed over".to_owned(),
+            Self::Bytes { name, .. } => format!("`{name}`"),
+        };
+        if let Some(first) = skips.first() {
+            let more = skips.len() - 1;
+            named = format!("{named}; skipped {}: {}", first.source, first.reason);
+            if more > 0 {
+                named = format!("{named}, and {more} more");
+            }
+        }
+        Error::NoDocuments { sources: named }
+    }
+
     /// Hands every item to `visit`, and returns the roots that were read whole.
     pub(super) fn visit(
         &self,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{Missing, REMOVED, Unseen};
+use super::plan::{Missing, Plan, REMOVED, Unseen};
 use super::shortened::Shortened;
 use crate::chunk::Cuts;
 use crate::domain::{Counts, LeftOut, Skip, left_out};
@@ -29,7 +29,7 @@ const NO_DOCUMENTS: &[&str] = &[
 const REASONS_SHOWN_MAX: usize = 4;
 
 /// Says that most of what was found was not read, why, and what helps: `read` documents came of it.
-pub(super) fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
+fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
     let is_document = |skip: &&Skip| {
         ![IGNORED, REMOVED].contains(&skip.reason.as_str())
@@ -63,8 +63,18 @@ pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
     Some(format!("`{}`{more} is not part of the index and was left as it was; move it elsewhere", first.display()))
 }
 
+/// Says what a user should know of what was read, and of what was not: `seen` documents were, of `roots`.
+pub(super) fn of_reading(
+    (plan, unseen): (&Plan, &Unseen),
+    roots: &FxHashSet<String>,
+    (skips, seen): (&[Skip], u64),
+) -> Vec<String> {
+    let of_unseen = of_kept(unseen).into_iter().chain(of_missing(unseen));
+    of_unseen.chain(of_moved(&plan.moved, roots)).chain(of_left_out(skips, seen)).collect()
+}
+
 /// Says which documents were not seen and are kept.
-pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
+fn of_kept(unseen: &Unseen) -> Option<String> {
     let missing: u64 = unseen.missing.values().map(|missing| missing.gone).sum();
     let kept = unseen.kept.saturating_sub(missing);
     if kept == 0 {
@@ -84,7 +94,7 @@ pub(super) fn of_kept(unseen: &Unseen) -> Option<String> {
 }
 
 /// Says of which roots most is gone, and what becomes of that.
-pub(super) fn of_missing(unseen: &Unseen) -> Vec<String> {
+fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
         format!(
             "{gone} of the {held} documents that the index holds of `{root}` are gone; they are kept, because an \
@@ -119,7 +129,7 @@ pub(super) fn of_cuts(cuts: &Cuts, are_questions_cut: bool) -> Option<String> {
 
 /// Says which documents took the place of others: of such from a root that is still there, and neither is part of one
 /// that was read nor holds one.
-pub(super) fn of_moved(moved: &BTreeMap<String, u64>, roots: &FxHashSet<String>) -> Vec<String> {
+fn of_moved(moved: &BTreeMap<String, u64>, roots: &FxHashSet<String>) -> Vec<String> {
     let is_in = |inner: &str, outer: &str| Path::new(inner).starts_with(outer);
     let is_apart = |other: &str| !roots.iter().any(|root| is_in(other, root) || is_in(root, other));
     let others = moved.iter().filter(|(other, _)| is_apart(other) && Path::new(other).exists());

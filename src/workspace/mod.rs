@@ -254,6 +254,16 @@ impl Workspace {
         Ok(Self { path: path.to_owned(), access: FileAccess::default() })
     }
 
+    /// Checks that [`Self::open_or_create`] would open an index in the folder `path`, or could make one; writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open_or_create`].
+    pub fn check_place(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        if is_there(&path.join(RECORDS))? { Self::open(path).map(drop) } else { check_is_free(path) }
+    }
+
     /// Returns the same index, whose files are accessed as `access` says.
     #[must_use]
     pub fn with_file_access(self, access: FileAccess) -> Self {

@@ -10,7 +10,7 @@ use cairn::eval::{
     BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
     MatrixReport, MatrixRow, MatrixTable, OverviewFigures, VerdictLine, WorkReport, tallied,
 };
-use cairn::index::{DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
+use cairn::index::{Changes, DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
 use cairn::skill::Criterion;
 use serde_json::{Value, json};
 
@@ -232,5 +232,12 @@ pub(super) fn estimate() -> Estimate {
         cost,
     };
     let skips = vec![Skip { source: "a.md:3".to_owned(), reason: "not UTF-8".to_owned() }];
-    Estimate { documents: DocumentCounts::default(), stages: vec![stage], fits_budget: Some(true), skips }
+    Estimate {
+        documents: DocumentCounts::default(),
+        changes: Changes { added: vec!["a.md".to_owned()], ..Changes::default() },
+        stages: vec![stage],
+        fits_budget: Some(true),
+        skips,
+        warnings: vec!["w".to_owned()],
+    }
 }
