@@ -5,9 +5,7 @@
 //! cargo run --example upsert_and_remove
 //! ```
 
-use cairn::{
-    Document, Filter, IndexOptions, Performers, QueryEngine, SearchOptions, Sources, Workspace, WorkspaceOptions,
-};
+use cairn::{Document, Filter, IndexOptions, Performers, QueryEngine, SearchOptions, Workspace, WorkspaceOptions};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,18 +16,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # Add
     //
-    // An id is the caller's: the key of a row, the address of a page. What is handed over is added to what is there.
+    // An id is the caller's: the key of a row, the address of a page. What is handed over is added to what is there,
+    // and stays until it is removed by id: a run over a folder does not touch it.
     let mill = note("mill", "Harl Mill", "Harl Mill was built by Anna Roe in 1802. It stands by the Harl.", "public");
     let anna = note("anna", "Anna Roe", "Anna Roe was a millwright. She was born in Weststead.", "public");
     let rent = note("rent", "Rents of Harl Mill", "Harl Mill pays forty crowns a year.", "private");
-    let first = cairn::index(&mut workspace, &Sources::documents([mill, anna, rent]), &performers, &options).await?;
+    let first = cairn::add(&mut workspace, [mill, anna, rent], &performers, &options).await?;
     assert_eq!(first.documents.added, 3);
 
     // # Replace
     //
     // The same id with another text replaces the document and everything made from it; nothing else is touched.
     let anna = note("anna", "Anna Roe", "Anna Roe was a millwright. She was born in Eaststead.", "public");
-    let second = cairn::index(&mut workspace, &Sources::documents([anna]), &performers, &options).await?;
+    let second = cairn::add(&mut workspace, [anna], &performers, &options).await?;
     assert_eq!((second.documents.changed, second.counts.documents), (1, 3));
 
     // # Search what one may see

@@ -34,8 +34,8 @@
 //!
 //! # Where to go on
 //!
-//! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and what became of it; [`remove`] takes
-//!   documents out again.
+//! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and what became of it; [`add`] and
+//!   [`remove`] put documents in and take them out by hand.
 //! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
 //!   your own.
 //! - [`QueryEngine::paths`]: the shortest paths between two passages or entities, with [`PathOptions`].
@@ -79,7 +79,7 @@ pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOpt
 pub use error::{Error, ErrorKind, Result};
 pub use index::{
     EntityTypesBy, ExtractOptions, FailedReplies, HierarchyRefresh, IndexOptions, IndexReport, ModelQuestions,
-    MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, index, re_embed, refresh_hierarchy, remove, repair,
+    MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, add, index, re_embed, refresh_hierarchy, remove, repair,
 };
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
 pub use skill::{EntityTypes, ExtractCalls, Performers, QuestionCalls};

@@ -4,6 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 
+use super::add::AddArgs;
 use super::cache::CacheCommand;
 use super::database_args::{CloneArgs, DatabaseArgs, GraphArgs, PublishArgs, StatusArgs, UnpublishArgs};
 use super::entities::EntitiesCommand;
@@ -52,6 +53,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Index documents, or update an existing index.
     Index(IndexArgs),
+    /// Add a text from standard input to an index, under a title or an address; no later run removes it.
+    Add(AddArgs),
     /// Remove documents from an index, and leave them out of later runs; `--undo` takes them back.
     Remove(RemoveArgs),
     /// Find passages.

@@ -25,7 +25,7 @@ use crate::text::counted;
 use crate::workspace::Workspace;
 
 /// The path that stands for standard input.
-const STDIN: &str = "-";
+pub(super) const STDIN: &str = "-";
 /// Skipped sources that are named on a terminal; `cairn status` names all.
 const SKIPS_SHOWN_MAX: usize = 10;
 
@@ -160,12 +160,15 @@ fn sources(args: &IndexArgs, options: &IndexOptions) -> Result<Sources> {
             reason: "standard input is read alone, without files and folders".to_owned(),
         });
     }
-    let bytes_max = options.ingest.document_bytes_max;
+    Ok(Sources::Bytes { name: args.stdin_name.clone(), bytes: read_stdin(options.ingest.document_bytes_max)? })
+}
+
+/// Reads standard input: as many bytes as a document may have, and one more where there are more, which tells that.
+pub(super) fn read_stdin(bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than a document may have tells that there are too many.
     let read = std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(Error::io("read", STDIN))?;
-    Ok(Sources::Bytes { name: args.stdin_name.clone(), bytes })
+    Ok(bytes)
 }
 
 /// Who gives an index another embedder means the published one too.

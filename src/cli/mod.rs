@@ -1,5 +1,6 @@
 //! The command line: what was typed to the library, and back to the terminal. The only place that prints.
 
+mod add;
 mod args;
 mod ask;
 mod cache;
@@ -189,6 +190,7 @@ async fn run(command: Command, surroundings: &Surroundings) -> Done {
         Command::Search(args) => ask::search(args, surroundings).await,
         Command::Ask(args) => ask::ask(*args, surroundings).await,
         Command::Path(args) => path::run(&args, surroundings).await,
+        Command::Add(args) => add::run(&args, surroundings).await,
         Command::Remove(args) => remove::run(&args, surroundings).await,
         Command::Topics(args) => topics::run(&args, surroundings).await,
         Command::Entities(command) => entities::run(&command, surroundings),
@@ -214,6 +216,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Search(args) => args.place.json,
         Command::Ask(args) => args.place.json,
         Command::Path(args) => args.place.json,
+        Command::Add(args) => args.place.json,
         Command::Remove(args) => args.place.json,
         Command::Topics(args) => args.place.json,
         Command::Entities(command) => command.place().json,

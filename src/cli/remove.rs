@@ -34,7 +34,8 @@ pub(super) struct RemoveArgs {
     /// List the documents that were removed.
     #[arg(long, conflicts_with_all = ["documents", "undo"])]
     list: bool,
-    /// Take back what was removed: the next `cairn index` of its folder indexes it.
+    /// Take back what was removed: the next `cairn index` of its folder indexes it. A text that was added by hand is
+    /// not kept: add it again, which takes it back too.
     #[arg(long)]
     undo: bool,
 }
@@ -52,7 +53,10 @@ pub(super) async fn run(args: &RemoveArgs, surroundings: &Surroundings) -> Done 
         let ids: Vec<&str> = chosen.iter().map(|it| it.source_id.as_str()).collect();
         workspace.take_back(&ids)?;
         let count = counted(chosen.len() as u64, "document");
-        let said = format!("took back {count}; the next `cairn index` that finds them indexes them");
+        let said = format!(
+            "took back {count}: the next `cairn index` that finds them indexes them; texts that were added by hand are \
+             added again with `cairn add`"
+        );
         return show(args, &chosen, &said, surroundings);
     }
     let chosen = chosen(&indexed(&workspace)?, &args.documents)?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::corpus::Corpus;
 use super::expected::{Expected, StandIns, TYPES_TOKENS, What};
 use super::options::{DocumentCounts, IndexOptions, OtherEmbedder, QuestionsBy, ReportsBy, Sources};
-use super::plan::{Plan, Verdict, removed_by_hand};
+use super::plan::{Plan, Verdict, added_by_hand, removed_by_hand};
 use super::report::Reported;
 use super::stages::known::Earlier;
 use super::stages::vectors;
@@ -57,7 +57,7 @@ impl Changes {
         let named = match verdict {
             Verdict::Added => &mut self.added,
             Verdict::Changed => &mut self.changed,
-            Verdict::Unchanged | Verdict::Moved | Verdict::Removed => return,
+            Verdict::Unchanged | Verdict::Moved | Verdict::Removed | Verdict::ByHand => return,
         };
         if named.len() < CHANGES_NAMED_MAX {
             named.push(uri.to_owned());
@@ -135,15 +135,12 @@ pub fn estimate(
     asked: Option<&AskedModel>,
     options: &IndexOptions,
 ) -> Result<Estimate> {
+    let names_none = matches!(sources, Sources::Paths(paths) if paths.is_empty());
     let is_renewal = options.other_embedder == OtherEmbedder::ReEmbed;
-    if !(is_renewal && matches!(sources, Sources::Paths(paths) if paths.is_empty())) {
+    if !(is_renewal && names_none) {
         sources.check()?;
     }
-    if let Some(pinned) = workspace.map(Workspace::embedder).transpose()?.filter(|it| it != embedder.name())
-        && !is_renewal
-    {
-        return Err(Error::Embedder { index: pinned, given: embedder.name().to_owned() });
-    }
+    check_embedder(workspace, embedder, is_renewal)?;
     let records = workspace.map(Workspace::records).transpose()?;
     let stored = records.as_ref().map(Records::documents).transpose()?.unwrap_or_default();
     let records = records.as_ref();
@@ -175,13 +172,13 @@ pub fn estimate(
                         coming.add_changed(found)?;
                     }
                     Verdict::Removed => skips.push(removed_by_hand(&found.document.uri)),
+                    Verdict::ByHand => skips.push(added_by_hand(&found.document.uri)),
                     Verdict::Unchanged | Verdict::Moved => {}
                 }
             }
         }
         Ok(())
     })?;
-    let names_none = matches!(sources, Sources::Paths(paths) if paths.is_empty());
     if !names_none && seen == 0 && (known == 0 || !roots.is_empty()) {
         return Err(sources.no_documents(&skips));
     }
@@ -198,6 +195,15 @@ pub fn estimate(
     };
     let warnings = warnings::of_reading((&plan, &unseen), &roots, (&skips, seen));
     Ok(Estimate { documents, changes, stages: coming.stages(workspace)?, fits_budget: None, skips, warnings })
+}
+
+/// Refuses an index of another embedder, unless it is to be embedded anew.
+fn check_embedder(workspace: Option<&Workspace>, embedder: &dyn Embedder, is_renewal: bool) -> Result<()> {
+    let pinned = workspace.map(Workspace::embedder).transpose()?;
+    match pinned.filter(|it| !is_renewal && it != embedder.name()) {
+        Some(index) => Err(Error::Embedder { index, given: embedder.name().to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Returns what a model is to be asked for: questions and entities.

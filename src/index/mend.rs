@@ -88,9 +88,9 @@ impl Run {
         Ok(roots.into_iter().filter(is_there).map(|root| Sources::Paths(vec![root.into()])).collect())
     }
 
-    /// Takes over the options that the index was made with.
+    /// Takes over the options that the index was made with, if it was made.
     pub(super) fn keep_settings(&mut self) -> Result<()> {
-        let settings = self.writer.records().manifest()?.chunking.unwrap_or_default();
+        let Some(settings) = self.writer.records().manifest()?.chunking else { return Ok(()) };
         self.options.matching.quota = clone::quota(&settings);
         self.options.hierarchy = clone::hierarchy(&settings);
         if let Some((unit, pieces)) = chunking(&settings) {

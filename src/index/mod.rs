@@ -32,4 +32,4 @@ pub use options::{
     StoppedBy, VectorReport,
 };
 pub use run::index;
-pub use unread::{re_embed, refresh_hierarchy, remove, repair};
+pub use unread::{add, re_embed, refresh_hierarchy, remove, repair};

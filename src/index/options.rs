@@ -18,9 +18,11 @@ use crate::skill::{EntityTypes, ExtractCalls, QuestionCalls};
 pub enum Sources {
     /// Files and folders, synchronized: their documents that are gone are removed from the index.
     Paths(Vec<PathBuf>),
-    /// Documents, added or replaced by id; nothing is removed.
+    /// Documents, added or replaced by id; nothing is removed. They count as added by hand: no run over files and
+    /// folders removes them or takes a file of the same id for them.
     Documents(Vec<Document>),
-    /// The bytes of a file and its name, which determines the format if the bytes do not; nothing is removed.
+    /// The bytes of a file and its name, which determines the format if the bytes do not; nothing is removed, and what
+    /// it holds counts as added by hand.
     Bytes {
         /// Its name, as a path: `notes/today.md`.
         name: String,

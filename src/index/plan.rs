@@ -22,7 +22,12 @@ pub(super) enum Verdict {
     Moved,
     /// Somebody removed it.
     Removed,
+    /// Somebody added one of the same id by hand.
+    ByHand,
 }
+
+/// The root of documents that somebody hands over: they lie in no folder, and no run over files removes them.
+pub(super) const HANDED_OVER: &str = "";
 
 /// What is known of the index while sources are read.
 pub(super) struct Plan {
@@ -52,6 +57,14 @@ pub(super) fn removed_by_hand(source: &str) -> Skip {
     Skip { source: source.to_owned(), reason: REMOVED.to_owned() }
 }
 
+/// Why a document is left out whose id one has that somebody added by hand.
+pub(super) const ADDED: &str = "one with this id was added by hand, and counts; `cairn remove` takes that out";
+
+/// Says that a document is left out since somebody added one of the same id by hand.
+pub(super) fn added_by_hand(source: &str) -> Skip {
+    Skip { source: source.to_owned(), reason: ADDED.to_owned() }
+}
+
 impl Plan {
     pub(super) fn new(stored: Vec<StoredDocument>, fingerprint: String) -> Self {
         Self {
@@ -68,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// Leaves out what somebody removed, unless somebody hands it over.
+    /// Leaves out what somebody removed or added by hand, unless somebody hands it over.
     pub(super) fn without(mut self, removed: &[RemovedDocument], sources: &Sources) -> Self {
         self.removed = removed.iter().map(|it| it.id).collect();
         self.is_by_hand = !matches!(sources, Sources::Paths(_));
@@ -87,6 +100,9 @@ impl Plan {
             }
             self.taken_back.push(id);
         }
+        if !self.is_by_hand && self.stored.get(&id).is_some_and(|it| it.root == HANDED_OVER) {
+            return Verdict::ByHand;
+        }
         if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root) {
             *self.moved.entry(stored.root.clone()).or_default() += 1;
         }
@@ -102,7 +118,7 @@ impl Plan {
             Verdict::Added => self.counts.added += 1,
             Verdict::Changed => self.counts.changed += 1,
             Verdict::Unchanged | Verdict::Moved => self.counts.unchanged += 1,
-            Verdict::Removed => {}
+            Verdict::Removed | Verdict::ByHand => {}
         }
         verdict
     }
@@ -233,6 +249,23 @@ mod tests {
         let (left_out, added) = (Verdict::Removed, Verdict::Added);
         assert_eq!(plan(&Sources::folder("r")), ([left_out, added], vec![], 1));
         assert_eq!(plan(&Sources::documents([])), ([added, added], vec![a], 2));
+    }
+
+    #[test]
+    fn what_somebody_added_is_neither_replaced_by_files_nor_removed_with_them() {
+        let [a, b] = ["a", "b"].map(|id| DocumentId::of(&[id.as_bytes()]));
+        let stored = || vec![stored("a", HANDED_OVER), stored("b", "r")];
+        let plan = |sources: &Sources| {
+            let mut plan = Plan::new(stored(), "f".to_owned()).without(&[], sources);
+            let root = if matches!(sources, Sources::Paths(_)) { "r" } else { HANDED_OVER };
+            let verdicts = [a, b].map(|id| plan.judge(id, root, &[2; 32]));
+            (verdicts, plan.counts.changed)
+        };
+        assert_eq!(plan(&Sources::folder("r")), ([Verdict::ByHand, Verdict::Changed], 1));
+        assert_eq!(plan(&Sources::documents([])), ([Verdict::Changed; 2], 2));
+        let mut plan = Plan::new(stored(), "f".to_owned()).without(&[], &Sources::folder("r"));
+        plan.judge(DocumentId::of(&[b"c"]), "r", &[1; 32]);
+        assert_eq!(plan.unseen(&["r".to_owned()].into_iter().collect(), MostGone::Remove).gone, [b]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::options::{
     DocumentCounts, ExtractReport, HierarchyRefresh, IndexOptions, IndexReport, ModelReport, OtherEmbedder,
     QuestionsBy, Sources, StageReport, VectorReport,
 };
-use super::plan::{Plan, Verdict, removed_by_hand};
+use super::plan::{Plan, Verdict, added_by_hand, removed_by_hand};
 use super::report::{self, Reported};
 use super::shortened::Shortened;
 use super::stages;
@@ -81,6 +81,7 @@ pub async fn index(
 /// What a run is to do before it makes a version.
 pub(super) enum Work {
     Read(Sources),
+    Add(Sources),
     Remove(Vec<DocumentId>),
     Renew,
     Refresh,
@@ -165,7 +166,7 @@ impl Run {
         }
         let done = match self.attempt(work, handle) {
             Err(error) if error.kind() == ErrorKind::Corrupt && mended.left.is_empty() => {
-                let sources = if let Work::Read(sources) = work { std::slice::from_ref(sources) } else { &[] };
+                let sources = if let Work::Read(it) | Work::Add(it) = work { std::slice::from_ref(it) } else { &[] };
                 tracing::warn!(%error, "the records are damaged");
                 // What they are damaged by is said, unless it can be made good.
                 let Ok(Some(found)) = self.mend(sources, Trust::AsItIs) else { return Err(error) };
@@ -193,11 +194,11 @@ impl Run {
 
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
-        if is_removal || matches!(work, Work::Refresh) {
+        if is_removal || matches!(work, Work::Refresh | Work::Add(_)) {
             self.keep_settings()?;
         }
         let documents = match work {
-            Work::Read(sources) => self.read(sources)?,
+            Work::Read(sources) | Work::Add(sources) => self.read(sources)?,
             Work::Remove(ids) => self.remove(ids)?,
             Work::Renew | Work::Refresh | Work::Repair => self.unread()?,
         };
@@ -413,6 +414,7 @@ impl Run {
         self.warnings.extend(warnings::of_reading((&plan, &unseen), &roots, (&self.skips, seen)));
         self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().take_back(&plan.taken_back)?;
+                        Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
         self.writer.records().set_skips(&self.skips)?;
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })

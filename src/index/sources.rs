@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rustc_hash::FxHashSet;
 
 use super::options::Sources;
+use super::plan::HANDED_OVER;
 use crate::domain::{Document, Skip};
 use crate::error::{Error, Result};
 use crate::ingest::{
@@ -12,8 +13,6 @@ use crate::ingest::{
 };
 use crate::text::shortened;
 
-/// The root of documents that a program hands over.
-const HANDED_OVER: &str = "";
 /// Characters of an id that is too long which name the document in the report.
 const ID_SHOWN_MAX: usize = 100;
 

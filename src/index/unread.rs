@@ -1,11 +1,33 @@
-//! Runs that read no source: documents are removed, vectors or the hierarchy made anew, damage made good.
+//! Runs that read no file: documents are added and removed by hand, vectors or the hierarchy made anew, damage made
+//! good.
 
-use super::options::{HierarchyRefresh, IndexOptions, IndexReport, OtherEmbedder};
+use super::options::{HierarchyRefresh, IndexOptions, IndexReport, OtherEmbedder, Sources};
 use super::run::{Work, start};
-use crate::domain::DocumentId;
+use crate::domain::{Document, DocumentId};
 use crate::error::Result;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
+
+/// Adds documents to an index by hand, one or many, or replaces those of the same ids, and makes a version; what was
+/// removed is taken back. They stay until [`remove`] removes them: no run over files and folders does, and a file of
+/// the same id is left out. The options by which the index was made stay as they are; a new one is made by `options`.
+/// A version is made of the whole index each time, so hand over many documents at once rather than one by one.
+///
+/// # Errors
+///
+/// As [`index`](super::index); a document that is left out is no error, but a skip in the report.
+///
+/// # Cancel safety
+///
+/// As [`index`](super::index).
+pub async fn add(
+    workspace: &mut Workspace,
+    documents: impl IntoIterator<Item = Document>,
+    performers: &Performers,
+    options: &IndexOptions,
+) -> Result<IndexReport> {
+    start(workspace, Work::Add(Sources::documents(documents)), performers, options).await
+}
 
 /// Removes documents by the ids that their sources give them, with everything made from them, and makes a version. A
 /// run over files and folders leaves them out from then on, also if their files change, until they are taken back: by

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{Missing, Plan, REMOVED, Unseen};
+use super::plan::{ADDED, Missing, Plan, REMOVED, Unseen};
 use super::shortened::Shortened;
 use crate::chunk::Cuts;
 use crate::domain::{Counts, LeftOut, Skip, left_out};
@@ -32,7 +32,7 @@ const REASONS_SHOWN_MAX: usize = 4;
 fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
     let is_document = |skip: &&Skip| {
-        ![IGNORED, REMOVED].contains(&skip.reason.as_str())
+        ![IGNORED, REMOVED, ADDED].contains(&skip.reason.as_str())
             && counted(skip).is_none_or(|it| !NO_DOCUMENTS.contains(&it.as_str()))
     };
     let left: Vec<Skip> = skips.iter().filter(is_document).cloned().collect();

@@ -8,6 +8,7 @@
 mod archive;
 mod blocks;
 mod bounds;
+mod called;
 mod encoding;
 #[cfg(feature = "epub")]
 mod epub;
@@ -53,6 +54,7 @@ pub use bounds::{
     ID_BYTES_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, METADATA_MAX, TITLE_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX,
     bound,
 };
+pub use called::{Called, read_called};
 pub use extracted::{Extracted, Part};
 pub use hash::content_hash;
 pub(crate) use passed_over::Territory;

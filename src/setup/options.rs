@@ -131,7 +131,7 @@ pub struct EngineOptions {
 }
 
 /// How an index is opened to be filled, or made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FillOptions {
     /// Which embedder.
     pub models: ModelOptions,

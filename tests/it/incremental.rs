@@ -1,5 +1,6 @@
 //! Runs upon runs: an index is that of its sources, whatever was indexed before, and only what changed is worked on.
 
+mod added;
 mod dry;
 mod edits;
 mod options;
