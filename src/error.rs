@@ -113,9 +113,15 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// There is no finished index at that place.
+    /// There is no index at that place.
     #[error("there is no index at `{}`", path.display())]
     NoIndex {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// No run over the index at that place was finished yet.
+    #[error("the index at `{}` has no finished version yet", path.display())]
+    NoVersion {
         /// The folder.
         path: PathBuf,
     },
@@ -319,7 +325,7 @@ impl Error {
             | Self::Misplaced { .. }
             | Self::Foreign { .. }
             | Self::NotAnIndex { .. } => ErrorKind::Input,
-            Self::NoIndex { .. } => ErrorKind::NoIndex,
+            Self::NoIndex { .. } | Self::NoVersion { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
             Self::Chat { source, .. } | Self::EmbedderServer { source, .. } | Self::RerankerServer { source, .. } => {

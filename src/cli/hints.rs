@@ -3,6 +3,8 @@
 use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};
 
+/// What to do about an index of which no version was finished.
+pub(super) const FIRST_VERSION: &str = "make the first with `cairn index PATH`; what was read is kept";
 const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
                            `--config FILE` if you trust all of it; nothing was done";
 const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, permanently, in `model.confirmed` of your \
@@ -58,6 +60,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         }
         Error::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
         Error::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
+        Error::NoVersion { .. } => Some(FIRST_VERSION),
         Error::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
         Error::Busy { .. } => Some("wait for it to end; searches still read the last finished version"),
         Error::NoTopics => Some("run `cairn index` with the same paths again; nothing is read or embedded twice"),

@@ -59,12 +59,18 @@ impl Next {
         format!("{} {command}", self.program)
     }
 
+    /// Returns what to do about an index of which no version was finished.
+    pub(super) fn first_version(&self, index: &Path) -> String {
+        hints::FIRST_VERSION.replace("cairn index PATH", &self.command("index PATH", index))
+    }
+
     /// Returns what to do about an error.
     pub(super) fn after(&self, error: &Error) -> Option<String> {
         match error {
             Error::NoIndex { path } if *path != self.usual => {
                 Some(format!("make one with `{}`, or name another folder", self.command("index PATH", path)))
             }
+            Error::NoVersion { path } => Some(self.first_version(path)),
             _ => hints::hint(error).map(|hint| hint.replace("`cairn ", &format!("`{} ", self.program))),
         }
     }

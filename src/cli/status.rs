@@ -136,7 +136,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let counts = &status.counts;
     let version = match (&status.version, &status.created_at) {
         (Some(version), Some(created_at)) => format!("{version} of {created_at}"),
-        _ => format!("none yet: `{}` makes the first", surroundings.next.command("index PATH", path)),
+        _ => format!("no finished version yet: {}", surroundings.next.first_version(path)),
     };
     let rows = [
         ("index", format!("{} (format {}, {:.1} MB)", path.display(), status.format, status.bytes as f64 / 1e6)),

@@ -405,13 +405,13 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`Error::NoIndex`] if no run was finished yet; [`Error::Corrupt`] if a file of the version is not what was
+    /// [`Error::NoVersion`] if no run was finished yet; [`Error::Corrupt`] if a file of the version is not what was
     /// written.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let _entered = tracing::info_span!(telemetry::OPEN).entered();
         let records = self.records()?;
         let current = records.current_version().map_err(|error| records.looked_at_again(error))?;
-        self.open_version(&records, current.ok_or_else(|| self.no_index())?)
+        self.open_version(&records, current.ok_or_else(|| self.no_version())?)
     }
 
     /// Opens the version of `row`, or a later one: between reading the row and opening the files, other runs may have
@@ -423,7 +423,7 @@ impl Workspace {
             let opened = Snapshot::open(&folder, &row, self.access);
             let Err(error) = opened else { return opened };
             let now = records.current_version().map_err(|error| records.looked_at_again(error))?;
-            let now = now.ok_or_else(|| self.no_index())?;
+            let now = now.ok_or_else(|| self.no_version())?;
             if now.version == row.version || attempts == OPEN_ATTEMPTS_MAX {
                 return Err(error);
             }
@@ -432,8 +432,8 @@ impl Workspace {
         }
     }
 
-    fn no_index(&self) -> Error {
-        Error::NoIndex { path: self.path.clone() }
+    fn no_version(&self) -> Error {
+        Error::NoVersion { path: self.path.clone() }
     }
 
     /// Takes the right to write.

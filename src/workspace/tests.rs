@@ -269,7 +269,7 @@ fn a_version_that_is_replaced_while_it_is_opened_gives_way_to_the_current_one() 
 fn an_index_without_documents_opens() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open_or_create(folder.path(), &options()).unwrap();
-    assert!(matches!(workspace.snapshot(), Err(Error::NoIndex { .. })));
+    assert!(matches!(workspace.snapshot(), Err(Error::NoVersion { .. })));
     let mut writer = workspace.writer().unwrap();
     let none = QuantizedVectors::new(DIMENSION);
     let no_terms = |_: usize, _: &mut String| {};

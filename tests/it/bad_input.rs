@@ -208,10 +208,32 @@ fn an_index_that_was_begun_and_never_finished_says_so() {
     let cli = Cli::new();
     cli.write("notes/a.txt", " ");
     cli.refuses(&["index", "notes"], "input", &["no document"]);
-    cli.refuses(&["search", "mill"], "no_index", &["no index at `.cairn`"]);
+    let verdict = ["no finished version yet", "make the first with `", "index PATH`; what was read is kept"];
+    for command in [&["search", "mill"][..], &["ask", "mill"], &["topics"]] {
+        cli.refuses(command, "no_index", &[&["the index at `.cairn` has"][..], &verdict].concat());
+    }
+    let said = cli.run(["status"]).succeeded().stdout;
+    assert!(verdict.iter().all(|word| said.contains(word)), "{said}");
     let status = cli.json(&["status"]);
     assert_valid("status", &status);
     assert_eq!(status["version"], Value::Null);
+}
+
+#[test]
+fn status_and_ask_agree_on_whether_there_is_an_index() {
+    let cli = Cli::new();
+    cli.write("file", "a file");
+    cli.write("other/thesis.txt", "It is no index.");
+    cli.write("begun/lock", "");
+    fs::create_dir(cli.folder().join("empty")).unwrap();
+    for index in ["file", "other", "begun", "empty", "nowhere", "file/below"] {
+        let refused = |args: &[&str]| {
+            let said = cli.run([args, &["--index", index]].concat());
+            assert_ne!(said.status, Some(0), "{said:#?}");
+            (said.status, said.stdout, said.stderr)
+        };
+        assert_eq!(refused(&["status"]), refused(&["ask", "Who built the mill?"]), "{index}");
+    }
 }
 
 #[test]

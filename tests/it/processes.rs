@@ -167,7 +167,7 @@ fn an_interrupted_writer_ends_cleanly_and_the_next_run_goes_on() {
     let error = said.error();
     assert_eq!((error["kind"].as_str(), error["message"].as_str().is_some()), (Some("cancelled"), true));
     assert!(error["hint"].as_str().unwrap().contains("the same command continues"), "{error}");
-    cli.refuses(&["search", "mill"], "no_index", &["no index"]);
+    cli.refuses(&["search", "mill"], "no_index", &["no finished version yet"]);
     let pending = cli.json(&["status"])["units"]["pending"].as_u64().unwrap();
     assert!(pending > 0 && pending < DOCUMENTS, "{pending}");
     let report = cli.json(&["index", "notes"]);
