@@ -58,7 +58,9 @@ fn show_documents(estimate: &Estimate, screen: &Screen) -> Done {
     let Estimate { documents, changes, skips, .. } = estimate;
     let DocumentCounts { added, changed, unchanged, removed, skipped } = *documents;
     let count = counted(added, "document");
-    screen.line(format!("{count} added, {changed} changed, {unchanged} unchanged, {removed} removed, {skipped} skipped"))?;
+    screen.line(format!(
+        "{count} added, {changed} changed, {unchanged} unchanged, {removed} removed, {skipped} skipped"
+    ))?;
     let kinds =
         [("add", &changes.added, added), ("change", &changes.changed, changed), ("remove", &changes.removed, removed)];
     for (what, named, count) in kinds {
@@ -134,7 +136,8 @@ mod tests {
         let skip = |source: &str, reason: &str| Skip { source: source.to_owned(), reason: reason.to_owned() };
         let kind = "unsupported kind of file";
         let skips = [skip("a.txt", "it is empty"), skip("12 files .png", kind), skip("3 files .gif", kind)];
-        let expect = ["skip     15: unsupported kind of file (12 files .png, 3 files .gif)", "skip     1: it is empty (a.txt)"];
+        let expect =
+            ["skip     15: unsupported kind of file (12 files .png, 3 files .gif)", "skip     1: it is empty (a.txt)"];
         assert_eq!(reasons(&skips), expect);
     }
 }

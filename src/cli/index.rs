@@ -215,6 +215,7 @@ fn options(args: &IndexArgs, surroundings: &Surroundings) -> Result<IndexOptions
         most_gone: if args.remove { MostGone::Remove } else { MostGone::Keep },
         matching: MatchOptions { quota: quota(args.edges_within, args.edges_across)?, ..MatchOptions::default() },
         cancellation: surroundings.cancellation.clone(),
+        checkpoints: args.checkpoint.unwrap_or_default(),
         calls_at_once: surroundings.setup.limits(ModelRole::Index).concurrency,
         hierarchy: hierarchy(args.hierarchy.as_ref().or(settings.hierarchy.as_ref()))?,
         ..IndexOptions::default()

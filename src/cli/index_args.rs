@@ -1,11 +1,13 @@
 //! The arguments of `cairn index`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::args::{DOCUMENTS, LANGUAGE_MODELS, ModelArgs, PlaceArgs, RecordingArgs};
 use super::database_args::DatabaseArgs;
+use crate::index::Checkpoints;
 
 /// `cairn index`.
 #[derive(Debug, Args)]
@@ -65,6 +67,10 @@ pub(super) struct IndexArgs {
     /// Keep running, and index again whenever files below a PATH change; Ctrl-C ends.
     #[arg(long, conflicts_with_all = ["re_embed", "dry_run"])]
     pub(super) watch: bool,
+    /// How often a first run publishes what it has read so far, so that it can be searched: `5m`, `90s`, `never`
+    /// [default: every 5 minutes, once 10,000 documents were read].
+    #[arg(long, value_name = "DURATION", value_parser = checkpoints)]
+    pub(super) checkpoint: Option<Checkpoints>,
     /// Switch the index to another embedder; without a PATH, from the texts in the index.
     #[arg(long)]
     pub(super) re_embed: bool,
@@ -77,6 +83,24 @@ pub(super) struct IndexArgs {
     /// Publish to Neo4j when done.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
+}
+
+/// Reads how often versions are made on the way: `never`, or a number of `ms`, `s`, `m` or `h`.
+fn checkpoints(text: &str) -> Result<Checkpoints, String> {
+    if text == "never" {
+        return Ok(Checkpoints::Never);
+    }
+    let unit = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        _ => return Err("it is `never`, or a number with ms, s, m or h: `5m`, `90s`".to_owned()),
+    };
+    let number = text.strip_suffix(unit).and_then(|number| number.parse::<f64>().ok());
+    let duration = number.and_then(|number| Duration::try_from_secs_f64(number * seconds).ok());
+    duration.map(Checkpoints::Every).ok_or_else(|| "it is no length of time".to_owned())
 }
 
 /// Which files of a folder are read.
@@ -157,4 +181,23 @@ pub(super) struct QuestionArgs {
     /// no cost.
     #[arg(long, requires = "model")]
     pub(super) retry_failed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_has_a_unit() {
+        let every = |millis| Ok(Checkpoints::Every(Duration::from_millis(millis)));
+        for (text, expect) in
+            [("5m", every(300_000)), ("1.5s", every(1_500)), ("20ms", every(20)), ("1h", every(3_600_000))]
+        {
+            assert_eq!(checkpoints(text), expect);
+        }
+        assert_eq!(checkpoints("never"), Ok(Checkpoints::Never));
+        for text in ["", "5", "m", "-5m", "5 m", "1.2.3s", "NaNs", "99999999999999999999999h"] {
+            assert!(checkpoints(text).is_err(), "{text}");
+        }
+    }
 }

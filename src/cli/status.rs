@@ -76,6 +76,7 @@ fn run_on_index(args: &PlaceArgs, surroundings: &Surroundings) -> Done {
         return surroundings.print_json(&json!({
             "index": path.display().to_string(),
             "version": status.version,
+            "is_partial": status.is_partial,
             "format": status.format,
             "collection": status.collection,
             "embedder": status.embedder,
@@ -135,6 +136,11 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let screen = &surroundings.screen;
     let counts = &status.counts;
     let version = match (&status.version, &status.created_at) {
+        (Some(version), Some(created_at)) if status.is_partial => format!(
+            "{version} of {created_at}, made on the way of a first run: more documents are to come; if it was stopped, \
+             `{}` continues",
+            surroundings.next.command("index PATH", path)
+        ),
         (Some(version), Some(created_at)) => format!("{version} of {created_at}"),
         _ => format!("no finished version yet: {}", surroundings.next.first_version(path)),
     };

@@ -4,6 +4,7 @@
 //! corpus (names, mentions, matching, statistics) is made anew for a version, from the records alone.
 
 mod asking;
+mod checkpoint;
 mod clock;
 mod clone;
 mod corpus;
@@ -27,9 +28,9 @@ mod warnings;
 pub use clone::clone;
 pub use estimate::{AskedModel, CHANGES_NAMED_MAX, Changes, Estimate, StageEstimate, estimate};
 pub use options::{
-    DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, HierarchyRefresh, IndexOptions,
-    IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, StageReport,
-    StoppedBy, VectorReport,
+    Checkpoints, DocumentCounts, EntityTypesBy, ExtractOptions, ExtractReport, FailedReplies, HierarchyRefresh,
+    IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources,
+    StageReport, StoppedBy, VectorReport,
 };
 pub use run::index;
 pub use unread::{add, re_embed, refresh_hierarchy, remove, repair};

@@ -1,6 +1,7 @@
 //! Options of a run, and its report.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +127,20 @@ pub enum MostGone {
     Remove,
 }
 
+/// When a first run publishes versions on the way, of what it has read so far. A run over an index that has a version
+/// makes none: that can be searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// Every five minutes, once 10,000 documents were read.
+    #[default]
+    Usual,
+    /// So often, however many documents were read, but not before four times as long has passed as the last took; zero
+    /// for one after each batch of documents.
+    Every(Duration),
+    /// Never.
+    Never,
+}
+
 /// Options of a run.
 #[derive(Clone)]
 pub struct IndexOptions {
@@ -161,6 +176,8 @@ pub struct IndexOptions {
     pub failed_replies: FailedReplies,
     /// The number of concurrent calls to a model.
     pub calls_at_once: usize,
+    /// When a first run publishes versions on the way.
+    pub checkpoints: Checkpoints,
     /// A function that receives progress.
     pub progress: Option<ProgressSink>,
     /// A request to stop, which takes effect even inside a document; finished work is kept.
@@ -185,6 +202,7 @@ impl Default for IndexOptions {
             reports_by: ReportsBy::default(),
             failed_replies: FailedReplies::default(),
             calls_at_once: Limits::default().concurrency,
+            checkpoints: Checkpoints::default(),
             progress: None,
             cancellation: Cancellation::default(),
         }
@@ -213,6 +231,9 @@ pub struct IndexReport {
     pub version: IndexVersion,
     /// Whether the run made that version; otherwise it existed already.
     pub is_new_version: bool,
+    /// Versions that it made on the way, of a part of the documents.
+    #[serde(default)]
+    pub checkpoints: u64,
     /// What the run did with the documents.
     pub documents: DocumentCounts,
     /// How much the index holds.

@@ -20,7 +20,7 @@ use super::stages;
 use super::stages::known::Earlier;
 use super::stages::vectors::{self, WhenSpent};
 use super::unit::{Batch, MadeUnit, fingerprint, unit};
-use super::version::{self, Past};
+use super::version::{self, Built, Past};
 use super::{extract, generate, mend, warnings};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
@@ -30,7 +30,7 @@ use crate::llm::{ChatModel, SetAside};
 use crate::skill::Performers;
 use crate::store::GraphReader as _;
 use crate::telemetry;
-use crate::workspace::{IndexCheck, StoredDocument, Workspace, WorkspaceOptions, Writer};
+use crate::workspace::{Extent, IndexCheck, LastVersion, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
 /// What stands before the preset of the hierarchy in the settings of an index.
 pub(super) const HIERARCHY: &str = "hierarchy by ";
@@ -121,6 +121,7 @@ pub(super) async fn start(
             warnings,
             started,
             shortened: Shortened::default(),
+            checkpoints: 0,
         };
         run.run(&work, &handle)
     };
@@ -132,9 +133,9 @@ type Done = (DocumentCounts, IndexVersion, Counts, Option<u64>);
 
 /// A run in hand.
 pub(super) struct Run {
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     pub(super) writer: Writer,
-    embedder: Arc<dyn Embedder>,
+    pub(super) embedder: Arc<dyn Embedder>,
     model: Option<Arc<dyn ChatModel>>,
     /// What came of asking it.
     written: Option<ModelReport>,
@@ -151,7 +152,9 @@ pub(super) struct Run {
     warnings: Vec<String>,
     /// Documents of which a limit left something out.
     shortened: Shortened,
-    started: Instant,
+    /// Versions that it made on the way.
+    pub(super) checkpoints: u64,
+    pub(super) started: Instant,
 }
 
 impl Run {
@@ -198,7 +201,7 @@ impl Run {
             self.keep_settings()?;
         }
         let documents = match work {
-            Work::Read(sources) | Work::Add(sources) => self.read(sources)?,
+            Work::Read(sources) | Work::Add(sources) => self.read(sources, handle)?,
             Work::Remove(ids) => self.remove(ids)?,
             Work::Renew | Work::Refresh | Work::Repair => self.unread()?,
         };
@@ -215,21 +218,13 @@ impl Run {
             let status = self.workspace.status()?;
             return Ok((documents, status.version.unwrap_or(IndexVersion(0)), status.counts, None));
         }
-        let pin = self.pin();
-        let when_spent = self.when_spent(&pin)?;
-        self.writer.set_embedder(pin);
+        let when_spent = self.when_spent()?;
         // Parts that are not what they should be, though they are what was written, must not be taken over.
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
         let last = if is_sound { self.workspace.last_version() } else { None };
-        let past = Past { earlier: self.earlier()?, last };
         // Once in a run: what the model gave nothing for is not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
-        let options = (&self.options, reporter.as_ref());
-        let version = version::build(&mut self.writer, self.embedder.as_ref(), (&past, when_spent), options);
-        let built = handle.block_on(version)?;
-        let settings = self.settings();
-        self.writer.records().set_chunking(&settings)?;
-        self.writer.records().set_model_place(self.embedder.place())?;
+        let built = self.build(last, (when_spent, reporter.as_ref()), Extent::Whole, handle)?;
         if built.passages_cut > 0 {
             self.warnings
                 .push(format!("{} passages of very long documents have more names than are kept", built.passages_cut));
@@ -239,6 +234,27 @@ impl Run {
         self.stages = built.stages;
         self.asked = built.asked.or_else(|| self.asked.take());
         Ok((documents, built.version, counts, Some(built.edges_cut)))
+    }
+
+    /// Makes a version of what the records hold, after `last`.
+    pub(super) fn build(
+        &mut self,
+        last: Option<LastVersion>,
+        (when_spent, reporter): (WhenSpent, Option<&Arc<dyn ChatModel>>),
+        extent: Extent,
+        handle: &Handle,
+    ) -> Result<Built> {
+        let pin = self.pin();
+        self.writer.set_embedder(pin);
+        self.writer.set_extent(extent);
+        let past = Past { earlier: self.earlier()?, last };
+        let (embedder, options) = (self.embedder.as_ref(), (&self.options, reporter));
+        let version = version::build(&mut self.writer, embedder, (&past, when_spent), options);
+        let built = handle.block_on(version)?;
+        let settings = self.settings();
+        self.writer.records().set_chunking(&settings)?;
+        self.writer.records().set_model_place(self.embedder.place())?;
+        Ok(built)
     }
 
     /// Lets a model write questions and find entities, as the options say.
@@ -295,9 +311,9 @@ impl Run {
 
     /// Returns what becomes of the version where the budget is spent: one that is whole is not replaced by one of
     /// another embedder that is not.
-    fn when_spent(&mut self, pin: &WorkspaceOptions) -> Result<WhenSpent> {
+    fn when_spent(&mut self) -> Result<WhenSpent> {
         let manifest = self.writer.records().manifest()?;
-        let is_other = manifest.current.is_some() && manifest.pin() != *pin;
+        let is_other = manifest.current.is_some() && manifest.pin() != self.pin();
         Ok(if is_other { WhenSpent::Fail } else { WhenSpent::GoOn })
     }
 
@@ -330,6 +346,7 @@ impl Run {
         IndexReport {
             version,
             is_new_version: cut.is_some(),
+            checkpoints: self.checkpoints,
             documents: DocumentCounts { skipped: self.skips.len() as u64, ..documents },
             counts,
             edges_cut: cut.unwrap_or(0),
@@ -370,12 +387,12 @@ impl Run {
         format!("{}; {matching:?}; {HIERARCHY}{hierarchy}; {}", self.fingerprint(), stages::versions())
     }
 
-    fn read(&mut self, sources: &Sources) -> Result<DocumentCounts> {
+    fn read(&mut self, sources: &Sources, handle: &Handle) -> Result<DocumentCounts> {
         let stored = self.writer.records().documents()?;
         let known = stored.len();
         let removed = self.writer.records().removed()?;
         let mut plan = Plan::new(stored, self.fingerprint()).without(&removed, sources);
-        let mut batch = Batch::default();
+        let (mut batch, mut schedule) = (Batch::default(), self.schedule());
         let mut seen = 0u64;
         let ingest = self.options.ingest.clone();
         let run = &mut *self;
@@ -397,10 +414,12 @@ impl Run {
                     match plan.judge(found.document.id, &found.root, &found.content) {
                         Verdict::Unchanged => {}
                         Verdict::Removed => run.skips.push(removed_by_hand(&found.document.uri)),
+                        Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
                         Verdict::Added | Verdict::Changed | Verdict::Moved => batch.push(found),
                     }
                     if batch.is_full() {
                         run.commit(&mut batch)?;
+                        run.checkpoint(&mut schedule, seen, handle)?;
                     }
                 }
             }
@@ -414,7 +433,6 @@ impl Run {
         self.warnings.extend(warnings::of_reading((&plan, &unseen), &roots, (&self.skips, seen)));
         self.writer.records().remove_documents(&unseen.gone)?;
         self.writer.records().take_back(&plan.taken_back)?;
-                        Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
         self.writer.records().set_skips(&self.skips)?;
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
@@ -515,7 +533,7 @@ impl Run {
         stopped.map_or(Ok(()), Err)
     }
 
-    fn tell(&self, stage: &'static str, done: u64) {
+    pub(super) fn tell(&self, stage: &'static str, done: u64) {
         if let Some(progress) = &self.options.progress {
             progress(Progress { stage, done, total: 0 });
         }

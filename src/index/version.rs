@@ -43,9 +43,12 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Returns the last version, if its communities and clusters were found as this says.
+    /// Returns the last version, if its communities and clusters were found as this says. Those of a part of the
+    /// documents are not kept: a run that made versions on the way ends as one that made none.
     fn found_by(&self, found_by: &str) -> Option<&LastVersion> {
-        let is_so = |last: &&LastVersion| last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by);
+        let is_so = |last: &&LastVersion| {
+            !last.is_partial() && last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by)
+        };
         self.last.as_ref().filter(is_so)
     }
 }

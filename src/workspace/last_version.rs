@@ -53,6 +53,12 @@ impl LastVersion {
         self.row.stages.get(stage)
     }
 
+    /// Returns whether it is of a part of the documents, made on the way of a first run.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.row.is_partial
+    }
+
     /// Returns the graph.
     #[must_use]
     pub fn graph(&self) -> Option<PassageGraph<'_>> {

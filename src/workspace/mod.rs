@@ -62,7 +62,7 @@ pub(crate) use records::{
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
-pub(crate) use writer::{Terms, VersionParts, Writer};
+pub(crate) use writer::{Extent, Terms, VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, DocumentId, IndexVersion, RemovedDocument, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};
@@ -183,7 +183,9 @@ pub struct Status {
     pub unreported: Vec<Skip>,
     /// What was spent on models to make the index, by model.
     pub spending: Vec<(String, Spent)>,
-    /// Whether documents were added, changed or removed since the version was made.
+    /// Whether the version is of a part of the documents, made on the way of a first run that goes on or was stopped.
+    pub is_partial: bool,
+    /// Whether documents were added, changed or removed since the version was made, or it is of a part of them.
     pub is_changed: bool,
     /// Documents of each media type.
     pub media_types: BTreeMap<String, u64>,
@@ -254,7 +256,8 @@ impl Workspace {
         Ok(Self { path: path.to_owned(), access: FileAccess::default() })
     }
 
-    /// Checks that [`Self::open_or_create`] would open an index in the folder `path`, or could make one; writes nothing.
+    /// Checks that [`Self::open_or_create`] would open an index in the folder `path`, or could make one. It writes
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -375,6 +378,7 @@ impl Workspace {
         Ok(Status {
             version: current.as_ref().map(|row| row.version),
             counts: current.as_ref().map(|row| row.counts).unwrap_or_default(),
+            is_partial: current.as_ref().is_some_and(|row| row.is_partial),
             created_at: current.map(|row| row.created_at),
             collection: manifest.collection,
             format: records.format(),

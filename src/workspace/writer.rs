@@ -119,12 +119,23 @@ impl VersionParts<'_> {
     }
 }
 
+/// Of which documents a version is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Of all.
+    Whole,
+    /// Of those that a first run has read so far.
+    Partial,
+}
+
 /// The right to write a workspace, held until it is dropped.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
     /// The embedder of the versions to come.
     pin: WorkspaceOptions,
+    /// Of which documents they are.
+    extent: Extent,
     // Before the lock: the records are closed before another writer may open them.
     records: Records,
     versions: Versions,
@@ -140,6 +151,7 @@ impl Writer {
         let mut writer = Self {
             path: path.to_owned(),
             pin,
+            extent: Extent::Whole,
             records,
             versions,
             foreign: Vec::new(),
@@ -179,6 +191,11 @@ impl Writer {
         self.pin = pin;
     }
 
+    /// Says of which documents the versions to come are.
+    pub fn set_extent(&mut self, extent: Extent) {
+        self.extent = extent;
+    }
+
     /// Returns where vectors of the version to come are kept until it is there.
     #[must_use]
     pub fn fresh_vectors(&self) -> FreshVectors {
@@ -205,6 +222,7 @@ impl Writer {
             created_at: parts.created_at.to_owned(),
             counts: parts.counts(),
             files,
+            is_partial: self.extent == Extent::Partial,
             stages: parts.stages.clone(),
         };
         self.records.finish_version(&row)?;

@@ -1,6 +1,7 @@
 //! Runs upon runs: an index is that of its sources, whatever was indexed before, and only what changed is worked on.
 
 mod added;
+mod checkpoints;
 mod dry;
 mod edits;
 mod options;

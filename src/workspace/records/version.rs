@@ -20,6 +20,8 @@ pub(in crate::workspace) struct VersionRow {
     pub(in crate::workspace) created_at: String,
     pub(in crate::workspace) counts: Counts,
     pub(in crate::workspace) files: Vec<StampedFile>,
+    /// Whether it was made on the way of a first run, of the documents that were read so far.
+    pub(in crate::workspace) is_partial: bool,
     /// Of what its parts were made.
     pub(in crate::workspace) stages: StageMarks,
 }
@@ -38,11 +40,13 @@ pub struct StageMark {
 pub(crate) type StageMarks = BTreeMap<String, StageMark>;
 
 /// What is kept as the counts of a version. Versions without marks are those of an earlier program, and earlier
-/// programs pass over them.
+/// programs pass over what they do not know.
 #[derive(Serialize, Deserialize)]
 struct Counted {
     #[serde(flatten)]
     counts: Counts,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_partial: bool,
     #[serde(default, skip_serializing_if = "StageMarks::is_empty")]
     stages: StageMarks,
 }
@@ -67,6 +71,11 @@ impl Records {
             .ok_or_else(|| self.corrupt(format!("it does not know its current version, {current}")))
     }
 
+    /// Returns whether no run was finished yet: there is no version, or one that was made on the way.
+    pub fn awaits_documents(&self) -> bool {
+        self.current_version().is_ok_and(|row| row.is_none_or(|row| row.is_partial))
+    }
+
     /// Returns what is kept of a version that was made by the embedder of `pin`.
     fn version_row(&self, version: IndexVersion, pin: WorkspaceOptions) -> Result<Option<VersionRow>> {
         let sql = if self.has_digests() {
@@ -81,8 +90,8 @@ impl Records {
             if !digest::is_right(self.format, kept(row, 3)?, read) {
                 return Ok(None);
             }
-            let Counted { counts, stages } = json(row, 1)?;
-            Ok(Some(VersionRow { version, pin, created_at, counts, files: json(row, 2)?, stages }))
+            let Counted { counts, is_partial, stages } = json(row, 1)?;
+            Ok(Some(VersionRow { version, pin, created_at, counts, files: json(row, 2)?, is_partial, stages }))
         };
         let number = [version.0.cast_signed()];
         let row = self.connection.query_row(sql, number, read).optional().map_err(Error::records("read"))?;
@@ -143,7 +152,8 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     let text = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     };
-    let counts = text(serde_json::to_string(&Counted { counts: row.counts, stages: row.stages.clone() }))?;
+    let counted = Counted { counts: row.counts, is_partial: row.is_partial, stages: row.stages.clone() };
+    let counts = text(serde_json::to_string(&counted))?;
     let files = text(serde_json::to_string(&row.files))?;
     let version = row.version.0.cast_signed();
     transaction.execute(
@@ -163,9 +173,10 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     transaction
         .execute("UPDATE units SET version = ?1 WHERE version IS NULL AND state = ?2", params![version, unit::DONE])?;
     let WorkspaceOptions { embedder, dimension } = &row.pin;
+    // After a version of a part of the documents, the next run makes another, whatever it reads.
     transaction.execute(
-        "UPDATE manifest SET current = ?1, changed = 0, embedder = ?2, dimension = ?3",
-        params![version, embedder, *dimension as u32],
+        "UPDATE manifest SET current = ?1, changed = ?4, embedder = ?2, dimension = ?3",
+        params![version, embedder, *dimension as u32, row.is_partial],
     )?;
     seal_manifest(transaction)
 }
@@ -179,10 +190,12 @@ mod tests {
         let counts = Counts { documents: 2, without_vectors: 1, ..Counts::default() };
         let mark = StageMark { inputs: "00".to_owned(), cut: 3 };
         let stages = StageMarks::from([("names".to_owned(), mark)]);
-        let kept = serde_json::to_string(&Counted { counts, stages: stages.clone() }).unwrap();
+        let counted = |is_partial| Counted { counts, is_partial, stages: stages.clone() };
+        let kept = serde_json::to_string(&counted(true)).unwrap();
+        assert!(!serde_json::to_string(&counted(false)).unwrap().contains("is_partial"));
         assert_eq!(serde_json::from_str::<Counts>(&kept).unwrap(), counts);
         let read: Counted = serde_json::from_str(&kept).unwrap();
-        assert_eq!((read.counts, read.stages), (counts, stages));
+        assert_eq!((read.counts, read.is_partial, read.stages), (counts, true, stages));
         let earlier: Counted = serde_json::from_str(&serde_json::to_string(&counts).unwrap()).unwrap();
         assert_eq!((earlier.counts, earlier.stages), (counts, StageMarks::new()));
     }
