@@ -30,7 +30,7 @@ pub(super) struct AddArgs {
     title: Option<String>,
     /// Address of the text, a path or a URL, which is its id: a text of the same id is replaced. Its extension tells
     /// the format if the content does not.
-    #[arg(long, visible_alias = "url", value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
 }
 

@@ -409,8 +409,8 @@ fn report_summary() -> Value {
 
 fn index_report(skip: &Skip) -> Value {
     json!({
-        "version": 1, "is_new_version": true, "counts": counts(), "skips": [skip], "seconds": 0.5,
-        "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
+        "version": 1, "is_new_version": true, "checkpoints": 2, "counts": counts(), "skips": [skip],
+        "seconds": 0.5, "warnings": ["a warning"], "edges_cut": 1, "model": model_report(),
         "extracted": extract_report(), "described": model_report(), "summarized": model_report(),
         "reported": model_report(), "vectors": vector_report(),
         "stages": [{ "stage": "names", "is_taken_over": true, "seconds": 0.5 }],
@@ -434,8 +434,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let search = json!({ "query": "Who?", "strategy": "trail", "version": 1, "hits": [hit()], "ledger": ledger() });
     let by_model = json!({ "written": 2, "failed": 1, "failures": [skip] });
     let status = json!({
-        "index": ".cairn", "version": 1, "format": 6, "collection": "00112233445566778899aabbccddeeff",
-        "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
+        "index": ".cairn", "version": 1, "is_partial": true, "format": 6,
+        "collection": "00112233445566778899aabbccddeeff", "embedder": "none", "created_at": "2026-01-02T03:04:05Z",
         "counts": counts(), "units": { "done": 3, "pending": 0, "failed": 0 }, "skips": [skip], "bytes": 4096,
         "media_types": { "text/plain": 2 }, "left_out": [{ "reason": "r", "count": 1, "examples": ["a.md:3"] }],
         "questions": by_model, "entities": by_model, "descriptions": by_model, "summaries": by_model,

@@ -28,7 +28,7 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     let report = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("index", &report);
     assert_eq!(documents(&report), [0, 1, 0, 0]);
-    let again = add(&cli, &["--url", "notes/a.md"], page).succeeded();
+    let again = add(&cli, &["--address", "notes/a.md"], page).succeeded();
     assert!(again.stderr.contains("nothing changed; version 3"), "{again:#?}");
 
     cli.write("notes/a.md", "# Harl Mill\n\nHarl Mill burned down.");
