@@ -425,7 +425,8 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
         | ChatError::Budget { .. }
         | ChatError::NoPrice { .. }
         | ChatError::NotRecorded { .. }
-        | ChatError::VectorNotRecorded { .. } => ErrorKind::Input,
+        | ChatError::VectorNotRecorded { .. }
+        | ChatError::ScoreNotRecorded { .. } => ErrorKind::Input,
         ChatError::Store { .. } => ErrorKind::Io,
         ChatError::RateLimited { .. }
         | ChatError::Server { .. }

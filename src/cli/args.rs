@@ -16,6 +16,8 @@ use super::topics::TopicsArgs;
 
 /// The group of flags that select a language model; flags that need one require this group.
 pub(super) const LANGUAGE_MODEL: &str = "language-model";
+/// The group of flags that name a model that may be behind a server, so that calls are counted.
+const CALLED: &str = "called";
 /// Headings in the help. Flags without a heading are listed first, so the most used flags have none.
 pub(super) const DOCUMENTS: &str = "Documents and passages";
 pub(super) const SEARCHING: &str = "Searching";
@@ -123,7 +125,7 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct RecordingArgs {
-    /// Record the calls to the model and to an embedder behind a server in a new file, for `--replay`.
+    /// Record the calls to the model, and to an embedder and a reranker behind a server, in a new file for `--replay`.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
     /// Replay calls from a recording instead of calling a server.
@@ -149,6 +151,7 @@ pub(super) struct ModelArgs {
 /// The embedder and the reranker of a search.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = MODELS)]
+#[command(group = ArgGroup::new(CALLED).args(["model", "reranker"]).multiple(true))]
 pub(super) struct SearchModelArgs {
     /// The embedder and the reranker.
     #[command(flatten)]
@@ -275,13 +278,13 @@ pub(super) struct ModelCallArgs {
     /// asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
-    /// Maximum number of calls to the model per question. `auto` uses one or two calls to pick passages, and with three
+    /// Maximum number of calls per question, to the model and to a reranker behind a server. `auto` uses one or two calls to pick passages, and with three
     /// or more also splits the question; `ask` reserves one for the answer. Without this flag, `auto` asks the model
     /// only for the answer and for what other flags request.
-    #[arg(long, value_name = "N", requires = "model")]
+    #[arg(long, value_name = "N", requires = CALLED)]
     pub(super) max_calls: Option<u64>,
     /// Maximum number of tokens, read and written, for all questions together; a call that might exceed it is not made.
-    #[arg(long, value_name = "N", requires = "model")]
+    #[arg(long, value_name = "N", requires = CALLED)]
     pub(super) max_tokens: Option<u64>,
     /// Whether calls are recorded or replayed.
     #[command(flatten)]

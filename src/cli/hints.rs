@@ -210,6 +210,9 @@ const fn of_chat(error: &ChatError) -> &'static str {
         ChatError::VectorNotRecorded { .. } => {
             "replay with the documents or question, index, options and embedder of the recording, or record again"
         }
+        ChatError::ScoreNotRecorded { .. } => {
+            "replay with the question, index, options and reranker of the recording, or record again"
+        }
         ChatError::Store { .. } => "check the file, its permissions and free space",
         ChatError::Interrupted { .. } | ChatError::Timeout { .. } => {
             "try again later, or ask without a model; the call may have cost something, and the next command makes it \

@@ -7,8 +7,8 @@ use std::io;
 use super::screen::{Screen, Styled};
 use super::snippet::shown_lines;
 use crate::domain::{
-    Answer, AnswerKind, Citation, CitationCheck, Hit, Ledger, PassageId, SkillCalls, Span, Spelling, Step, StepKind,
-    StopReason, Why, Writing, WrittenSentence,
+    Answer, AnswerKind, Citation, CitationCheck, Hit, Ledger, PassageId, RerankWork, SkillCalls, Span, Spelling, Step,
+    StepKind, StopReason, Why, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -260,6 +260,9 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
 
 /// Says on stderr what a model did while passages were looked for, and what that came to.
 pub(super) fn work(screen: &Screen, ledger: &Ledger) {
+    if let Some(RerankWork { reranker, passages, spent }) = &ledger.reranking {
+        screen.note(format!("`{reranker}` scored {passages} passages with {spent}"));
+    }
     let Some(work) = &ledger.work else { return };
     if let Some(pick) = &ledger.pick {
         let said = match &pick.degraded {

@@ -169,6 +169,14 @@ pub enum ChatError {
         /// Its key.
         key: String,
     },
+    /// A recording does not have a reranker's score of a text.
+    #[error("the score of text {number} (`{beginning}`) is not in the recording")]
+    ScoreNotRecorded {
+        /// The text, from 1, in the order in which they were asked for.
+        number: u64,
+        /// How it begins, in one line.
+        beginning: String,
+    },
     /// A recording does not have the vector of a text.
     #[error("the vector of text {number} (`{beginning}`) is not in the recording")]
     VectorNotRecorded {
@@ -214,7 +222,7 @@ impl ChatError {
             Self::NoPrice { model } => vec![model],
             Self::Budget { limit, spent, wanted, .. } => vec![limit, spent, wanted],
             Self::NotRecorded { purpose, key, .. } => vec![purpose, key],
-            Self::VectorNotRecorded { beginning, .. } => vec![beginning],
+            Self::VectorNotRecorded { beginning, .. } | Self::ScoreNotRecorded { beginning, .. } => vec![beginning],
             Self::Timeout { .. } | Self::TooLarge { .. } | Self::Vectors { .. } | Self::Truncated { .. } => Vec::new(),
         }
     }
@@ -267,6 +275,7 @@ impl ChatError {
                 | Self::NoPrice { .. }
                 | Self::NotRecorded { .. }
                 | Self::VectorNotRecorded { .. }
+                | Self::ScoreNotRecorded { .. }
                 | Self::Store { .. }
         )
     }
@@ -311,6 +320,7 @@ impl ChatError {
             Self::Useless { .. } => "useless",
             Self::NotRecorded { .. } => "not_recorded",
             Self::VectorNotRecorded { .. } => "vector_not_recorded",
+            Self::ScoreNotRecorded { .. } => "score_not_recorded",
             Self::Store { .. } => "store",
         }
     }

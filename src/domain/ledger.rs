@@ -229,6 +229,17 @@ pub struct ModelWork {
     pub spent: Spent,
 }
 
+/// What a reranker behind a server was asked during a search.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RerankWork {
+    /// The reranker.
+    pub reranker: String,
+    /// Passages that it scored, one that it scored for several questions once for each.
+    pub passages: u64,
+    /// The calls, tokens and money spent.
+    pub spent: Spent,
+}
+
 /// A word that is not in the index, and the word of the index that was searched for instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spelling {
@@ -272,6 +283,9 @@ pub struct Ledger {
     /// Everything that a language model did, if one was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<ModelWork>,
+    /// What a reranker behind a server was asked, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reranking: Option<RerankWork>,
     /// What the reader should know: a limit that was reached, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -47,8 +47,8 @@ pub use layers::{
     LayersMode, QuestionScope,
 };
 pub use ledger::{
-    AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RoundReasoning, SkillCalls,
-    Spelling, Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
+    AnsweredBy, Arrival, EntryVertex, HopRound, Judgement, Ledger, ModelWork, Pick, Pruned, RerankWork, RoundReasoning,
+    SkillCalls, Spelling, Step, StepKind, StopReason, SubAnswer, SubQuestionTrace, Verdict,
 };
 pub use left_out::{LeftOut, left_out};
 pub use local_model::{ModelError, RuntimeError};

@@ -122,7 +122,7 @@ impl ReplayedEmbedder {
 }
 
 /// Returns how a text begins, in one line.
-fn beginning(text: &str) -> String {
+pub(super) fn beginning(text: &str) -> String {
     let line = one_line(text);
     let shown: String = line.chars().take(BEGINNING_CHARS).collect();
     if shown.len() < line.len() { format!("{}…", shown.trim_end()) } else { shown }

@@ -10,7 +10,7 @@ use ort::session::Session;
 use rayon::prelude::*;
 
 use super::local::{Lease, ModelFiles, ModelPlace, Pool, SESSION_CONFIG, environment};
-use crate::domain::{EmbeddingError, ModelError};
+use crate::domain::{EmbeddingError, ModelError, Spent};
 use crate::error::{Error, Result};
 
 /// What stands before the name of a model.
@@ -20,19 +20,38 @@ const TOKENS_MAX: usize = 512;
 /// The output that holds a model's scores.
 const LOGITS: &str = "logits";
 
-/// What a [`Reranker`] returns: scores to come, in the order of the texts.
-pub type Scores<'a> = Pin<Box<dyn Future<Output = Result<Vec<f32>>> + Send + 'a>>;
+/// What a [`Reranker`] returns: scores to come.
+pub type Scores<'a> = Pin<Box<dyn Future<Output = Scored> + Send + 'a>>;
+
+/// What came of scoring texts.
+#[derive(Debug)]
+pub struct Scored {
+    /// One finite score a text, in order, or why there are none.
+    pub scores: Result<Vec<f32>>,
+    /// What calls to a server came to, also where one of them failed; nothing where none is asked.
+    pub spent: Spent,
+}
+
+impl From<Result<Vec<f32>>> for Scored {
+    /// Of scores that cost nothing.
+    fn from(scores: Result<Vec<f32>>) -> Self {
+        Self { scores, spent: Spent::default() }
+    }
+}
 
 /// Judges how well texts answer a question, each read together with it.
 pub trait Reranker: Send + Sync {
     /// Returns its name, which changes whenever its scores do.
     fn name(&self) -> &str;
 
-    /// Returns one finite score a text, in order; higher is better, on a scale of its own.
-    ///
-    /// # Errors
-    ///
-    /// If a score cannot be had or is no number.
+    /// Returns how many calls to a server scoring so many texts takes; a search counts them with those of a language
+    /// model.
+    fn calls(&self, _texts: usize) -> u32 {
+        0
+    }
+
+    /// Returns one finite score a text, in order, and what that cost; higher is better, on a scale of its own. Instead
+    /// of scores, it returns an error if a score cannot be had or is no number.
     ///
     /// # Cancel safety
     ///
@@ -124,7 +143,7 @@ impl Reranker for OnnxReranker {
     fn score<'a>(&'a self, question: &'a str, texts: &'a [String]) -> Scores<'a> {
         let (question, texts, model) = (question.to_owned(), texts.to_vec(), Arc::clone(&self.model));
         let task = tokio::task::spawn_blocking(move || model.score(&question, &texts));
-        Box::pin(async { task.await.map_err(|error| Error::Internal(error.to_string()))? })
+        Box::pin(async { task.await.unwrap_or_else(|error| Err(Error::Internal(error.to_string()))).into() })
     }
 }
 

@@ -1,16 +1,26 @@
 //! A reranker behind a server, in the form that Cohere, Jina and vLLM share.
 
-use super::rerank::{Reranker, Scores};
-use crate::domain::ChatError;
+use std::sync::Arc;
+
+use super::account::{Account, Payer};
+use super::rerank::{Reranker, Scored, Scores};
+use crate::domain::{ChatError, Spent, Usage};
 use crate::error::{Error, Result};
-use crate::llm::{CircuitBreakerOptions, Endpoint, Guard, Limits, RerankServer, Retries, tokens_estimate};
+use crate::llm::{
+    CircuitBreakerOptions, Endpoint, Guard, Limits, Measured, Meter, Recording, RerankServer, Retries, tokens_estimate,
+};
 use crate::telemetry;
 
 /// Texts of one call at most.
 const TEXTS_MAX: usize = 100;
 
+/// Returns how many calls scoring so many texts takes.
+pub(super) fn calls(texts: usize) -> u32 {
+    u32::try_from(texts.div_ceil(TEXTS_MAX)).unwrap_or(u32::MAX)
+}
+
 /// How a server of scores is asked.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RerankServerOptions {
     /// How fast.
     pub limits: Limits,
@@ -18,14 +28,21 @@ pub struct RerankServerOptions {
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitBreakerOptions,
+    /// What may be spent, and what calls cost: on a meter that others may share.
+    pub meter: Arc<Meter>,
+    /// Where its calls are written down; none for nowhere.
+    pub recording: Option<Arc<Recording>>,
 }
 
 /// See the top of this file. Calls go out one after the other, no faster than limits allow; one is made again only
-/// where the server did nothing, and none while the server is left alone after it failed again and again.
+/// where the server did nothing, and none while the server is left alone after it failed again and again, or where a
+/// budget has no room for it.
 pub struct ServerReranker {
     name: String,
     server: RerankServer,
     guard: Guard,
+    account: Account,
+    recording: Option<Arc<Recording>>,
 }
 
 impl ServerReranker {
@@ -34,31 +51,59 @@ impl ServerReranker {
     /// # Errors
     ///
     /// [`Error::RerankerServer`] with [`ChatError::Address`] if address, key or headers have a form that cannot be
-    /// sent.
+    /// sent, with [`ChatError::NoPrice`] for a budget of money and a model without a price.
     pub fn new(endpoint: Endpoint, options: RerankServerOptions) -> Result<Self> {
         let name = endpoint.name();
-        let guard = Guard::new(options.limits, options.retries, options.circuit);
-        match RerankServer::new(endpoint) {
-            Ok(server) => Ok(Self { name, server, guard }),
-            Err(source) => Err(Error::RerankerServer { reranker: name, source }),
-        }
+        let RerankServerOptions { limits, retries, circuit, meter, recording } = options;
+        let server = meter.check(&name).and_then(|()| RerankServer::new(endpoint));
+        let server = server.map_err(|source| Error::RerankerServer { reranker: name.clone(), source })?;
+        let account = Account::new(name.clone(), meter);
+        Ok(Self { name, server, guard: Guard::new(limits, retries, circuit), account, recording })
     }
 
-    async fn scores(&self, question: &str, texts: &[String]) -> Result<Vec<f32>, ChatError> {
+    /// Returns the scores of texts, and adds to `all` what each call came to.
+    async fn scores(&self, question: &str, texts: &[String], all: &mut Spent) -> Result<Vec<f32>, ChatError> {
         let mut scores = Vec::with_capacity(texts.len());
         for texts in texts.chunks(TEXTS_MAX) {
-            // A server reads the question once with each text.
-            let tokens = texts.iter().map(|text| tokens_estimate(question) + tokens_estimate(text)).sum();
-            let replied = self.guard.call(tokens, || Box::pin(self.server.scores(question, texts))).await;
-            match &replied {
-                Ok(_) => tracing::debug!(operation = telemetry::RERANK, texts = texts.len(), tokens, "replied"),
-                Err(error) => {
-                    tracing::warn!(operation = telemetry::RERANK, kind = error.kind_name(), "no reply");
+            let came = self.call(question, texts).await;
+            if let Some(recording) = &self.recording {
+                let came = came.as_ref().map(|(scores, spent)| (scores.as_slice(), spent));
+                recording.write_scores(&self.name, (question, texts), came)?;
+            }
+            match came {
+                Ok((came, spent)) => {
+                    all.add(&spent);
+                    scores.extend(came);
+                }
+                Err(fault) => {
+                    all.add(&Spent::on(&fault));
+                    return Err(fault);
                 }
             }
-            scores.extend(replied?);
         }
         Ok(scores)
+    }
+
+    async fn call(&self, question: &str, texts: &[String]) -> Result<(Vec<f32>, Spent), ChatError> {
+        // A server reads the question once with each text.
+        let tokens = texts.iter().map(|text| tokens_estimate(question) + tokens_estimate(text)).sum();
+        let measured = Measured::of(texts.iter().flat_map(|text| [question, text.as_str()]));
+        let reserved = self.account.reserve(&measured, texts.len()).await?;
+        match self.guard.call(tokens, || Box::pin(self.server.scores(question, texts))).await {
+            Ok(came) => {
+                let is_estimated = came.tokens.is_none();
+                let usage = Usage { input_tokens: came.tokens.unwrap_or(tokens), output_tokens: 0, is_estimated };
+                let (texts, tokens) = (texts.len(), usage.input_tokens);
+                tracing::debug!(operation = telemetry::RERANK, texts, tokens, "replied");
+                self.account.learn(&measured, usage);
+                Ok((came.scores, self.account.settle(reserved, usage, Payer::Question)))
+            }
+            Err(error) => {
+                tracing::warn!(operation = telemetry::RERANK, kind = error.kind_name(), "no reply");
+                self.account.fail(reserved, &error, Payer::Question);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -67,10 +112,16 @@ impl Reranker for ServerReranker {
         &self.name
     }
 
+    fn calls(&self, texts: usize) -> u32 {
+        calls(texts)
+    }
+
     fn score<'a>(&'a self, question: &'a str, texts: &'a [String]) -> Scores<'a> {
         Box::pin(async move {
-            let replied = self.scores(question, texts).await;
-            replied.map_err(|source| Error::RerankerServer { reranker: self.name.clone(), source })
+            let mut spent = Spent::default();
+            let scores = self.scores(question, texts, &mut spent).await;
+            let fault = |source| Error::RerankerServer { reranker: self.name.clone(), source };
+            Scored { scores: scores.map_err(fault), spent }
         })
     }
 }

@@ -153,8 +153,9 @@ pub async fn answers(
         let started = Instant::now();
         let answer = engine.ask(&question.question, &options).await?;
         times.push(started.elapsed().as_secs_f64() * 1_000.0);
-        if answer.ledger.work.is_some() || answer.writing.is_some() {
-            work.get_or_insert_default().add(answer.ledger.work.as_ref(), answer.writing.as_ref());
+        let ledger = &answer.ledger;
+        if ledger.work.is_some() || ledger.reranking.is_some() || answer.writing.is_some() {
+            work.get_or_insert_default().add(ledger, answer.writing.as_ref());
         }
         lines.push(line(question, answer, &facts));
     }

@@ -8,7 +8,7 @@ use super::questions::Question;
 use super::report::{Facts, RetrievalReport, RunLine, Scored, score};
 use super::stand_in::StandIn;
 use super::work::WorkReport;
-use crate::domain::{Hit, ModelWork};
+use crate::domain::{Hit, Ledger};
 use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions, TOP_K_MAX};
 
@@ -39,9 +39,9 @@ pub async fn retrieval(
     for question in questions {
         let started = Instant::now();
         let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
-        let (hits, work) = found(asked.as_ref().unwrap_or(engine), question, options).await?;
-        if work.is_some() {
-            all.get_or_insert_default().add(work.as_ref(), None);
+        let (hits, ledger) = found(asked.as_ref().unwrap_or(engine), question, options).await?;
+        if ledger.work.is_some() || ledger.reranking.is_some() {
+            all.get_or_insert_default().add(&ledger, None);
         }
         let ranked = ranked(question, &hits);
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
@@ -52,21 +52,18 @@ pub async fn retrieval(
     Ok((lines, RetrievalReport { work: all, ..score(&scored, facts) }))
 }
 
-/// Returns the best passages, as many as make a list of documents, and what a model did to find them.
-async fn found(
-    engine: &QueryEngine,
-    question: &Question,
-    options: &SearchOptions,
-) -> Result<(Vec<Hit>, Option<ModelWork>)> {
+/// Returns the best passages, as many as make a list of documents, and the trace of how they were found.
+async fn found(engine: &QueryEngine, question: &Question, options: &SearchOptions) -> Result<(Vec<Hit>, Ledger)> {
     let by_passages = !question.passages.is_empty();
     // What a model does is not done twice.
-    let is_once = by_passages || options.may_ask_model() || options.calls_max.is_some();
+    let is_scored = options.rerank.is_some() && engine.has_server_reranker();
+    let is_once = by_passages || is_scored || options.may_ask_model() || options.calls_max.is_some();
     let mut top_k = if is_once && !by_passages { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
     loop {
         let found = engine.search(&question.question, &SearchOptions { top_k, ..options.clone() }).await?;
         let hits = found.hits;
         if is_once || documents(&hits).len() >= DOCUMENTS_MIN || hits.len() < top_k || top_k == TOP_K_MAX {
-            return Ok((hits, found.ledger.work));
+            return Ok((hits, found.ledger));
         }
         top_k = (top_k * 4).min(TOP_K_MAX);
     }

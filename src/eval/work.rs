@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::Serialize;
 
 use super::table::printable;
-use crate::domain::{ChatError, ModelWork, SkillCalls, Spent, StopReason, Writing};
+use crate::domain::{ChatError, Ledger, RerankWork, SkillCalls, Spent, StopReason, Writing};
 
 /// What a language model did over all questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -19,15 +19,25 @@ pub struct WorkReport {
     pub skills: BTreeMap<String, SkillCalls>,
     /// Why nothing more was asked, and of how many questions.
     pub stops: BTreeMap<StopReason, u64>,
+    /// What a reranker behind a server was asked; part of what all came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranking: Option<RerankWork>,
     /// What it came to.
     pub spent: Spent,
 }
 
 impl WorkReport {
     /// Adds what was done for one more question: to find passages, and to write.
-    pub fn add(&mut self, work: Option<&ModelWork>, writing: Option<&Writing>) {
+    pub fn add(&mut self, ledger: &Ledger, writing: Option<&Writing>) {
         self.questions += 1;
-        if let Some(work) = work {
+        if let Some(own) = &ledger.reranking {
+            let all = self.reranking.get_or_insert_default();
+            all.reranker.clone_from(&own.reranker);
+            all.passages += own.passages;
+            all.spent.add(&own.spent);
+            self.spent.add(&own.spent);
+        }
+        if let Some(work) = &ledger.work {
             self.spent.add(&work.spent);
             *self.stops.entry(work.stop).or_default() += 1;
             for (skill, calls) in &work.skills {
@@ -49,7 +59,8 @@ impl WorkReport {
         let (asked, unusable) = (sum(|it| it.asked), sum(|it| it.unusable));
         let last = self.skills.values().find_map(|it| it.last.clone())?;
         // Where a budget or the server ended it, there are fewer replies.
-        let has_replies = self.spent.calls + self.spent.cached >= u64::from(asked);
+        let reranks = self.reranking.as_ref().map_or(0, |reranking| reranking.spent.calls);
+        let has_replies = self.spent.calls + self.spent.cached - reranks >= u64::from(asked);
         (asked > 0 && unusable == asked && has_replies).then_some(ChatError::Useless { replies: asked, last })
     }
 
@@ -73,6 +84,9 @@ impl Display for WorkReport {
             (self.calls_per_question, self.spent.usage.tokens() as f64 / self.questions.max(1) as f64);
         let cost = cost_per_question(&self.spent, self.questions).map(|cost| format!(", {cost}")).unwrap_or_default();
         writeln!(out, "model: {calls:.2} calls, {tokens:.0} tokens{cost} a question; in all {}", self.spent)?;
+        if let Some(RerankWork { reranker, passages, spent }) = &self.reranking {
+            writeln!(out, "  reranker {}: {passages} passages scored with {spent}", printable(reranker))?;
+        }
         for (skill, SkillCalls { asked, unusable, last }) in &self.skills {
             write!(out, "  {skill}: asked {asked} times")?;
             if let Some(last) = last {
@@ -104,13 +118,19 @@ mod tests {
         };
         let mut report = WorkReport::default();
         assert_eq!(report.useless(), None);
-        report.add(None, Some(&writing(Some("no JSON"), 2)));
-        report.add(None, Some(&writing(Some("no JSON"), 1)));
+        let none = &Ledger::default();
+        report.add(none, Some(&writing(Some("no JSON"), 2)));
+        report.add(none, Some(&writing(Some("no JSON"), 1)));
         assert_eq!(report.useless(), Some(ChatError::Useless { replies: 2, last: "no JSON".to_owned() }));
-        report.add(None, Some(&writing(None, 1)));
+        report.add(none, Some(&writing(None, 1)));
         assert_eq!(report.useless(), None);
         let mut ended = WorkReport::default();
-        ended.add(None, Some(&writing(Some("the budget allows 0 calls"), 0)));
+        ended.add(none, Some(&writing(Some("the budget allows 0 calls"), 0)));
         assert_eq!(ended.useless(), None, "nothing was said at all");
+        let spent = Spent { calls: 3, ..Spent::default() };
+        let reranking = Some(RerankWork { reranker: "r".to_owned(), passages: 20, spent });
+        ended.add(&Ledger { reranking, ..Ledger::default() }, None);
+        assert_eq!(ended.useless(), None, "what a reranker is asked is no reply of a model");
+        assert!((ended.calls_per_question - 1.5).abs() < 1e-9 && ended.to_string().contains("20 passages scored"));
     }
 }

@@ -58,7 +58,7 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-fn written(values: &[f32]) -> String {
+pub(super) fn written(values: &[f32]) -> String {
     let digits = |value: &f32| {
         let bits = value.to_bits();
         (0..DIGITS).rev().filter_map(move |place| char::from_digit((bits >> (4 * place)) & 0xf, 16))
@@ -66,7 +66,7 @@ fn written(values: &[f32]) -> String {
     values.iter().flat_map(digits).collect()
 }
 
-fn read(digits: &str) -> Option<Vec<f32>> {
+pub(super) fn read(digits: &str) -> Option<Vec<f32>> {
     let value = |digits: &[u8]| {
         let digits = std::str::from_utf8(digits).ok().filter(|it| it.len() == DIGITS)?;
         u32::from_str_radix(digits, 16).ok().map(f32::from_bits)
@@ -101,10 +101,7 @@ impl RecordedVectors {
             Outcome::Fault(fault) => {
                 for text in line.texts {
                     // A call that did not go out and was made later has an outcome.
-                    let came = self.texts.entry(text).or_insert_with(|| Outcome::Fault(fault.clone()));
-                    if came.is_not_made() {
-                        *came = Outcome::Fault(fault.clone());
-                    }
+                    self.texts.entry(text).or_insert_with(|| Outcome::Fault(fault.clone())).or_fault(&fault);
                 }
             }
             Outcome::Reply(VectorsReply { vectors, usage, cost }) => {

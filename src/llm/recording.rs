@@ -1,7 +1,7 @@
 //! Recordings: files that say what calls to servers came to, one JSON object a line.
 //!
-//! A chat call is found again by the key of its request, a vector by its text. Neither prompts nor texts nor keys are
-//! in the file.
+//! A chat call is found again by the key of its request, a vector by its text, a score by question and text. Neither
+//! prompts nor texts nor keys are in the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::recorded::ChatLine;
+use super::recorded_scores::{RecordedScores, ScoresLine};
 use super::recorded_vectors::{RecordedVectors, VectorsLine};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
@@ -20,6 +21,8 @@ use crate::files::{self, Readers};
 
 /// The field by which a line about vectors is told from one about a chat.
 const EMBEDDER: &str = "embedder";
+/// The field by which a line about scores is told from one about a chat.
+const RERANKER: &str = "reranker";
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,13 +33,20 @@ pub(super) enum Outcome<T> {
 }
 
 impl<T> Outcome<T> {
+    /// Takes the place of what came of the same before, where that was no call at all.
+    pub(super) fn or_fault(&mut self, fault: &ChatError) {
+        if self.is_not_made() {
+            *self = Self::Fault(fault.clone());
+        }
+    }
+
     /// Returns whether no call went out, because of what others took or came to.
     pub(super) const fn is_not_made(&self) -> bool {
         matches!(self, Self::Fault(ChatError::Budget { .. } | ChatError::CircuitOpen { .. }))
     }
 }
 
-/// A file into which calls are written, each as it ends. A chat model and an embedder may share one.
+/// A file into which calls are written, each as it ends. A chat model, an embedder and a reranker may share one.
 #[derive(Debug)]
 pub struct Recording {
     file: Mutex<File>,
@@ -74,6 +84,7 @@ impl Recording {
 pub struct RecordedCalls {
     pub(super) chat: Vec<ChatLine>,
     vectors: BTreeMap<String, Arc<RecordedVectors>>,
+    scores: BTreeMap<String, Arc<RecordedScores>>,
 }
 
 impl RecordedCalls {
@@ -85,6 +96,7 @@ impl RecordedCalls {
     pub fn read(path: &Path) -> Result<Self> {
         let file = files::open(path)?;
         let (mut chat, mut vectors) = (Vec::new(), BTreeMap::<String, RecordedVectors>::new());
+        let mut scores = BTreeMap::<String, RecordedScores>::new();
         for (line, number) in BufReader::new(file).lines().zip(1..) {
             let line = line.map_err(Error::io("read", path))?;
             let refused =
@@ -94,9 +106,19 @@ impl RecordedCalls {
                 Line::Vectors(line) => {
                     vectors.entry(line.embedder.clone()).or_default().add(line).map_err(refused)?;
                 }
+                Line::Scores(line) => {
+                    scores.entry(line.reranker.clone()).or_default().add(line).map_err(refused)?;
+                }
             }
         }
-        Ok(Self { chat, vectors: vectors.into_iter().map(|(name, it)| (name, Arc::new(it))).collect() })
+        let vectors = vectors.into_iter().map(|(name, it)| (name, Arc::new(it))).collect();
+        let scores = scores.into_iter().map(|(name, it)| (name, Arc::new(it))).collect();
+        Ok(Self { chat, vectors, scores })
+    }
+
+    /// Returns what was recorded of the reranker called `name`, which may be nothing.
+    pub(crate) fn scores(&self, name: &str) -> Arc<RecordedScores> {
+        self.scores.get(name).map(Arc::clone).unwrap_or_default()
     }
 
     /// Returns what was recorded of the embedder called `name`, which may be nothing.
@@ -113,6 +135,7 @@ fn no_call(reason: &str) -> String {
 enum Line {
     Chat(ChatLine),
     Vectors(VectorsLine),
+    Scores(ScoresLine),
 }
 
 impl Line {
@@ -120,6 +143,9 @@ impl Line {
         let value: Value = serde_json::from_str(text)?;
         if value.get(EMBEDDER).is_some() {
             return serde_json::from_value(value).map(Self::Vectors);
+        }
+        if value.get(RERANKER).is_some() {
+            return serde_json::from_value(value).map(Self::Scores);
         }
         serde_json::from_value(value).map(Self::Chat)
     }

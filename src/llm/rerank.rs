@@ -1,10 +1,12 @@
 //! Scores from a server that reranks in the form that Cohere, Jina and vLLM share: one call for some texts.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
+use super::wire::{self, BYTES_PER_TOKEN_MAX, lenient};
 use crate::domain::ChatError;
 
 /// Where it is, behind the address of the endpoint.
@@ -13,6 +15,13 @@ const PATH: &str = "/rerank";
 /// A reranker behind a server.
 pub(crate) struct RerankServer {
     connection: Connection,
+}
+
+/// Scores as they came, one a text, in order.
+pub(crate) struct RawScores {
+    pub(crate) scores: Vec<f32>,
+    /// Tokens that the server read, where it says so.
+    pub(crate) tokens: Option<u64>,
 }
 
 impl RerankServer {
@@ -34,10 +43,15 @@ impl RerankServer {
     /// # Cancel safety
     ///
     /// Dropping the future loses the call, which may have been paid for.
-    pub(crate) async fn scores(&self, question: &str, texts: &[String]) -> Result<Vec<f32>, ChatError> {
+    pub(crate) async fn scores(&self, question: &str, texts: &[String]) -> Result<RawScores, ChatError> {
         let request = WireTexts { model: &self.connection.endpoint.model, query: question, documents: texts };
         let wire: WireScores = self.connection.post(PATH, &request).await?;
-        wire.into_scores(texts.len())
+        let RawScores { scores, tokens } = wire.into_scores(texts.len())?;
+        let of_texts: usize = texts.iter().map(String::len).sum();
+        let bytes = of_texts + question.len() * texts.len();
+        // More than a token a byte, and some around each text, cannot be; nor can next to none.
+        let (least, most) = (of_texts as u64 / BYTES_PER_TOKEN_MAX, 2 * bytes as u64 + 64 * texts.len() as u64);
+        Ok(RawScores { scores, tokens: tokens.filter(|tokens| (least..=most).contains(tokens)) })
     }
 }
 
@@ -53,6 +67,8 @@ struct WireTexts<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireScores {
     results: Vec<WireScore>,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,8 +79,10 @@ struct WireScore {
 
 impl WireScores {
     /// Returns the scores of `count` texts, in the order of the texts: servers send the best first.
-    fn into_scores(self, count: usize) -> Result<Vec<f32>, ChatError> {
+    fn into_scores(self, count: usize) -> Result<RawScores, ChatError> {
         let malformed = |reason: &str| ChatError::Malformed { reason: reason.to_owned() };
+        let count_of = |name| self.usage.as_ref().and_then(|usage| usage.get(name).and_then(wire::whole));
+        let tokens = count_of("prompt_tokens").or_else(|| count_of("total_tokens")).filter(|count| *count > 0);
         let mut scores = vec![None; count];
         for WireScore { index, relevance_score } in self.results {
             let score = scores.get_mut(index).ok_or_else(|| malformed("it scores a text that it was not sent"))?;
@@ -73,7 +91,8 @@ impl WireScores {
             }
         }
         let scores: Option<Vec<f32>> = scores.into_iter().map(|score| score.filter(|it| it.is_finite())).collect();
-        scores.ok_or_else(|| malformed("it does not score every text with a number"))
+        let scores = scores.ok_or_else(|| malformed("it does not score every text with a number"))?;
+        Ok(RawScores { scores, tokens })
     }
 }
 
@@ -84,7 +103,19 @@ mod tests {
     use super::*;
 
     fn scores(results: &Value, count: usize) -> Result<Vec<f32>, ChatError> {
-        serde_json::from_value::<WireScores>(json!({ "id": "x", "results": results })).unwrap().into_scores(count)
+        let wire = serde_json::from_value::<WireScores>(json!({ "id": "x", "results": results, "usage": "some" }));
+        wire.unwrap().into_scores(count).map(|came| came.scores)
+    }
+
+    #[test]
+    fn tokens_are_what_the_server_says_that_it_read() {
+        let tokens = |usage: Value| {
+            let wire = serde_json::from_value::<WireScores>(json!({ "results": [], "usage": usage }));
+            wire.unwrap().into_scores(0).unwrap().tokens
+        };
+        assert_eq!(tokens(json!({ "total_tokens": 9 })), Some(9));
+        assert_eq!(tokens(json!({ "total_tokens": 9, "prompt_tokens": 8 })), Some(8));
+        assert_eq!((tokens(json!(null)), tokens(json!({ "total_tokens": 0 })), tokens(json!(7))), (None, None, None));
     }
 
     #[test]

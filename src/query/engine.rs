@@ -15,6 +15,7 @@ use super::options::{SearchOptions, StrategyKind};
 use super::retrievers::by_regex::ByRegex;
 use super::retrievers::retriever;
 use super::session::caller::{Caller, until};
+use super::session::counted::CallCount;
 use super::session::query::Query;
 use super::session::{Attempts, Permits, Session};
 use super::strategies::chosen::strategy;
@@ -221,6 +222,11 @@ impl QueryEngine {
         Self { model: Some(model), ..self.clone() }
     }
 
+    /// Returns whether passages are scored by a reranker behind a server, where some are reranked.
+    pub(crate) fn has_server_reranker(&self) -> bool {
+        self.reranker.as_ref().is_some_and(|reranker| reranker.calls(1) > 0)
+    }
+
     /// Returns the version that the engine reads.
     #[must_use]
     pub fn version(&self) -> IndexVersion {
@@ -321,6 +327,7 @@ impl QueryEngine {
                 hits.truncate(options.top_k);
                 room::divide(&mut ledger, &hits, hits.len());
                 ledger.work = session.work();
+                ledger.reranking = session.reranking();
                 let (query, version) = (session.question().to_owned(), session.version());
                 return Ok(SearchResult { query, strategy: strategy.name().to_owned(), version, hits, ledger });
             }
@@ -341,7 +348,7 @@ impl QueryEngine {
     /// Dropping the future loses the answer, and a reply of a model in progress, which may have been paid for.
     pub async fn ask(&self, question: &str, options: &AskOptions) -> Result<Answer> {
         let search = self.routed(question, &options.search);
-        let search = &search.planned(options.calls_after(), self.model.is_some())?;
+        let search = &search.planned(self.calls_after(options), self.model.is_some())?;
         let caller = self.caller(search.may_ask_model(), search, ASK_TIME);
         self.answered(question, strategy(search).as_ref(), options, search, caller).await
     }
@@ -356,7 +363,7 @@ impl QueryEngine {
     ///
     /// As [`Self::ask`].
     pub async fn ask_with(&self, question: &str, strategy: &dyn Strategy, options: &AskOptions) -> Result<Answer> {
-        let calls_max = options.search.calls_max.map(|calls| calls.saturating_sub(options.calls_after()));
+        let calls_max = options.search.calls_max.map(|calls| calls.saturating_sub(self.calls_after(options)));
         let search = &SearchOptions { calls_max, ..options.search.clone() };
         self.answered(question, strategy, options, search, self.caller(true, search, ASK_TIME)).await
     }
@@ -372,7 +379,7 @@ impl QueryEngine {
     ) -> Result<Answer> {
         let span = tracing::info_span!(telemetry::QUERY, strategy = strategy.name());
         let until = until(search, MODEL_TIME);
-        let begun = Session::begin(self, question, search, caller.clone())?.of_answer();
+        let begun = Session::begin(self, question, search, caller)?.of_answer();
         let answered = async {
             let mut attempts = Attempts::default();
             let mut answer = loop {
@@ -385,7 +392,8 @@ impl QueryEngine {
             room::divide(&mut answer.ledger, &answer.hits, options.passages_max);
             let Some(model) = &self.model else { return Ok(answer) };
             begun.enter("waiting for the language model");
-            let writer = Caller::after(caller.as_deref(), Arc::clone(model), options.search.calls_max, until);
+            let count = CallCount::after(begun.calls_made(), options.search.calls_max);
+            let writer = Caller::new(Arc::clone(model), Arc::new(count), until);
             write::written(&writer, answer, options).await
         };
         begun.stage().within(search.deadline, answered.instrument(span)).await
@@ -394,7 +402,13 @@ impl QueryEngine {
     /// Returns the model as one question asks it, where it is to be asked.
     fn caller(&self, is_asked: bool, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
         let model = self.model.as_ref().filter(|_| is_asked)?;
-        Some(Arc::new(Caller::new(Arc::clone(model), options.calls_max, until(options, time_share))))
+        let count = Arc::new(CallCount::after(0, options.calls_max));
+        Some(Arc::new(Caller::new(Arc::clone(model), count, until(options, time_share))))
+    }
+
+    /// Returns how many calls are kept for what is written: none where nobody writes.
+    fn calls_after(&self, options: &AskOptions) -> u32 {
+        if self.model.is_some() { options.calls_after() } else { 0 }
     }
 
     /// Returns a question with its evidence in this version, before the strategy of its options runs.
@@ -483,6 +497,7 @@ async fn extracted(session: &Session, strategy: &dyn Strategy, citations_max: us
     ledger.notes.extend(note);
     let is_nothing = sentences.kind == AnswerKind::Nothing;
     ledger.work = session.work().filter(|work| !is_nothing || !work.skills.is_empty());
+    ledger.reranking = session.reranking();
     Ok(Answer {
         question: session.question().to_owned(),
         kind: sentences.kind,

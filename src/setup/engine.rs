@@ -8,7 +8,7 @@ use super::options::{EngineOptions, FillOptions, RerankerChoice};
 use super::pinned::Remembered;
 use super::{Notice, Setup, endpoint};
 use crate::config::ModelRole;
-use crate::embed::{ModelPlace, OnnxReranker, RerankServerOptions, Reranker, ServerReranker};
+use crate::embed::{ModelPlace, OnnxReranker, ReplayedReranker, RerankServerOptions, Reranker, ServerReranker};
 use crate::error::{Error, Result};
 use crate::index::OtherEmbedder;
 use crate::query::QueryEngine;
@@ -27,33 +27,35 @@ impl Setup {
     ///
     /// Nothing is lost: a call to a server may have been made.
     pub async fn engine(&self, options: &EngineOptions) -> Result<QueryEngine> {
-        let reranker = self.reranker(options)?;
+        options.rerank.choice()?;
         if let Some(database) = &options.database {
             let source = self.graph(database, options.questions).await?;
             let reader = source.reader();
             let calls = Calls { log: CallLog::open(&options.call.recording)?, ..Calls::default() };
             let remembered = Remembered::of_graph(reader.as_ref(), calls.clone())?;
             let performers = self.pinned(reader.embedder(), &remembered, &options.models).await?;
-            let performers = self.with_model(Performers { reranker, ..performers }, options, None, &calls.log)?;
+            let performers = self.with_models_of_questions(performers, options, None, &calls.log)?;
             return QueryEngine::over_source(Arc::new(source), performers);
         }
         let workspace = self.workspace(self.settings.index(options.index.clone()))?;
         let calls = Calls { log: CallLog::open(&options.call.recording)?, ..Calls::default() };
         let performers = self.to_read(&workspace, &options.models, &calls).await?;
-        let performers = Performers { reranker, ..performers };
-        QueryEngine::open(&workspace, self.with_model(performers, options, Some(workspace.path()), &calls.log)?)
+        let index = Some(workspace.path());
+        QueryEngine::open(&workspace, self.with_models_of_questions(performers, options, index, &calls.log)?)
     }
 
-    /// Adds the language model that was asked for; its replies are kept in the index at `index`.
-    fn with_model(
+    /// Adds the language model and the reranker that were asked for, which count their calls together; replies are kept
+    /// in the index at `index`.
+    fn with_models_of_questions(
         &self,
         performers: Performers,
         options: &EngineOptions,
         index: Option<&Path>,
         log: &CallLog,
     ) -> Result<Performers> {
-        let model = self.question_model(&options.call, options.role, index, log)?;
-        let performers = Performers { model, ..performers };
+        let calls = self.question_calls(options, log)?;
+        let model = self.question_model(&options.call, options.role, index, &calls)?;
+        let performers = Performers { model, reranker: self.reranker(options, &calls)?, ..performers };
         self.tell_if_idle(log, &performers);
         Ok(performers)
     }
@@ -93,30 +95,42 @@ impl Setup {
         Ok((workspace, performers))
     }
 
-    fn reranker(&self, options: &EngineOptions) -> Result<Option<Arc<dyn Reranker>>> {
+    /// Returns how questions call servers: nothing is read of prices where none is asked.
+    fn question_calls(&self, options: &EngineOptions, log: &CallLog) -> Result<Calls> {
+        let is_scored = matches!(options.rerank.choice()?, Some(RerankerChoice::Server { .. }));
+        let meter =
+            if options.call.model.is_some() || is_scored { self.call_meter(&options.call)? } else { Arc::default() };
+        Ok(Calls { meter, log: log.clone() })
+    }
+
+    fn reranker(&self, options: &EngineOptions, calls: &Calls) -> Result<Option<Arc<dyn Reranker>>> {
         match options.rerank.choice()? {
             None | Some(RerankerChoice::Model) => Ok(None),
             Some(RerankerChoice::Onnx(folder)) => {
                 let place = ModelPlace { folder, runtime: self.runtime(&options.models) };
                 Ok(Some(Arc::new(OnnxReranker::open(&place)?)))
             }
-            Some(RerankerChoice::Server { model, .. }) if options.call.recording.replay.is_some() => {
-                let reason = "calls to a reranker are not recorded, so that none can be replayed".to_owned();
-                Err(Error::Option { option: "reranker", value: model, reason })
-            }
             Some(RerankerChoice::Server { preset, model }) => {
                 let settings = &self.settings.model.for_role(ModelRole::Reranker);
-                let endpoint = endpoint::with_key(endpoint::of_reranker(preset, &model, settings)?, settings)?;
-                let options =
-                    RerankServerOptions { limits: self.limits(ModelRole::Reranker), ..RerankServerOptions::default() };
-                Ok(Some(Arc::new(ServerReranker::new(endpoint, options)?)))
+                let endpoint = endpoint::of_reranker(preset, &model, settings)?;
+                if let CallLog::Replayed(recorded) = &calls.log {
+                    return Ok(Some(Arc::new(ReplayedReranker::new(&endpoint, recorded))));
+                }
+                let options = RerankServerOptions {
+                    limits: self.limits(ModelRole::Reranker),
+                    meter: Arc::clone(&calls.meter),
+                    recording: calls.log.recording(),
+                    ..RerankServerOptions::default()
+                };
+                Ok(Some(Arc::new(ServerReranker::new(endpoint::with_key(endpoint, settings)?, options)?)))
             }
         }
     }
 
     /// Says so where calls are to be written down and none can be made.
     fn tell_if_idle(&self, log: &CallLog, performers: &Performers) {
-        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none();
+        let is_scored = performers.reranker.as_ref().is_some_and(|reranker| reranker.calls(1) > 0);
+        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none() && !is_scored;
         if asks_nobody && matches!(log, CallLog::Recorded(_)) {
             self.notices.tell(&Notice::NothingRecorded);
         }

@@ -44,12 +44,16 @@ impl Setup {
         options: &CallOptions,
         role: ModelRole,
         index: Option<&Path>,
-        log: &CallLog,
+        calls: &Calls,
     ) -> Result<Option<Arc<dyn ChatModel>>> {
         let Some(asked) = options.model.as_deref() else { return Ok(None) };
+        self.ready(&Call { asked, role, calls }, index).map(Some)
+    }
+
+    /// Returns a meter of what questions may spend on calls.
+    pub(super) fn call_meter(&self, options: &CallOptions) -> Result<Arc<Meter>> {
         let budget = Budget { calls: options.calls_max, tokens: options.tokens_max, cost: None };
-        let calls = Calls { meter: Arc::new(self.remembering(Meter::new(budget, self.prices()?))), log: log.clone() };
-        self.ready(&Call { asked, role, calls: &calls }, index).map(Some)
+        Ok(Arc::new(self.remembering(Meter::new(budget, self.prices()?))))
     }
 
     /// Returns a model that answers within what `budget` says; its replies are kept in the index at `index`, and its

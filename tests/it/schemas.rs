@@ -33,7 +33,7 @@ use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
     context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan,
-    reasoning, spent_on_model, work, work_report, writing,
+    reasoning, reranking, spent_on_model, work, work_report, writing,
 };
 
 const NAMES: [&str; 32] = [
@@ -175,6 +175,7 @@ fn ledger() -> Ledger {
         layers: Some(Box::new(layers_found())),
         pick: Some(pick()),
         work: Some(work()),
+        reranking: Some(reranking()),
         notes: vec!["a limit was hit".to_owned()],
     }
 }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::domain::Verdict;
-use crate::embed::{Reranker, Titled, passage_text};
+use crate::domain::{ChatError, Verdict};
+use crate::embed::{Reranker, Scored, Titled, passage_text};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
@@ -48,9 +48,12 @@ impl Reranking {
         }
     }
 
-    /// Returns whether it is the language model.
-    pub(in crate::query) fn asks_model(&self) -> bool {
-        matches!(self, Self::Model(_))
+    /// Returns how many calls judging `count` passages takes.
+    pub(in crate::query) fn calls(&self, count: usize) -> u32 {
+        match self {
+            Self::Reranker(reranker) => reranker.calls(count),
+            Self::Model(_) => 1,
+        }
     }
 
     /// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it.
@@ -64,7 +67,7 @@ impl Reranking {
     /// Dropping the future loses what was found, and a reply in flight, which may have been paid for.
     pub(in crate::query) async fn apply(self, session: &Session, found: Ranking, top_k: usize) -> Result<Ranking> {
         match self {
-            Self::Reranker(reranker) => scored(reranker.as_ref(), found, top_k).await,
+            Self::Reranker(reranker) => scored(session, reranker.as_ref(), found, top_k).await,
             Self::Model(count) => judged(session, found, count, top_k).await,
         }
     }
@@ -109,28 +112,27 @@ fn order(ranked: &mut [(PassageOrdinal, f32)], verdicts: &[Verdict]) {
 }
 
 /// Orders what was found by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it. Where
-/// its server cannot be asked, or takes no such texts, all stays in the order of the search, and the ledger says why.
+/// its server cannot be asked, takes no such texts, or would take more calls than are left, all stays in the order of
+/// the search, and the ledger says why.
 ///
 /// # Errors
 ///
 /// If the store cannot be read, or the reranker fails or has to be corrected.
-async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
+async fn scored(session: &Session, reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     let texts = on_cpu(&found.query, move |query| {
         query.reader.prepare(&passages)?;
         passages.iter().map(|passage| text(query, *passage)).collect::<Result<Vec<String>>>()
     });
     let texts = texts.await?;
-    let scores = match reranker.score(&found.query.question.text, &texts).await {
-        Err(Error::RerankerServer { reranker, source }) if source.is_of_request() || !source.needs_correction() => {
-            found
-                .ledger
-                .notes
-                .push(format!("the order is that of the search, without the reranker {reranker}: {source}"));
+    let scores = match asked(session, reranker, &found.query.question.text, &texts).await? {
+        Ok(scores) => scores,
+        Err(why) => {
+            let name = reranker.name();
+            found.ledger.notes.push(format!("the order is that of the search, without the reranker {name}: {why}"));
             found.ranked.truncate(top_k);
             return Ok(found);
         }
-        scores => scores?,
     };
     if scores.len() != texts.len() {
         let (name, actual, due) = (reranker.name(), scores.len(), texts.len());
@@ -140,6 +142,34 @@ async fn scored(reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Re
     let judged = found.ranked.iter().zip(scores).map(|((passage, _), score)| (*passage, score));
     found.ranked = top::best(judged, top_k);
     Ok(found)
+}
+
+/// Asks a reranker for the scores of texts within the calls of the question; returns why there are none, where the
+/// search goes on without.
+async fn asked(
+    session: &Session,
+    reranker: &dyn Reranker,
+    question: &str,
+    texts: &[String],
+) -> Result<Result<Vec<f32>, String>> {
+    let calls = reranker.calls(texts.len());
+    if calls > 0 && !session.take_calls(calls) {
+        return Ok(Err("the calls allowed for the question are used up".to_owned()));
+    }
+    let Scored { scores, spent } = reranker.score(question, texts).await;
+    if calls > 0 {
+        let passages = scores.as_ref().map_or(0, Vec::len) as u64;
+        session.note_reranking(reranker.name(), passages, &spent);
+    }
+    match scores {
+        Err(Error::RerankerServer { source, .. }) if source.is_of_request() || !source.needs_correction() => {
+            if matches!(source, ChatError::Budget { .. }) {
+                session.give_back_calls(calls.saturating_sub(spent.calls as u32));
+            }
+            Ok(Err(source.to_string()))
+        }
+        scores => scores.map(Ok),
+    }
 }
 
 fn text(query: &Query, passage: PassageOrdinal) -> Result<String> {

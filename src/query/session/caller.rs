@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::RwLock;
 use tokio::time::{Instant, timeout_at};
 
+use super::counted::CallCount;
 use crate::domain::{BudgetKind, ChatError, ModelWork, StopReason};
 use crate::error::Result;
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Replying};
@@ -18,7 +19,7 @@ const FAILURES_MAX: u32 = 3;
 /// See the top of this file.
 pub(in crate::query) struct Caller {
     model: Arc<dyn ChatModel>,
-    calls_max: Option<u32>,
+    count: Arc<CallCount>,
     from: Instant,
     until: Option<Instant>,
     state: Mutex<State>,
@@ -28,8 +29,6 @@ pub(in crate::query) struct Caller {
 
 #[derive(Default)]
 struct State {
-    /// Calls that were made. One that a kept reply answered is one too: asked again, a question goes as far as before.
-    begun: u32,
     /// Calls that failed since the last reply.
     failures: u32,
     /// Whether something was left out so that calls are left for later.
@@ -43,23 +42,16 @@ pub(in crate::query) fn until(options: &SearchOptions, share: f64) -> Option<Ins
 }
 
 impl Caller {
-    /// Holds `model` to `calls_max` calls, repairs among them, that end by `until`.
-    pub(in crate::query) fn new(model: Arc<dyn ChatModel>, calls_max: Option<u32>, until: Option<Instant>) -> Self {
+    /// Holds `model` to the calls that `count` leaves, repairs among them, that end by `until`.
+    pub(in crate::query) fn new(model: Arc<dyn ChatModel>, count: Arc<CallCount>, until: Option<Instant>) -> Self {
         let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
         let state = Mutex::new(State { work, ..State::default() });
-        Self { model, calls_max, from: Instant::now(), until, state, alone: RwLock::default() }
+        Self { model, count, from: Instant::now(), until, state, alone: RwLock::default() }
     }
 
-    /// Holds `model` to what another left of `calls_max` calls, however that ended, and to another time.
-    pub(in crate::query) fn after(
-        other: Option<&Self>,
-        model: Arc<dyn ChatModel>,
-        calls_max: Option<u32>,
-        until: Option<Instant>,
-    ) -> Self {
-        let caller = Self::new(model, calls_max, until);
-        caller.state().begun = other.map_or(0, |other| other.state().begun);
-        caller
+    /// Returns where its calls are counted.
+    pub(in crate::query) fn count(&self) -> &Arc<CallCount> {
+        &self.count
     }
 
     /// Waits for something no longer than for the model; none where that is too long, and then it is asked no more.
@@ -101,23 +93,17 @@ impl Caller {
         work
     }
 
-    /// Returns whether its calls are counted.
-    pub(in crate::query) fn has_limit(&self) -> bool {
-        self.calls_max.is_some()
-    }
-
     /// Returns how many calls are left; none once it is asked nothing more.
     pub(in crate::query) fn calls_left(&self) -> u32 {
-        let state = self.state();
-        let is_over = state.work.stop != StopReason::Finished;
-        if is_over { 0 } else { self.calls_max.map_or(u32::MAX, |max| max.saturating_sub(state.begun)) }
+        let is_over = self.state().work.stop != StopReason::Finished;
+        if is_over { 0 } else { self.count.left() }
     }
 
     /// Returns whether it may be asked once more, with `kept` calls left for later. Where only the number of calls is
     /// against it, that is why it stopped.
     pub(in crate::query) fn may_call(&self, kept: u32) -> bool {
         let mut state = self.state();
-        let has_room = self.calls_max.is_none_or(|max| state.begun.saturating_add(kept) < max);
+        let has_room = self.count.has_room(kept);
         state.is_short |= !has_room;
         has_room && state.work.stop == StopReason::Finished
     }
@@ -168,7 +154,7 @@ impl Caller {
         match &replied {
             Ok(_) => state.failures = 0,
             Err(ChatError::Budget { kind, .. }) => {
-                state.begun = state.begun.saturating_sub(u32::from(!request.is_afresh));
+                self.count.give_back(u32::from(!request.is_afresh));
                 state.work.stop = if *kind == BudgetKind::Calls { StopReason::Calls } else { StopReason::Budget };
             }
             Err(_) => {
@@ -195,22 +181,21 @@ impl Caller {
 
     fn begin(&self, kept: u32) -> Result<(), ChatError> {
         let mut state = self.state();
-        let is_full = self.calls_max.is_some_and(|max| state.begun.saturating_add(kept) >= max);
-        if state.work.stop == StopReason::Finished {
-            if self.until.is_some_and(|until| until <= Instant::now()) {
-                state.work.stop = StopReason::Deadline;
-            } else if is_full && kept == 0 {
-                state.work.stop = StopReason::Calls;
-            }
+        if state.work.stop == StopReason::Finished && self.until.is_some_and(|until| until <= Instant::now()) {
+            state.work.stop = StopReason::Deadline;
         }
+        let is_open = state.work.stop == StopReason::Finished;
+        let is_full = if is_open { !self.count.take(1, kept) } else { !self.count.has_room(kept) };
         state.is_short |= is_full;
-        if is_full || state.work.stop != StopReason::Finished {
-            let limit = self.calls_max.map_or_else(|| "no more".to_owned(), |max| max.to_string());
-            let (spent, wanted) = (state.begun.to_string(), (kept + 1).to_string());
-            return Err(ChatError::Budget { kind: BudgetKind::Calls, limit, spent, wanted });
+        if is_open && !is_full {
+            return Ok(());
         }
-        state.begun += 1;
-        Ok(())
+        if is_open && kept == 0 {
+            state.work.stop = StopReason::Calls;
+        }
+        let limit = self.count.max().map_or_else(|| "no more".to_owned(), |max| max.to_string());
+        let (spent, wanted) = (self.count.made().to_string(), (kept + 1).to_string());
+        Err(ChatError::Budget { kind: BudgetKind::Calls, limit, spent, wanted })
     }
 
     fn late(&self, until: Instant) -> ChatError {

@@ -5,6 +5,7 @@
 mod attempts;
 mod batch;
 pub(super) mod caller;
+pub(super) mod counted;
 pub(super) mod deadline;
 mod permits;
 pub(super) mod query;
@@ -20,7 +21,7 @@ use super::evidence::{Fields, NAMED_BEARERS_MAX};
 use super::options::SearchOptions;
 use super::retrievers::{Needs, Retriever};
 use super::strategies::{Found, Strategy};
-use crate::domain::{DatabaseError, IndexVersion, ModelWork, Spelling};
+use crate::domain::{DatabaseError, IndexVersion, ModelWork, RerankWork, Spelling, Spent};
 use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
@@ -31,6 +32,7 @@ use crate::text::is_stop_word;
 pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
 pub use batch::Batch;
 use caller::Caller;
+use counted::CallCount;
 use deadline::Stage;
 use permits::Permit;
 pub(super) use permits::Permits;
@@ -60,6 +62,9 @@ pub struct Session {
     /// Whether sentences will be quoted of what is found.
     is_answer: bool,
     caller: Option<Arc<Caller>>,
+    /// Calls to servers of models, those of a reranker among them.
+    count: Arc<CallCount>,
+    reranking: Arc<Mutex<Option<RerankWork>>>,
     /// Calls to the model that are kept for later.
     calls_kept: u32,
     depth: usize,
@@ -84,7 +89,10 @@ impl Session {
     ) -> Result<Self> {
         let question = checked(question)?.into();
         options.check()?;
+        let own_count = || Arc::new(CallCount::after(0, options.calls_max));
         Ok(Self {
+            count: caller.as_ref().map_or_else(own_count, |caller| Arc::clone(caller.count())),
+            reranking: Arc::default(),
             engine: engine.clone(),
             question,
             names: Arc::default(),
@@ -164,14 +172,41 @@ impl Session {
     /// are counted, so that it is the first that have them, whoever is faster.
     #[must_use]
     pub fn at_once(&self, wanted: usize) -> usize {
-        let is_counted = self.caller.as_ref().is_some_and(|caller| caller.has_limit());
-        if is_counted { 1 } else { wanted.max(1) }
+        if self.count.max().is_some() { 1 } else { wanted.max(1) }
     }
 
     /// Returns what the language model was asked so far, and why it is asked nothing more; none without a model.
     #[must_use]
     pub fn work(&self) -> Option<ModelWork> {
         self.caller.as_ref().map(|caller| caller.work())
+    }
+
+    /// Returns what a reranker behind a server scored so far; none where it was not asked.
+    pub(super) fn reranking(&self) -> Option<RerankWork> {
+        self.reranking.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns how many calls to servers of models were made.
+    pub(super) fn calls_made(&self) -> u32 {
+        self.count.made()
+    }
+
+    /// Counts calls of a reranker, all or none; returns whether they fit in beside those that are kept for later.
+    pub(super) fn take_calls(&self, calls: u32) -> bool {
+        self.count.take(calls, self.calls_kept)
+    }
+
+    /// Takes back what was counted for calls of a reranker that were not made.
+    pub(super) fn give_back_calls(&self, calls: u32) {
+        self.count.give_back(calls);
+    }
+
+    /// Notes what a reranker was asked, and what that came to.
+    pub(super) fn note_reranking(&self, reranker: &str, passages: u64, spent: &Spent) {
+        let mut work = self.reranking.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = work.get_or_insert_with(|| RerankWork { reranker: reranker.to_owned(), ..RerankWork::default() });
+        work.passages += passages;
+        work.spent.add(spent);
     }
 
     /// Waits for `work` no longer than for the language model; none where that is too long, and then the model is asked

@@ -66,10 +66,10 @@ impl Pipeline {
         let kept_count = self.kept_count(session.top_k());
         let picking = u32::from(self.pick.is_some());
         let arranging = picking + u32::from(self.decompose.is_some());
-        let judging = u32::from(reranking.as_ref().is_some_and(Reranking::asks_model));
+        let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
+        let judging = reranking.as_ref().map_or(0, |reranking| reranking.calls(count));
         let retrieving = session.keeping(arranging + judging);
         let retrieving = if self.entities { with_entities(retrieving).await? } else { retrieving };
-        let count = kept_count.max(self.rerank.map_or(0, |rerank| rerank.count));
         let is_reranked = reranking.is_some();
         let room = if is_reranked {
             0

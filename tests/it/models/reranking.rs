@@ -1,5 +1,7 @@
 //! Rerankers behind a server: what goes out, what comes of each fault, and what a search makes of that.
 
+use std::fs;
+
 use cairn::Error;
 use cairn::domain::ChatError;
 use cairn::embed::{RerankServerOptions, Reranker as _, ServerReranker};
@@ -17,13 +19,13 @@ fn score(url: &str, texts: &[&str]) -> Result<Vec<f32>, Error> {
     let options = RerankServerOptions { retries, ..RerankServerOptions::default() };
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let reranker = ServerReranker::new(endpoint, options)?;
-    block_on(async move { reranker.score(QUESTION, &texts).await })
+    block_on(async move { reranker.score(QUESTION, &texts).await.scores })
 }
 
 /// Scores texts by where `word` stands in them, the best first, with the texts, as servers do.
 fn scores(word: &'static str) -> Play {
     Play::Judges(Judge::new(move |asked| {
-        let texts = asked.body["documents"].as_array().unwrap();
+        let Some(texts) = asked.body["documents"].as_array() else { return (200, "{}".to_owned()) };
         let score = |text: &Value| if text.as_str().unwrap().contains(word) { 0.9 } else { 0.1 };
         let mut all: Vec<Value> = texts
             .iter()
@@ -138,12 +140,81 @@ fn where_a_server_gives_nothing_the_order_is_that_of_the_search_and_it_says_so()
 }
 
 #[test]
-fn a_reranker_needs_a_server_and_is_not_replayed() {
+fn calls_to_a_reranker_count_in_those_that_a_question_may_take_and_are_in_the_trace() {
+    let server = ChatServer::start([scores("Pale Weir")]);
+    let cli = indexed(&server);
+    let plain = cli.json(&["search", QUESTION]);
+    let found = cli.json(&search("server:m", &["--max-calls", "1"]));
+    assert_eq!(found["hits"][0]["name"], "Pale Weir");
+    let reranking = &found["ledger"]["reranking"];
+    assert_eq!((&reranking["passages"], &reranking["spent"]["calls"]), (&json!(3), &json!(1)), "{found}");
+    for limit in [["--max-calls", "0"], ["--max-tokens", "5"]] {
+        let kept = cli.json(&search("server:m", &limit));
+        assert_eq!(kept["hits"], plain["hits"], "{limit:?}");
+        assert!(kept["ledger"]["notes"].to_string().contains("without the reranker"), "{kept}");
+        assert_eq!(kept["ledger"]["reranking"]["spent"]["calls"], 0);
+    }
+    assert_eq!(server.asked().len(), 1);
+    // A passage more than one call takes is a call more, and calls go out together or not at all.
+    for number in 0..110 {
+        cli.write(&format!("notes/{number}.txt"), &format!("Mill {number}\n\nMill {number} was built in {number}."));
+    }
+    cli.run(["index", "notes"]).succeeded();
+    let many = |calls| search("server:m", &[]).into_iter().chain(["--rerank", "110", "--max-calls", calls]);
+    let short = cli.json(&many("1").collect::<Vec<_>>());
+    assert!(short["ledger"]["notes"].to_string().contains("the calls allowed for the question are used up"), "{short}");
+    assert_eq!((short["ledger"]["reranking"].is_null(), server.asked().len()), (true, 1));
+    let whole = cli.json(&many("2").collect::<Vec<_>>());
+    assert_eq!((&whole["ledger"]["reranking"]["spent"]["calls"], server.asked().len()), (&json!(2), 3));
+    assert_eq!(cli.run(["search", QUESTION, "--max-calls", "1"]).status, Some(2), "there is nobody to call");
+}
+
+#[test]
+fn a_call_is_kept_for_the_answer_before_a_reranker_may_take_it() {
     let server = ChatServer::start([scores("it")]);
     let cli = indexed(&server);
-    cli.write("calls.jsonl", "");
+    let settings = fs::read_to_string(cli.folder().join(".config/cairn/cairn.toml")).unwrap();
+    cli.configure(format!("{settings}\n[model]\nserver = \"vllm\"\nurl = \"{}\"\n", server.url));
+    let ask = |calls| {
+        let asked = ["ask", QUESTION, "--strategy", "trail", "--reranker", "server:m"];
+        let args = [&asked[..], &["--model", "vllm:m", "--max-calls", calls, "--json"]].concat();
+        serde_json::from_str::<Value>(&cli.run(args).stdout).unwrap()
+    };
+    let one = ask("1");
+    assert!(one["ledger"]["notes"].to_string().contains("are used up"), "{one}");
+    assert!(server.asked().iter().all(|asked| asked.head.contains("/chat/completions")), "the call is the answer's");
+    let two = ask("2");
+    assert_eq!(two["ledger"]["reranking"]["spent"]["calls"], 1, "{two}");
+}
+
+#[test]
+fn calls_to_a_reranker_are_recorded_and_replayed_without_server_and_key() {
+    let server = ChatServer::start([scores("Pale Weir")]);
+    let cli = indexed(&server);
+    let first = cli.json(&search("server:m", &["--record", "calls.jsonl"]));
+    let recorded = fs::read_to_string(cli.folder().join("calls.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(&recorded).unwrap();
+    assert_eq!(
+        (&line["reranker"], line["pairs"].as_array().unwrap().len()),
+        (&first["ledger"]["reranking"]["reranker"], 3)
+    );
+    assert!(!recorded.contains("Harl") && !recorded.contains(CANARY), "{recorded}");
+    fs::remove_file(cli.folder().join("key.txt")).unwrap();
+    let again = cli.json(&search("server:m", &["--replay", "calls.jsonl"]));
+    assert_eq!((again, server.asked().len()), (first, 1));
+    // What was not scored then is said.
+    let other = ["search", "Where is Eaststead?", "--reranker", "server:m", "--replay", "calls.jsonl"];
+    cli.refuses(&other, "input", &["the score of text 1 (`", "is not in the recording"]);
+    let of_other = search("server:other", &["--replay", "calls.jsonl"]);
+    cli.refuses(&of_other, "input", &["is not in the recording"]);
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn a_reranker_needs_a_server() {
+    let server = ChatServer::start([scores("it")]);
+    let cli = indexed(&server);
     cli.refuses(&search("cohere:rerank-v3.5", &[]), "input", &["SERVER:MODEL", "onnx:DIR"]);
-    cli.refuses(&search("server:m", &["--replay", "calls.jsonl"]), "input", &["not recorded"]);
     cli.configure(String::new());
     cli.refuses(&search("server:m", &[]), "input", &["[model.reranker]"]);
     assert!(server.asked().is_empty());

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use cairn::domain::{
-    AnsweredBy, CitationCheck, Cost, Dropped, Judgement, ModelWork, Pick, Plan, PlanEnd, PlanNote, RoundReasoning,
-    Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing, WrittenSentence,
+    AnsweredBy, CitationCheck, Cost, Dropped, Judgement, Ledger, ModelWork, Pick, Plan, PlanEnd, PlanNote, RerankWork,
+    RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing,
+    WrittenSentence,
 };
 use cairn::eval::{
     BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
@@ -64,8 +65,13 @@ pub(super) fn work() -> ModelWork {
 
 pub(super) fn work_report() -> WorkReport {
     let mut report = WorkReport::default();
-    report.add(Some(&work()), Some(&writing()));
+    let ledger = Ledger { work: Some(work()), reranking: Some(reranking()), ..Ledger::default() };
+    report.add(&ledger, Some(&writing()));
     report
+}
+
+pub(super) fn reranking() -> RerankWork {
+    RerankWork { reranker: "vllm:r".to_owned(), passages: 20, spent: writing().spent }
 }
 
 pub(super) fn writing() -> Writing {

@@ -8,6 +8,7 @@ use super::*;
 use crate::domain::{BudgetKind, Usage};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
 use crate::query::pieces::fuse::testing::hits;
+use crate::query::session::counted::CallCount;
 
 const QUESTION: &str = "What became of the mills?";
 
@@ -92,7 +93,8 @@ async fn answered(
     room: usize,
 ) -> (Option<Vec<Vec<usize>>>, String, Vec<(&'static str, usize)>) {
     let model = Arc::new(model);
-    let caller = Caller::new(Arc::clone(&model) as Arc<dyn ChatModel>, calls_max, None);
+    let count = Arc::new(CallCount::after(0, calls_max));
+    let caller = Caller::new(Arc::clone(&model) as Arc<dyn ChatModel>, count, None);
     let Reduced { performed, notes } = answer(&caller, QUESTION, &sources(6), (room, 1)).await.unwrap();
     let asked = model.asked.lock().unwrap().clone();
     let replies = asked.iter().filter(|(skill, rows)| *skill != "digest" || *rows <= model.rows_max).count();
