@@ -278,9 +278,9 @@ pub(super) struct ModelCallArgs {
     /// asked].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
-    /// Maximum number of calls per question, to the model and to a reranker behind a server. `auto` uses one or two calls to pick passages, and with three
-    /// or more also splits the question; `ask` reserves one for the answer. Without this flag, `auto` asks the model
-    /// only for the answer and for what other flags request.
+    /// Maximum number of calls per question, to the model and to a reranker behind a server. `auto` uses one or two
+    /// calls to pick passages, and with three or more also splits the question; `ask` reserves one for the answer.
+    /// Without this flag, `auto` asks the model only for the answer and for what other flags request.
     #[arg(long, value_name = "N", requires = CALLED)]
     pub(super) max_calls: Option<u64>,
     /// Maximum number of tokens, read and written, for all questions together; a call that might exceed it is not made.

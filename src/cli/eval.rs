@@ -17,7 +17,7 @@ use super::{Done, Failure, Surroundings, eval_judge, open, options as typed};
 use crate::config::ModelRole;
 use crate::error::{Error, Result};
 use crate::eval::{
-    self, Collection, ContextMethod, FitOptions, LiveRow, MatrixMethod, MatrixOptions, NamedResult, StandIn,
+    self, Collection, ContextMethod, FitOptions, LiveModel, LiveRow, MatrixMethod, MatrixOptions, NamedResult, StandIn,
     WorkReport, read_answers, read_asked, read_questions, read_recorded, read_run,
 };
 use crate::files;
@@ -207,8 +207,15 @@ async fn matrix(args: EvalMatrixArgs, surroundings: &Surroundings) -> Done {
         args.strategies.iter().map(|name| MatrixMethod::parse(name, calls_max)).collect::<Result<Vec<_>>>()?;
     let collections = collections(&args.questions, &args.index, &args.models, surroundings).await?;
     let recorded = read_recorded(&args.recorded)?;
-    let options = MatrixOptions { accuracies: args.simulate, seed: args.seed, recorded };
+    // Replies are neither kept nor taken from those that are: calls and times are the model's.
+    let model = |name: &String| surroundings.setup.answer_model(name, &args.budget, &args.recording.files(), None);
+    let model = args.model.as_ref().map(model).transpose()?;
+    let live = model.map(|model| LiveModel { model, is_replayed: args.recording.replay.is_some() });
+    let options = MatrixOptions { accuracies: args.simulate, seed: args.seed, recorded, live };
     let report = eval::matrix(&collections, &methods, &options).await?;
+    if let Some(path) = &args.html {
+        files::write(path, report.html())?;
+    }
     if args.json {
         return surroundings.print_json(&report);
     }

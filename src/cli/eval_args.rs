@@ -226,6 +226,19 @@ pub(super) struct EvalMatrixArgs {
     /// Maximum number of calls to the model per question.
     #[arg(long, value_name = "N")]
     pub(super) max_calls: Option<u32>,
+    /// Ask this language model too, as in `cairn ask --model`: each strategy that it leads, or whose answers it writes,
+    /// has a row of its own.
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// Spending limit for the model: `2.50USD`, `1e6tok`, `5000calls`; may be repeated [default: no limit].
+    #[arg(long, value_name = "LIMIT", requires = "model")]
+    pub(super) budget: Vec<String>,
+    /// Whether calls to the model are recorded or replayed.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
+    /// Write an HTML page with tables and plots to this file too.
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
     /// The embedder and the reranker.
     #[command(flatten)]
     pub(super) models: ModelArgs,

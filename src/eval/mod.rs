@@ -40,7 +40,7 @@ pub use judge::{
 };
 pub use live::{LiveLine, LiveRow, live, live_rows};
 pub use live_report::{LiveFigures, LiveReport};
-pub use matrix::{MatrixMethod, MatrixOptions, MatrixReport, MatrixRow, MatrixTable, matrix};
+pub use matrix::{LiveModel, MatrixMethod, MatrixOptions, MatrixReport, MatrixRow, MatrixTable, matrix};
 pub use metrics::{DEPTHS, QuestionScores, at_depth, scores};
 pub use page::{NamedResult, Page, page};
 pub use plot::{Chart, Series};

@@ -15,7 +15,7 @@ use crate::query::{QueryEngine, SearchOptions, TOP_K_MAX};
 /// Documents that a list holds at least, where there are so many.
 const DOCUMENTS_MIN: usize = 20;
 /// Passages that are asked for first: documents have several.
-const PASSAGES_FIRST: usize = 40;
+pub(super) const PASSAGES_FIRST: usize = 40;
 
 /// Asks `engine` every question, one after the other, and scores what it finds. Where options ask for a language model,
 /// that of the engine is asked, or `stand_in` in its place.
@@ -53,7 +53,11 @@ pub async fn retrieval(
 }
 
 /// Returns the best passages, as many as make a list of documents, and the trace of how they were found.
-async fn found(engine: &QueryEngine, question: &Question, options: &SearchOptions) -> Result<(Vec<Hit>, Ledger)> {
+pub(super) async fn found(
+    engine: &QueryEngine,
+    question: &Question,
+    options: &SearchOptions,
+) -> Result<(Vec<Hit>, Ledger)> {
     let by_passages = !question.passages.is_empty();
     // What a model does is not done twice.
     let is_scored = options.rerank.is_some() && engine.has_server_reranker();
@@ -70,7 +74,7 @@ async fn found(engine: &QueryEngine, question: &Question, options: &SearchOption
 }
 
 /// Returns what is scored of a list: documents, or passages where the question asks for passages.
-fn ranked(question: &Question, hits: &[Hit]) -> Vec<String> {
+pub(super) fn ranked(question: &Question, hits: &[Hit]) -> Vec<String> {
     if question.passages.is_empty() {
         return documents(hits);
     }

@@ -1,9 +1,11 @@
 //! `--pick`: one call in which a model says which of the best passages a question needs.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::asking::{good, indexed};
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, CommandOutput, assert_valid};
 
 const QUESTION: &str = "Where was the builder of Harl Mill born?";
@@ -75,6 +77,57 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
         let refused = of(strategies, index);
         assert!(refused.stderr.contains("named twice"), "{refused:#?}");
     }
+}
+
+/// Returns what picks the second passage, and writes an answer.
+fn leads() -> Play {
+    Play::Thinks(Thought::new(|body| {
+        let sentences = json!([{ "text": "The builder was born in Eaststead.", "passages": [1] }]);
+        let text = match body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default() {
+            "pick" => json!({ "passages": [2] }),
+            "answer" => json!({ "can_answer": true, "short": "Eaststead", "sentences": sentences }),
+            other => panic!("nobody asks for {other}"),
+        };
+        Reply { text: text.to_string(), tokens: (40, 10) }
+    }))
+}
+
+#[test]
+fn a_real_model_has_rows_of_its_own_with_answers_money_and_a_page_and_is_replayed() {
+    let cli = indexed();
+    let server = ChatServer::start([leads()]);
+    cli.write("prices.toml", "currency = \"EUR\"\n[models]\n\"vllm:m\" = { input = 10000, output = 10000 }\n");
+    let prices = cli.folder().join("prices.toml");
+    cli.configure(format!("[model]\nserver = 'vllm'\nurl = '{}'\nprices = '{}'\n", server.url, prices.display()));
+    let question =
+        json!({ "id": "1", "question": QUESTION, "supporting": ["notes/ada.txt"], "answers": ["Eaststead"] });
+    cli.write("q.jsonl", question.to_string());
+    let run = |more: &[&str]| {
+        let args =
+            ["eval", "matrix", "--questions", "q.jsonl", "--index", ".cairn", "--strategies", "trail,trail+pick"];
+        cli.run([&args[..], &["--model", "vllm:m"], more].concat())
+    };
+    let args = ["--record", "calls.jsonl", "--simulate", "1", "--html", "page.html", "--json"];
+    let report: Value = serde_json::from_str(&run(&args).succeeded().stdout).unwrap();
+    assert_valid("eval-matrix", &report);
+    let rows = report["tables"][0]["rows"].as_array().unwrap();
+    let of = |field: &str| rows.iter().map(|row| row[field].clone()).collect::<Vec<_>>();
+    assert_eq!(of("led_by"), ["no model", "live:vllm:m", "simulated:1", "live:vllm:m"]);
+    assert_eq!(of("calls"), [0.0, 1.0, 1.0, 2.0]);
+    assert_eq!(of("tokens"), [0.0, 50.0, 0.0, 100.0]);
+    assert_eq!((&rows[1]["cost"], rows[2].get("cost")), (&json!({ "amount": 0.5, "currency": "EUR" }), None));
+    assert_eq!((&rows[1]["exact_match"]["mean"], &rows[3]["answer_f1"]["mean"]), (&json!(100.0), &json!(100.0)));
+    assert!(rows[3]["difference"]["mean"].is_number() && rows[0]["exact_match"]["mean"].is_number(), "{report}");
+    let page = fs::read_to_string(cli.folder().join("page.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("live:vllm:m") && !page.contains("<script"), "{page}");
+
+    // What is not comparable is not compared, and a recording is no live run.
+    let asked = server.asked().len();
+    let said = run(&["--replay", "calls.jsonl"]).succeeded().stdout;
+    assert!(said.contains("| replayed:vllm:m |") && said.contains("that of reading the recording"), "{said}");
+    assert_eq!(server.asked().len(), asked);
+    let said = run(&["--budget", "1calls"]).succeeded().stdout;
+    assert!(said.contains("trail+pick led by live:vllm:m is not compared: for 1 questions"), "{said}");
 }
 
 #[test]

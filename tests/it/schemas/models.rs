@@ -184,7 +184,11 @@ pub(super) fn matrix_report() -> MatrixReport {
         recall_at_5: share,
         all_gold_at_5: share,
         difference: Some(share),
+        exact_match: Some(share),
+        answer_f1: Some(share),
         calls: 1.5,
+        tokens: 90.0,
+        cost: Some(Cost { amount: 0.5, currency: "EUR".to_owned() }),
         time_ms_p50: 1.5,
     };
     let (collection, rows) = ("notes".to_owned(), vec![row]);
