@@ -19,7 +19,8 @@ use crate::skill::{
     JudgedItem, KeywordsSkill, KeywordsTask, NameSkill, NotedHeading, PickSkill, PickTask, RaisedSkill, RaisedTask,
     ReadSkill, ReadTask, ReasonSkill, ReasonTask, RefineSkill, RefineTask, RelateSkill, RelateTask, ReportSkill,
     ReportTask, RouteSkill, RouteTask, SeedSkill, SeedTask, SeekSkill, SeekTask, ShownNote, ShownPassage, Skill,
-    StepShown, SummarizeSkill, SummarizeTask, SupplementSkill, SupplementTask, generate_by_rule, perform,
+    StepShown, SummarizeSkill, SummarizeTask, SupplementSkill, SupplementTask, WebAnswerSkill, WebAnswerTask,
+    generate_by_rule, perform,
 };
 use crate::text::KeywordQuery;
 use crate::workspace::{Workspace, open_file};
@@ -127,7 +128,7 @@ async fn every_skill(model: &Says) -> usize {
     let task = GenerateTask { name: "Harl Mill".to_owned(), passage: passage.clone() };
     let answered = generate_by_rule(&document, &passage);
     let step = || StepShown { to: id, name: "Harl Mill".to_owned(), question: question() };
-    let sentence = CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] };
+    let sentence = CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1], web: Vec::new() };
     let used = [
         used::<GenerateSkill>(model, &task).await,
         used::<SummarizeSkill>(
@@ -181,7 +182,7 @@ async fn every_skill(model: &Says) -> usize {
 }
 
 /// Returns which skills of strategies that go round by round can use what a model says.
-async fn every_planning_skill(model: &Says, asked: AnswerTask, found: FoundPassage) -> [bool; 11] {
+async fn every_planning_skill(model: &Says, asked: AnswerTask, found: FoundPassage) -> [bool; 12] {
     let question = || asked.question.clone();
     let note = ShownNote { about: question(), text: "Ada Lorne".to_owned(), passages: vec![0] };
     let steps = || vec![AnsweredStep { question: question(), answer: Some("Ada Lorne".to_owned()) }];
@@ -205,6 +206,11 @@ async fn every_planning_skill(model: &Says, asked: AnswerTask, found: FoundPassa
         used::<ImagineSkill>(model, &ImagineTask { question: question(), number: 0, passages: Vec::new() }).await,
         used::<DigestSkill>(model, &digest).await,
         used::<ConcludeSkill>(model, &ConcludeTask { asked: asked.clone(), notes: vec![note] }).await,
+        used::<WebAnswerSkill>(
+            model,
+            &WebAnswerTask { web: asked.passages.clone(), asked: asked.clone(), notes: Vec::new() },
+        )
+        .await,
     ]
 }
 

@@ -10,12 +10,14 @@ use super::streamed::Streamed;
 use super::{Done, Surroundings, explain, options as typed, show};
 use crate::config::ModelRole;
 use crate::domain::{Answer, AnswerKind, CitationCheck, Ledger};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 use crate::neo4j::{Questions, Target, answer_cypher, browser_link};
 use crate::query::{
-    AskOptions, Filter, PICK_DEFAULT, Preset, QuerySyntax, SearchOptions, TrailRanker, UNCHECKED, UNMET, read_weights,
+    AskOptions, Filter, PICK_DEFAULT, Preset, QuerySyntax, SearchOptions, StrategyKind, TrailRanker, UNCHECKED, UNMET,
+    UNSEARCHED, read_weights,
 };
+use crate::setup::EngineOptions;
 
 /// Where the Browser finds its server, unless a flag or a setting says otherwise.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
@@ -32,6 +34,7 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
     let mut options = SearchOptions { syntax: QuerySyntax::Search, ..options };
     let use_of = (ModelRole::Reason, questions(&options));
     let place = typed::engine(args.place.index, &args.graph, &args.models, &args.call, use_of);
+    let place = EngineOptions { web_search: args.find.web_search.clone(), ..place };
     let timed = Timed::begin(options.deadline);
     let engine = timed.open(&place, surroundings, &mut options).await?;
     let result = timed.ended(engine.search(&args.query, &options).await)?;
@@ -45,6 +48,7 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
         surroundings.screen.note("nothing found");
     }
     show::hits(&surroundings.screen, &result.hits, &names)?;
+    show::web_results(&surroundings.screen, &result.ledger.web)?;
     show::spellings(&surroundings.screen, &result.ledger);
     result.ledger.notes.iter().for_each(|note| surroundings.screen.note(format!("note: {note}")));
     show::work(&surroundings.screen, &result.ledger);
@@ -57,6 +61,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let index = args.place.index.clone();
     let use_of = (ModelRole::Answer, questions(&search));
     let place = typed::engine(index, &args.graph, &args.models, &args.call, use_of);
+    let place = EngineOptions { web_search: args.find.web_search.clone(), ..place };
     let timed = Timed::begin(search.deadline);
     let engine = timed.open(&place, surroundings, &mut search).await?;
     let (streamed, screen) = (Streamed::default(), &surroundings.screen);
@@ -75,6 +80,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     let names = Names::of(&engine, &answer.hits, &ledger).await?;
     timed.over(surroundings);
     show::rest_of_answer(screen, &answer, &names, streamed.ended(&answer, screen)?)?;
+    show::web(screen, &answer)?;
     if args.explain {
         screen.line("")?;
         explain::ledger(screen, &ledger, &names)?;
@@ -96,7 +102,7 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     show::spellings(screen, &answer.ledger);
     show::work(screen, &answer.ledger);
-    let is_told = |note: &&String| [UNCHECKED, UNMET].iter().any(|begin| note.starts_with(begin));
+    let is_told = |note: &&String| [UNCHECKED, UNMET, UNSEARCHED].iter().any(|begin| note.starts_with(begin));
     for note in answer.ledger.notes.iter().filter(is_told) {
         screen.note(format!("note: {note}"));
     }
@@ -141,6 +147,10 @@ pub(super) fn options(
         ..reasoned(&args.reason, models)?
     };
     options.check()?;
+    if let Some(value) = args.web_search.clone().filter(|_| options.strategy != StrategyKind::Level) {
+        let reason = "only `--strategy level` searches the web".to_owned();
+        return Err(Error::Option { option: "web search", value, reason });
+    }
     Ok(options)
 }
 

@@ -30,6 +30,12 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
     if let Some(found) = &ledger.layers {
         layers(screen, found)?;
     }
+    if !ledger.web.is_empty() {
+        screen.line(screen.strong("Found on the web"))?;
+        for result in &ledger.web {
+            screen.clipped(&format!("         w{} for {}: {}", result.number, result.asked, result.address))?;
+        }
+    }
     let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
     screen.line(screen.strong(format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))

@@ -93,6 +93,7 @@ pub(super) fn engine(
         questions,
         models: models.models.options(),
         rerank: models.rerank(),
+        web_search: None,
         call: call.options(),
         role,
     }

@@ -8,7 +8,7 @@ use super::screen::{Screen, Styled};
 use super::snippet::shown_lines;
 use crate::domain::{
     Answer, AnswerKind, Citation, CitationCheck, Hit, Ledger, PassageId, RerankWork, SkillCalls, Span, Spelling, Step,
-    StepKind, StopReason, Why, Writing, WrittenSentence,
+    StepKind, StopReason, WebResult, Why, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -232,9 +232,44 @@ fn has_lines(text: &str) -> bool {
 /// If stdout is closed.
 pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Result<()> {
     let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
-    let cited = cited.concat();
+    let found: Vec<String> = sentence.web.iter().map(|number| format!("[w{number}]")).collect();
+    let cited = cited.concat() + &found.concat();
     let doubt = if sentence.is_supported { "" } else { " (not supported by what it cites)" };
     screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
+}
+
+/// Shows results of the web beside an answer: those that it cites, where a model wrote it, and else all.
+///
+/// # Errors
+///
+/// If stdout is closed.
+pub(super) fn web(screen: &Screen, answer: &Answer) -> io::Result<()> {
+    let written = answer.writing.iter().filter(|_| answer.kind == AnswerKind::Written);
+    let cited: Vec<u32> = written.flat_map(|it| &it.sentences).flat_map(|it| it.web.iter().copied()).collect();
+    let is_shown = |it: &&WebResult| answer.kind != AnswerKind::Written || cited.contains(&it.number);
+    let shown: Vec<WebResult> = answer.ledger.web.iter().filter(is_shown).cloned().collect();
+    web_results(screen, &shown)
+}
+
+/// Shows results of the web, which are none of the index.
+///
+/// # Errors
+///
+/// If stdout is closed.
+pub(super) fn web_results(screen: &Screen, results: &[WebResult]) -> io::Result<()> {
+    if results.is_empty() {
+        return Ok(());
+    }
+    screen.line("")?;
+    screen.line("From the web, which is not part of the index:")?;
+    for WebResult { number, title, address, snippet, .. } in results {
+        let (title, address) = (screen.strong(title), screen.faint(address));
+        screen.line(Styled::from(format!("[w{number}] ")).and(title).and("  ").and(address))?;
+        if !snippet.is_empty() {
+            screen.wrapped(snippet, INDENT)?;
+        }
+    }
+    Ok(())
 }
 
 /// Says on stderr what a model had to do with an answer.

@@ -58,6 +58,8 @@ struct File {
     model: BTreeMap<Spanned<String>, IgnoredAny>,
     #[serde(default)]
     ingest: BTreeMap<Spanned<String>, IgnoredAny>,
+    #[serde(default)]
+    web_search: BTreeMap<Spanned<String>, IgnoredAny>,
 }
 
 /// Reads a file; paths in it are meant from its folder.
@@ -110,7 +112,12 @@ impl File {
     fn first_that_needs_trust(&self) -> Option<(usize, String)> {
         let single = [("onnx_runtime", &self.onnx_runtime), ("models", &self.models)];
         let single = single.into_iter().filter_map(|(key, it)| Some((it.as_ref()?.span().start, key.to_owned())));
-        let tables = [("neo4j", &self.neo4j), ("model", &self.model), ("ingest", &self.ingest)];
+        let tables = [
+            ("neo4j", &self.neo4j),
+            ("model", &self.model),
+            ("ingest", &self.ingest),
+            ("web_search", &self.web_search),
+        ];
         let in_tables = tables.into_iter().flat_map(|(table, keys)| {
             keys.keys().map(move |key| (key.span().start, format!("{table}.{}", key.get_ref())))
         });
@@ -193,7 +200,8 @@ mod tests {
             |table: &'static str| move |key: &str| (format!("{table}.{key}"), format!("[{table}]\n{key} = 1"));
         let inline = |(key, _): (String, String)| (key.clone(), format!("\n{key} = {{ a = \"hush\" }}"));
         let tables: Vec<_> = neo4j.map(in_table("neo4j")).into_iter().chain(model.map(in_table("model"))).collect();
-        let tables: Vec<_> = tables.into_iter().chain(["convert"].map(in_table("ingest"))).collect();
+        let tables = tables.into_iter().chain(["convert"].map(in_table("ingest")));
+        let tables: Vec<_> = tables.chain(["url", "key_file"].map(in_table("web_search"))).collect();
         let cases: Vec<_> = top.chain(tables.clone()).chain(tables.into_iter().map(inline)).collect();
         for (key, text) in cases {
             let error = read_text(&text).unwrap_err();

@@ -58,6 +58,17 @@ pub struct Settings {
     pub no_color: bool,
     /// `ingest.convert`: programs that turn files into text, by extension.
     pub converters: BTreeMap<String, Vec<String>>,
+    /// Who may be asked to search the web, where a question asks for that.
+    pub web_search: WebSearch,
+}
+
+/// A server that searches the web.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebSearch {
+    /// `CAIRN_WEB_SEARCH`, `web_search.url`: where it is.
+    pub url: Option<String>,
+    /// `web_search.key_file`: the file whose first line is its key; none for no key.
+    pub key_file: Option<PathBuf>,
 }
 
 /// Returns this program, so that it can start itself again; nothing where the system does not say.
@@ -209,6 +220,9 @@ impl Settings {
             no_color: set(variable, NO_COLOR).is_some(),
             no_mmap: set(variable, "CAIRN_NO_MMAP").is_some() || found.no_mmap || own.no_mmap,
             converters: own.converters,
+            // The key is that of the server in the file.
+            web_search: text("CAIRN_WEB_SEARCH")
+                .map_or(own.web_search, |url| WebSearch { url: Some(url), key_file: None }),
         }
     }
 

@@ -40,6 +40,18 @@ struct File {
     model: FileModel,
     #[serde(default)]
     ingest: Ingest,
+    #[serde(default)]
+    web_search: WebSearch,
+}
+
+/// What it may say of searches of the web.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WebSearch {
+    url: Option<String>,
+    key_file: Option<PathBuf>,
+    /// Only to be refused with a reason.
+    key: Option<serde::de::IgnoredAny>,
 }
 
 /// A list, or the one text that it would have.
@@ -119,7 +131,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
     if file.neo4j.password.is_some() {
         return Err(refuse("a password does not belong there: name a file with `password_file`".to_owned()));
     }
-    if file.model.has_key() {
+    if file.model.has_key() || file.web_search.key.is_some() {
         return Err(refuse("a key does not belong there: name a file with `key_file`".to_owned()));
     }
     if let Some(problem) = file.model.problem() {
@@ -154,6 +166,7 @@ pub(super) fn read(path: &Path) -> Result<Settings> {
         model: file.model.settings(folder),
         no_mmap: file.no_mmap,
         converters: file.ingest.converters().map_err(refuse)?,
+        web_search: super::WebSearch { url: file.web_search.url, key_file: file.web_search.key_file.map(from_folder) },
         ..Settings::default()
     })
 }
@@ -229,5 +242,8 @@ mod tests {
         assert!(said("[model]\nkey = \"hush\"").contains("key_file"));
         assert!(!said("[model]\nkey = \"hush\"").contains("hush"));
         assert!(said("[model]\nnme = \"m\"").contains("nme"));
+        assert!(said("[web_search]\nkey = \"hush\"").contains("key_file"));
+        let set = read_text("[web_search]\nurl = \"http://h\"\nkey_file = \"/k\"").unwrap().web_search;
+        assert_eq!((set.url.as_deref(), set.key_file), (Some("http://h"), Some(PathBuf::from("/k"))));
     }
 }

@@ -167,6 +167,9 @@ pub struct WrittenSentence {
     pub text: String,
     /// What it cites, as indices into the answer's citations.
     pub citations: Vec<usize>,
+    /// The results of the web that it cites, by their numbers in the ledger.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web: Vec<u32>,
     /// Whether the passages that it cites support it. By rule, they contain its names, its numbers and most of its
     /// words; otherwise, a model judges ([`Writing::checked_by`]).
     pub is_supported: bool,

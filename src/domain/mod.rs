@@ -23,6 +23,7 @@ mod question;
 mod secret;
 mod topic;
 mod version;
+mod web;
 
 pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEqual, Why, Writing, WrittenSentence};
 pub use backoff::Backoff;
@@ -68,3 +69,4 @@ pub use topic::{
     SummaryLayer, Topic, TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
 };
 pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};
+pub use web::WebResult;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_openai::Client;
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Proxy};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -123,7 +123,21 @@ impl Connection {
         let address = self.client.config();
         let request = self.exchange.client.post(address.url(path)).headers(address.headers());
         let request = request.header(CONTENT_TYPE, "application/json").body(body).build();
-        let request = request.map_err(|error| unsendable(reason(error)))?;
+        self.fetched(request.map_err(|error| unsendable(reason(error)))?).await
+    }
+
+    /// Gets JSON from a path under the address, with these values behind it, and returns the response.
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, values: &[(&str, &str)]) -> Result<T, ChatError> {
+        let unsendable = |reason: String| ChatError::Address { reason };
+        let address = self.client.config();
+        let mut url = reqwest::Url::parse(&address.url(path)).map_err(|error| unsendable(error.to_string()))?;
+        url.query_pairs_mut().extend_pairs(values);
+        let request = self.exchange.client.get(url).headers(address.headers()).header(ACCEPT, "application/json");
+        self.fetched(request.build().map_err(|error| unsendable(reason(error)))?).await
+    }
+
+    /// Sends a request, and returns the response.
+    async fn fetched<T: DeserializeOwned>(&self, request: reqwest::Request) -> Result<T, ChatError> {
         let call = async {
             let response = self.exchange.sent(request).await.map_err(|fault| OpenAIError::Boxed(Box::new(fault)))?;
             response.bytes().await.map_err(OpenAIError::Reqwest)

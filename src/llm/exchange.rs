@@ -21,6 +21,7 @@ use super::embeddings::WireVectors;
 use super::pieces::Pieces;
 use super::request::Listener;
 use super::rerank::WireScores;
+use super::web_search::WireResults;
 use super::wire::WireReply;
 use crate::domain::{ChatError, Redactor};
 
@@ -30,6 +31,8 @@ const REPLY_BYTES_MAX: usize = 4 << 20;
 const VECTORS_BYTES_MAX: usize = 32 << 20;
 /// Bytes of the scores of one call: servers may send the texts back.
 const SCORES_BYTES_MAX: usize = 8 << 20;
+/// Bytes of the results of one search of the web.
+const RESULTS_BYTES_MAX: usize = 1 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
 /// How long more is waited for once a reply is whole: counts of a stream, and the end of the connection.
@@ -60,6 +63,11 @@ impl Expected {
     /// Returns that it is scores.
     pub(super) fn scores() -> Self {
         Self { bytes_max: SCORES_BYTES_MAX, check: checked::<WireScores> }
+    }
+
+    /// Returns that it is results of a search of the web.
+    pub(super) fn web_results() -> Self {
+        Self { bytes_max: RESULTS_BYTES_MAX, check: checked::<WireResults> }
     }
 }
 

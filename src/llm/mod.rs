@@ -38,6 +38,7 @@ mod retries;
 mod roomy;
 mod thinking;
 mod traced;
+mod web_search;
 mod wire;
 
 #[cfg(test)]
@@ -77,6 +78,7 @@ pub(crate) use rerank::RerankServer;
 pub use retries::Retries;
 pub use roomy::{Room, Roomy, THINKING_TOKENS};
 pub use traced::Traced;
+pub use web_search::{SearchTool, Searching, WebPage, WebServer};
 
 /// The future reply of a [`ChatModel`].
 pub type Replying<'a> = Pin<Box<dyn Future<Output = Result<ChatReply, ChatError>> + Send + 'a>>;

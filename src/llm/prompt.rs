@@ -7,6 +7,8 @@ const PARTING: &str = "\n=====\n";
 
 /// What the skill `answer` says.
 pub const ANSWER: &str = include_str!("prompts/answer.md");
+/// What the skill `answer_web` says.
+pub const ANSWER_WEB: &str = include_str!("prompts/answer_web.md");
 /// What the skill `answered` says.
 pub const ANSWERED: &str = include_str!("prompts/answered.md");
 /// What the skill `choose` says.
@@ -162,10 +164,10 @@ mod tests {
             .chain(["sentence_count", "picks_max", "parts_max", "answers_max", "steps", "names_max"])
             .chain(["types", "types_max", "entities_max", "relations_max", "strength_max"])
             .chain(["entities", "relations", "parts", "findings_max", "aspects_max", "descriptions", "words_max"])
-            .chain(["first", "second"])
+            .chain(["first", "second", "web"])
             .map(|name| (name, ""))
             .collect();
-        let first = [ANSWER, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
+        let first = [ANSWER, ANSWER_WEB, ANSWERED, CHOOSE, CITATIONS, DECOMPOSE, ENTITIES, EXTRACT];
         let planning = [CONCLUDE, DIGEST, ENOUGH, IMAGINE, KEYWORDS, REASON, REFINE, ROUTE, SEED, SEEK, SUPPLEMENT];
         let others = [GENERATE, JUDGE, PICK, PREFER, PROBE, PROPOSE, RAISED, READ, REPAIR];
         let hierarchy = [REPORT, SUMMARIZE, NAME, RELATE, DESCRIBE];

@@ -26,7 +26,7 @@ use crate::domain::{
 };
 use crate::embed::{Embedder, Reranker};
 use crate::error::{Error, Result};
-use crate::llm::ChatModel;
+use crate::llm::{ChatModel, SearchTool};
 use crate::neo4j::{DatabaseGraph, Target, TraversalOptions};
 use crate::skill::Performers;
 use crate::store::{DocumentText, GraphReader, GraphSource, documents, passage_ids};
@@ -125,6 +125,7 @@ pub struct QueryEngine {
     pub(super) reranker: Option<Arc<dyn Reranker>>,
     pub(super) permits: Arc<Permits>,
     model: Option<Arc<dyn ChatModel>>,
+    pub(super) web: Option<Arc<dyn SearchTool>>,
 }
 
 /// What an engine reads from.
@@ -211,9 +212,9 @@ impl QueryEngine {
     }
 
     fn of(source: Source, performers: Performers) -> Result<Self> {
-        let Performers { embedder, reranker, model } = performers;
+        let Performers { embedder, reranker, model, web } = performers;
         check_embedder(source.reader().as_ref(), embedder.as_ref())?;
-        Ok(Self { source, embedder, reranker, permits: Arc::default(), model })
+        Ok(Self { source, embedder, reranker, permits: Arc::default(), model, web })
     }
 
     /// Returns an engine that answers from the same store with another language model.

@@ -33,6 +33,7 @@ pub use retrievers::keywords::Keywords;
 pub use retrievers::questions::Questions;
 pub use retrievers::{Needs, Retriever, Retrieving, retriever};
 pub use session::query::{Query, Ranking};
+pub use session::web::UNSEARCHED;
 pub use session::{Batch, DEPTH_MAX, Session};
 pub use strategies::auto::Auto;
 pub use strategies::chosen::strategy;

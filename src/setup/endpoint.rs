@@ -166,7 +166,7 @@ pub(super) fn for_named_by_index(endpoint: &Endpoint, settings: &LanguageModel) 
     Ok(LanguageModel { body: serde_json::Map::new(), ..settings.without_secrets() })
 }
 
-fn first_line(path: &Path) -> Result<Secret> {
+pub(super) fn first_line(path: &Path) -> Result<Secret> {
     let text = files::read_secret(path)?;
     Ok(Secret::new(text.lines().next().unwrap_or_default().trim()))
 }

@@ -55,7 +55,8 @@ impl Setup {
     ) -> Result<Performers> {
         let calls = self.question_calls(options, log)?;
         let model = self.question_model(&options.call, options.role, index, &calls)?;
-        let performers = Performers { model, reranker: self.reranker(options, &calls)?, ..performers };
+        let (reranker, web) = (self.reranker(options, &calls)?, self.web_search(options)?);
+        let performers = Performers { model, reranker, web, ..performers };
         self.tell_if_idle(log, &performers);
         Ok(performers)
     }

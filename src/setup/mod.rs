@@ -15,6 +15,7 @@ mod model;
 mod notice;
 mod options;
 mod pinned;
+mod web_search;
 
 use std::path::Path;
 use std::time::Duration;

@@ -124,6 +124,8 @@ pub struct EngineOptions {
     pub models: ModelOptions,
     /// What judges again what was found.
     pub rerank: RerankOptions,
+    /// Who searches the web, by address, or `default` for the one that is set; nobody where none is named.
+    pub web_search: Option<String>,
     /// Which language model.
     pub call: CallOptions,
     /// What the language model is for.

@@ -98,8 +98,11 @@ mod tests {
 
     fn task() -> CitationsTask {
         let passage = |name: &str| ShownPassage { name: name.to_owned(), text: format!("{name} was built.") };
-        let sentence =
-            |text: &str, passages: &[usize]| CitedSentence { text: text.to_owned(), passages: passages.into() };
+        let sentence = |text: &str, passages: &[usize]| CitedSentence {
+            text: text.to_owned(),
+            passages: passages.into(),
+            web: Vec::new(),
+        };
         CitationsTask {
             question: "Who built\nthem?".to_owned(),
             passages: ["Harl Mill", "Pale Mill", "Orn Mill"].map(passage).into(),

@@ -27,6 +27,15 @@ pub struct ShownNote {
     pub passages: Vec<usize>,
 }
 
+/// Returns notes as a prompt shows them.
+pub(super) fn note_lines(notes: &[ShownNote]) -> String {
+    let line = |note: &ShownNote| {
+        let places: Vec<String> = note.passages.iter().map(|place| (place + 1).to_string()).collect();
+        format!("- {}: {} [{}]", one_line(&note.about), one_line(&note.text), places.join(", "))
+    };
+    notes.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// The skill.
 #[derive(Debug, Clone, Copy)]
 pub struct ConcludeSkill;
@@ -42,11 +51,7 @@ impl Skill for ConcludeSkill {
     const OUTPUT_TOKENS_MAX: u32 = AnswerSkill::OUTPUT_TOKENS_MAX;
 
     fn messages(task: &ConcludeTask) -> Vec<Message> {
-        let line = |note: &ShownNote| {
-            let places: Vec<String> = note.passages.iter().map(|place| (place + 1).to_string()).collect();
-            format!("- {}: {} [{}]", one_line(&note.about), one_line(&note.text), places.join(", "))
-        };
-        let notes = task.notes.iter().map(line).collect::<Vec<_>>().join("\n");
+        let notes = note_lines(&task.notes);
         let (question, passages) = (one_line(&task.asked.question), blocks(&task.asked.passages));
         let mark = prompt::mark(&[&question, &notes, &passages]);
         let places = [

@@ -2,6 +2,7 @@
 //! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
 
 mod answer;
+mod answer_web;
 mod choose;
 mod citations;
 mod conclude;
@@ -36,6 +37,7 @@ pub use answer::{
     AnswerReply, AnswerSkill, AnswerTask, CitedSentence, SENTENCES_MAX, ShownPassage, StreamedSentences, WrittenAnswer,
     best_sentence, is_supported,
 };
+pub use answer_web::{WebAnswerSkill, WebAnswerTask};
 pub use choose::{ChooseReply, ChooseSkill, ChooseTask, STEPS_MAX, StepShown};
 pub use citations::{CitationsReply, CitationsSkill, CitationsTask};
 pub use conclude::{ConcludeSkill, ConcludeTask, ShownNote};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::embed::{Embedder, NoEmbedder, Reranker, StaticTable};
-use crate::llm::ChatModel;
+use crate::llm::{ChatModel, SearchTool};
 
 /// Who embeds, who judges, who writes. Where no language model is named, rules do what one could.
 #[derive(Clone)]
@@ -15,6 +15,8 @@ pub struct Performers {
     /// Writes questions of passages, picks among passages that were found, and writes answers from them; where there is
     /// none, rules make questions and sentences are quoted.
     pub model: Option<Arc<dyn ChatModel>>,
+    /// Searches the web, where a strategy does that (`level`); none for nobody, which is so unless somebody is named.
+    pub web: Option<Arc<dyn SearchTool>>,
 }
 
 impl Performers {
@@ -33,6 +35,6 @@ impl Performers {
     /// Returns the performers in the binary, but for the embedder.
     #[must_use]
     pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, reranker: None, model: None }
+        Self { embedder, reranker: None, model: None, web: None }
     }
 }

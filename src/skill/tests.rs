@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::answer::{AnswerSkill, AnswerTask, CitedSentence, ShownPassage};
+use super::answer_web::{WebAnswerSkill, WebAnswerTask};
 use super::choose::{ChooseSkill, ChooseTask, StepShown};
 use super::citations::{CitationsSkill, CitationsTask};
 use super::conclude::{ConcludeSkill, ConcludeTask, ShownNote};
@@ -88,7 +89,7 @@ fn of_entities() -> Vec<(&'static str, ChatRequest)> {
 /// Returns the requests about passages and questions.
 fn of_questions() -> Vec<(&'static str, ChatRequest)> {
     let (question, passage) = (SAID.to_owned(), ShownPassage { name: SAID.to_owned(), text: SAID.to_owned() });
-    let sentences = vec![CitedSentence { text: SAID.to_owned(), passages: vec![0] }];
+    let sentences = vec![CitedSentence { text: SAID.to_owned(), passages: vec![0], web: Vec::new() }];
     let step = StepShown { to: PassageId::of(&[b"q"]), name: SAID.to_owned(), question: SAID.to_owned() };
     let judged = JudgedItem::Step { from: SAID.to_owned(), question: SAID.to_owned(), to: found() };
     let citations = CitationsTask { question: question.clone(), passages: vec![passage.clone()], sentences };
@@ -101,6 +102,7 @@ fn of_questions() -> Vec<(&'static str, ChatRequest)> {
     vec![
         of::<AnswerSkill>(&asked),
         of::<ConcludeSkill>(&ConcludeTask { asked: asked.clone(), notes: vec![note] }),
+        of::<WebAnswerSkill>(&WebAnswerTask { web: asked.passages.clone(), asked: asked.clone(), notes: Vec::new() }),
         of::<RouteSkill>(&RouteTask { question: question.clone() }),
         of::<SeedSkill>(&SeedTask { question: question.clone(), steps: steps() }),
         of::<DigestSkill>(&DigestTask {

@@ -61,7 +61,7 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
     let shown = [bridge, builder].map(|(name, text)| ShownPassage { name: name.to_owned(), text: text.to_owned() });
     let found = [bridge, builder].map(|(name, text)| found(name, text));
     let text = "Tom Reed taught the builder of Heron Bridge.".to_owned();
-    let sentences = vec![CitedSentence { text, passages: vec![0, 1] }];
+    let sentences = vec![CitedSentence { text, passages: vec![0, 1], web: Vec::new() }];
     let step = |name: &str, asks: &str| StepShown {
         to: PassageId::of(&[name.as_bytes()]),
         name: name.to_owned(),

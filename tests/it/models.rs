@@ -35,6 +35,7 @@ mod thinking;
 mod tls;
 mod triples;
 mod useless;
+mod web;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

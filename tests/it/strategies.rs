@@ -3,7 +3,7 @@
 mod auto;
 mod compound;
 mod crowd;
-mod led;
+pub(crate) mod led;
 mod planned;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,7 +13,7 @@ use super::bootstrap::Interval;
 use super::fit::Collection;
 use super::recorded::RecordedReplies;
 use super::stand_in::StandIn;
-use super::table::printable;
+use super::table::{counted, printable};
 use crate::domain::{CorpusId, Cost, IndexVersion};
 use crate::error::{Error, Result};
 use crate::query::{PICK_DEFAULT, SearchOptions};
@@ -185,8 +185,8 @@ fn has_answers(collection: &Collection) -> bool {
 fn compared(mut run: Run, first: Option<&Run>, notes: &mut Vec<String>) -> Run {
     let name = format!("{} led by {}", run.row.method, run.row.led_by);
     if let Some((count, why)) = &run.ended_early {
-        let what = "could not be asked all that it was to be asked";
-        notes.push(format!("{name} is not compared: for {count} questions, the model {what} ({why})"));
+        let (questions, what) = (counted(*count, "question"), "could not be asked all that it was to be asked");
+        notes.push(format!("{name} is not compared: for {questions}, the model {what} ({why})"));
     }
     let Some(first) = first else { return run };
     let is_whole = run.ended_early.is_none() && first.ended_early.is_none();

@@ -143,7 +143,7 @@ impl Sources {
                     passages.push(ShownPassage { name, text });
                 }
             }
-            CitedSentence { text: sentence.text.clone(), passages: places }
+            CitedSentence { text: sentence.text.clone(), passages: places, web: sentence.web.clone() }
         };
         let sentences = sentences.iter().map(&mut cite).collect();
         (passages, sentences)
@@ -261,8 +261,11 @@ mod tests {
     fn a_model_checks_a_sentence_against_what_it_quotes_of_a_row() {
         let mut sources = community();
         sources.hits = hits(&[("a", 1.0)]);
-        let sentence =
-            |text: &str, passages: &[usize]| CitedSentence { text: text.to_owned(), passages: passages.into() };
+        let sentence = |text: &str, passages: &[usize]| CitedSentence {
+            text: text.to_owned(),
+            passages: passages.into(),
+            web: Vec::new(),
+        };
         let written = [sentence("Harl Mill closed in 1860.", &[1, 0]), sentence("Pale Weir burned in 1850.", &[1])];
         let (passages, sentences) = sources.checked(&written, "What happened there?");
         let texts: Vec<&str> = passages.iter().map(|it| it.text.as_str()).collect();

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::reduce::{self, Reduced};
 use super::sources::{Cited, Sources};
-use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, Writing, WrittenSentence};
+use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, WebResult, Writing, WrittenSentence};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
 use crate::query::session::caller::Caller;
 use crate::skill::{
     AnswerSkill, AnswerTask, CitationsSkill, CitationsTask, CitedSentence, ConcludeSkill, ConcludeTask, Degradation,
-    PerformOptions, Performed, StreamedSentences, WrittenAnswer, is_supported, perform, perform_with,
+    PerformOptions, Performed, ShownPassage, StreamedSentences, WebAnswerSkill, WebAnswerTask, WrittenAnswer,
+    is_supported, perform, perform_with,
 };
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
@@ -41,7 +42,7 @@ impl SentenceSink {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let (heard, citations) = &mut *state;
             for sentence in heard.take(piece, sources.len()) {
-                (sink.0)(&with_quotations(&sentence, &question, &sources, citations));
+                (sink.0)(&with_quotations(&sentence, &question, (&sources, &[]), citations));
             }
         })
     }
@@ -78,7 +79,7 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
         answer.ledger.notes.extend(notes);
         performed
     } else {
-        let whole = at_once(caller, &question, &sources, asked).await?;
+        let whole = at_once(caller, &question, (&sources, &answer.ledger.web), asked).await?;
         if has_levels && is_too_long(&whole) {
             let Reduced { mut performed, notes } = in_parts(tokens / 2).await?;
             answer.ledger.notes.extend(notes);
@@ -93,6 +94,11 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
     if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
+    if sentences.iter().any(|sentence| !sentence.web.is_empty()) {
+        let mut answer = answer;
+        answer.ledger.notes.push(format!("{UNCHECKED}: some are of results of the web"));
+        return Ok(answer);
+    }
     let (passages, sentences) = sources.checked(&sentences, &question);
     checked(&caller.bounded(), answer, &CitationsTask { question, passages, sentences }).await
 }
@@ -101,7 +107,7 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
 async fn at_once(
     caller: &Caller,
     question: &str,
-    sources: &Sources,
+    (sources, web): (&Sources, &[WebResult]),
     asked: &AskOptions,
 ) -> Result<Performed<WrittenAnswer>> {
     let model = caller.bounded();
@@ -109,7 +115,11 @@ async fn at_once(
     let listener = asked.sentences.as_ref().map(|sink| sink.listener(question, sources));
     let options = PerformOptions { listener, ..PerformOptions::default() };
     let notes = sources.notes.clone();
-    let performed = if notes.is_empty() {
+    let performed = if !web.is_empty() {
+        let shown = |it: &WebResult| ShownPassage { name: it.title.clone(), text: it.snippet.clone() };
+        let task = WebAnswerTask { asked: task, notes, web: web.iter().map(shown).collect() };
+        perform_with::<WebAnswerSkill>(&model, &task, PerformOptions::default()).await
+    } else if notes.is_empty() {
         perform_with::<AnswerSkill>(&model, &task, options).await
     } else {
         perform_with::<ConcludeSkill>(&model, &ConcludeTask { asked: task, notes }, options).await
@@ -160,18 +170,20 @@ fn joined(answer: Answer, sources: &Sources, model: &str, performed: Performed<W
     }
     let mut citations = Vec::new();
     let sentences = written.sentences.iter();
-    let sentences: Vec<WrittenSentence> =
-        sentences.map(|it| with_quotations(it, &answer.question, sources, &mut citations)).collect();
+    let sentences: Vec<WrittenSentence> = sentences
+        .map(|it| with_quotations(it, &answer.question, (sources, &answer.ledger.web), &mut citations))
+        .collect();
     let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
     let writing = Some(Writing { short: written.short, sentences, ..writing });
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 
-/// Quotes what a sentence cites; what is quoted already is not quoted again.
+/// Quotes what a sentence cites of passages; what is quoted already is not quoted again. Of the web it names the
+/// results.
 fn with_quotations(
     sentence: &CitedSentence,
     question: &str,
-    sources: &Sources,
+    (sources, web): (&Sources, &[WebResult]),
     citations: &mut Vec<Citation>,
 ) -> WrittenSentence {
     let cited = sentence.passages.iter().filter_map(|it| sources.cited(*it, &sentence.text, question));
@@ -179,9 +191,20 @@ fn with_quotations(
     let mut places: Vec<usize> = quotes.into_iter().flatten().map(|citation| place(citation, citations)).collect();
     places.sort_unstable();
     places.dedup();
-    let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
-    let is_supported = is_supported(&sentence.text, question, &texts);
-    WrittenSentence { text: sentence.text.clone(), citations: places, is_supported }
+    let results: Vec<&WebResult> = sentence.web.iter().filter_map(|place| web.get(*place)).collect();
+    let found = results.iter().flat_map(|result| [result.title.as_str(), result.snippet.as_str()]);
+    let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).chain(found).collect();
+    let is_supported = is_supported(&sentence.text, question, &texts) && has_own_addresses(&sentence.text, &results);
+    let web = results.iter().map(|result| result.number).collect();
+    WrittenSentence { text: sentence.text.clone(), citations: places, web, is_supported }
+}
+
+/// Returns whether a sentence that cites results of the web names no address but theirs.
+fn has_own_addresses(text: &str, results: &[&WebResult]) -> bool {
+    let is_end = |it: char| it.is_whitespace() || "<>()[]{}\"'“”".contains(it);
+    let words = text.split(is_end).map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', '/']));
+    let mut named = words.filter(|word| !results.is_empty() && word.contains("://"));
+    named.all(|word| results.iter().any(|result| result.address.trim_end_matches('/') == word))
 }
 
 /// Returns where a citation is in the list, adding it where it is not.
@@ -191,4 +214,24 @@ fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
         citations.push(citation);
         citations.len() - 1
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_from_the_web_names_no_address_that_was_not_returned() {
+        let result = WebResult {
+            number: 1,
+            asked: "q".to_owned(),
+            title: "t".to_owned(),
+            address: "https://a.example/mill".to_owned(),
+            snippet: String::new(),
+        };
+        let own = |text: &str| has_own_addresses(text, &[&result]);
+        assert!(own("It is at https://a.example/mill.") && own("See (https://a.example/mill/)!") && own("It is old."));
+        assert!(!own("It is at https://b.example/mill.") && !own("See javascript://x and https://a.example/mill"));
+        assert!(has_own_addresses("It is at https://b.example.", &[]), "a passage may name any");
+    }
 }

@@ -9,6 +9,7 @@ pub(super) mod counted;
 pub(super) mod deadline;
 mod permits;
 pub(super) mod query;
+pub(super) mod web;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -17,9 +17,11 @@
 //! - Verification and supplement are one call. (So they are in the code.)
 //! - Four rounds, and an end where no question is new. (The code: 100.)
 //! - The whole question's passages are always found too, and put together with those of its parts.
-//! - There is no searcher of the web: an answer comes from the collection.
+//! - The web is searched only where somebody is named who does (`--web-search`), once for each smaller question as it
+//!   is. Its results are kept apart: they are no passages, no note is made of them, and an answer cites them under
+//!   numbers of their own. (The paper: their snippets are contexts like passages.)
 //!
-//! Without a model it is `trail`.
+//! Without a model it is `trail`, with a search of the web for the question.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,9 +83,12 @@ impl Level {
 
     async fn found(&self, session: &Session) -> Result<Found> {
         let (gathered, is_promising) = Gathering::begin(self.whole.as_ref(), session).await?;
-        let mut work = Work { level: self, session, gathered, steps: Vec::new() };
-        if is_promising && session.has_model() {
+        let is_led = is_promising && session.has_model();
+        let mut work = Work { level: self, session, gathered, steps: Vec::new(), has_web: session.has_web() };
+        if is_led {
             work.gathered.plan.end = work.levelled().await?;
+        } else if let Some(found) = session.searched_web(session.question()).await {
+            found.note(&mut work.gathered.whole.ledger);
         }
         Ok(work.gathered.ended(session, self.preset))
     }
@@ -105,6 +110,8 @@ struct Work<'a> {
     session: &'a Session,
     gathered: Gathering,
     steps: Vec<AnsweredStep>,
+    /// Whether the web is searched: not after that failed.
+    has_web: bool,
 }
 
 impl Work<'_> {
@@ -162,9 +169,23 @@ impl Work<'_> {
         let Level { depth, beam, .. } = *self.level;
         let first = self.steps.len() as u32;
         let tasks = (first..).zip(questions).map(|(number, text)| LowLevel { number, text, depth, beam }).collect();
-        let looked = |session: Session, low: LowLevel| async move { low.looked_up(&session).await };
+        let has_web = self.has_web;
+        let looked = move |session: Session, low: LowLevel| async move {
+            let question = low.text.clone();
+            let web = async { if has_web { session.searched_web(&question).await } else { None } };
+            let (looked, web) = tokio::join!(low.looked_up(&session), web);
+            Ok((looked?, web))
+        };
         let found = session.each(tasks, session.at_once(AT_ONCE), looked).await?;
-        Ok(found.into_iter().map(|looked| self.take(looked, round + 1)).filter(|is_noted| *is_noted).count())
+        let mut noted = 0;
+        for (looked, web) in found {
+            noted += usize::from(self.take(looked, round + 1));
+            if let Some(web) = web {
+                self.has_web &= !web.is_failed();
+                web.note(&mut self.gathered.whole.ledger);
+            }
+        }
+        Ok(noted)
     }
 
     /// Takes what came of a smaller question, and returns whether it was noted.

@@ -58,8 +58,10 @@ pub struct WrittenAnswer {
 pub struct CitedSentence {
     /// The sentence, on one line.
     pub text: String,
-    /// Places of passages in the task, from 0, in order: at least one.
+    /// Places of passages in the task, from 0, in order: at least one, unless it cites results of the web.
     pub passages: Vec<usize>,
+    /// Places of results of the web in the task, from 0, in order.
+    pub web: Vec<usize>,
 }
 
 /// A reply as the schema has it.
@@ -79,6 +81,8 @@ struct SentenceReply {
     text: String,
     #[serde(default, deserialize_with = "lenient::numbers")]
     passages: Vec<i64>,
+    #[serde(default, deserialize_with = "lenient::numbers")]
+    web: Vec<i64>,
 }
 
 /// The skill.
@@ -109,31 +113,41 @@ impl Skill for AnswerSkill {
     }
 
     fn check(task: &AnswerTask, reply: AnswerReply) -> Result<WrittenAnswer, String> {
-        match (reply.can_answer, reply.sentences.len()) {
-            (Some(false), 0) => return Ok(WrittenAnswer { short: None, sentences: Vec::new() }),
-            (Some(false), _) => return Err("`can_answer` is false, and there are sentences".to_owned()),
-            (Some(true), 0) => return Err("`can_answer` is true, and there is no sentence".to_owned()),
-            (None, 0) => return Err("it says neither an answer nor that there is none".to_owned()),
-            (_, _) => {}
-        }
-        let (mut sentences, mut problem) = (Vec::new(), None);
-        for (sentence, number) in reply.sentences.iter().zip(1..) {
-            match cited(sentence, task.passages.len()) {
-                Ok(sentence) => sentences.push(sentence),
-                // What else it says may stand without it.
-                Err(why) => drop(problem.get_or_insert(format!("sentence {number} {why}"))),
-            }
-        }
-        if let Some(problem) = problem.filter(|_| sentences.is_empty()) {
-            return Err(problem);
-        }
-        sentences.truncate(SENTENCES_MAX);
-        let cited = sentences.iter().flat_map(|sentence| &sentence.passages).map(|passage| &task.passages[*passage]);
-        let texts = cited.flat_map(|passage| [passage.name.as_str(), passage.text.as_str()]);
-        let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text.as_str()).chain(texts).collect();
-        let short = Some(one_line(&reply.short)).filter(|short| is_short(short) && is_in_texts(short, &texts));
-        Ok(WrittenAnswer { short, sentences })
+        checked(&task.passages, &[], reply)
     }
+}
+
+/// Returns what a reply says that cites passages and results of the web, as far as it cites what was shown.
+pub(super) fn checked(
+    passages: &[ShownPassage],
+    web: &[ShownPassage],
+    reply: AnswerReply,
+) -> Result<WrittenAnswer, String> {
+    match (reply.can_answer, reply.sentences.len()) {
+        (Some(false), 0) => return Ok(WrittenAnswer { short: None, sentences: Vec::new() }),
+        (Some(false), _) => return Err("`can_answer` is false, and there are sentences".to_owned()),
+        (Some(true), 0) => return Err("`can_answer` is true, and there is no sentence".to_owned()),
+        (None, 0) => return Err("it says neither an answer nor that there is none".to_owned()),
+        (_, _) => {}
+    }
+    let (mut sentences, mut problem) = (Vec::new(), None);
+    for (sentence, number) in reply.sentences.iter().zip(1..) {
+        match cited(sentence, passages.len(), web.len()) {
+            Ok(sentence) => sentences.push(sentence),
+            // What else it says may stand without it.
+            Err(why) => drop(problem.get_or_insert(format!("sentence {number} {why}"))),
+        }
+    }
+    if let Some(problem) = problem.filter(|_| sentences.is_empty()) {
+        return Err(problem);
+    }
+    sentences.truncate(SENTENCES_MAX);
+    let cited = sentences.iter().flat_map(|sentence| &sentence.passages).map(|passage| &passages[*passage]);
+    let found = sentences.iter().flat_map(|sentence| &sentence.web).map(|result| &web[*result]);
+    let texts = cited.chain(found).flat_map(|passage| [passage.name.as_str(), passage.text.as_str()]);
+    let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text.as_str()).chain(texts).collect();
+    let short = Some(one_line(&reply.short)).filter(|short| is_short(short) && is_in_texts(short, &texts));
+    Ok(WrittenAnswer { short, sentences })
 }
 
 /// Returns passages as a prompt shows them, each under its number.
@@ -154,7 +168,7 @@ pub(super) fn place(number: i64, count: usize) -> Option<usize> {
     usize::try_from(number).ok().filter(|number| (1..=count).contains(number)).map(|number| number - 1)
 }
 
-fn cited(sentence: &SentenceReply, count: usize) -> Result<CitedSentence, String> {
+fn cited(sentence: &SentenceReply, count: usize, web_count: usize) -> Result<CitedSentence, String> {
     let text = one_line(&sentence.text);
     if text.is_empty() {
         return Err("is empty".to_owned());
@@ -162,17 +176,18 @@ fn cited(sentence: &SentenceReply, count: usize) -> Result<CitedSentence, String
     if text.chars().count() > SENTENCE_CHARS_MAX {
         return Err(format!("has more than {SENTENCE_CHARS_MAX} characters"));
     }
-    let place = |number: &i64| place(*number, count);
-    // It stands by the passages that there are.
-    let passages: BTreeSet<usize> = sentence.passages.iter().filter_map(place).collect();
+    // It stands by the passages and the results that there are.
+    let passages: BTreeSet<usize> = sentence.passages.iter().filter_map(|number| place(*number, count)).collect();
+    let web: BTreeSet<usize> = sentence.web.iter().filter_map(|number| place(*number, web_count)).collect();
     match sentence.passages.first() {
+        _ if !web.is_empty() => {}
         None => return Err("cites no passage".to_owned()),
         Some(number) if passages.is_empty() => {
             return Err(format!("cites passage {number}; there are 1 to {count}"));
         }
         Some(_) => {}
     }
-    Ok(CitedSentence { text, passages: passages.into_iter().collect() })
+    Ok(CitedSentence { text, passages: passages.into_iter().collect(), web: web.into_iter().collect() })
 }
 
 #[cfg(test)]
@@ -225,7 +240,10 @@ mod tests {
     #[test]
     fn a_reply_that_cites_what_was_shown_is_taken() {
         let written = checked(one(" Ada Lorne\n built it. ", &json!([2, 1, 2]))).unwrap();
-        assert_eq!(written.sentences, [CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1] }]);
+        assert_eq!(
+            written.sentences,
+            [CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1], web: vec![] }]
+        );
         assert_eq!(written.short.as_deref(), Some("Ada"));
         // It says nothing of whom no sentence and nothing that is cited speaks.
         let other =

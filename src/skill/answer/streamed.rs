@@ -33,7 +33,7 @@ impl StreamedSentences {
         }
         self.text.push_str(piece);
         while let Some(sentence) = self.sentence() {
-            match cited(&sentence, passages) {
+            match cited(&sentence, passages, 0) {
                 Ok(sentence) if self.count < SENTENCES_MAX => {
                     whole.push(sentence);
                     self.count += 1;

@@ -127,7 +127,7 @@ fn a_real_model_has_rows_of_its_own_with_answers_money_and_a_page_and_is_replaye
     assert!(said.contains("| replayed:vllm:m |") && said.contains("that of reading the recording"), "{said}");
     assert_eq!(server.asked().len(), asked);
     let said = run(&["--budget", "1calls"]).succeeded().stdout;
-    assert!(said.contains("trail+pick led by live:vllm:m is not compared: for 1 questions"), "{said}");
+    assert!(said.contains("trail+pick led by live:vllm:m is not compared: for 1 question,"), "{said}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cairn::domain::{
     AnsweredBy, CitationCheck, Cost, Dropped, Judgement, Ledger, ModelWork, Pick, Plan, PlanEnd, PlanNote, RerankWork,
-    RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, Writing,
-    WrittenSentence,
+    RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, WebResult,
+    Writing, WrittenSentence,
 };
 use cairn::eval::{
     BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
@@ -70,12 +70,17 @@ pub(super) fn work_report() -> WorkReport {
     report
 }
 
+pub(super) fn web_result() -> WebResult {
+    let [asked, title, snippet] = ["Who?", "A", "A."].map(str::to_owned);
+    WebResult { number: 1, asked, title, address: "https://a.example/".to_owned(), snippet }
+}
+
 pub(super) fn reranking() -> RerankWork {
     RerankWork { reranker: "vllm:r".to_owned(), passages: 20, spent: writing().spent }
 }
 
 pub(super) fn writing() -> Writing {
-    let sentence = WrittenSentence { text: "A.".to_owned(), citations: vec![0], is_supported: true };
+    let sentence = WrittenSentence { text: "A.".to_owned(), citations: vec![0], web: vec![1], is_supported: true };
     let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
     let usage = Usage { input_tokens: 2, output_tokens: 1, is_estimated: true };
     Writing {

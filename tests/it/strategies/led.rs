@@ -1,19 +1,23 @@
 //! A model that leads as the papers' models should, and what it is led over.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use cairn::domain::{ChatError, Plan, Usage};
-use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
+use cairn::domain::{ChatError, PassageId, Plan, Usage};
+use cairn::llm::{
+    ChatModel, ChatReply, ChatRequest, Finish, Message, Purpose, ReplyForm, ReplyOrigin, Replying, Speaker,
+};
 use cairn::{QueryEngine, SearchOptions, SearchResult, StrategyKind};
 use serde_json::{Value, json};
 
+use crate::support::chat::{Play, Reply, Thought};
 use crate::support::{Cli, block_on};
 
 /// A question whose second step it does not name.
-pub(super) const QUESTION: &str = "When did the mill close whose builder was born in Eaststead?";
+pub(crate) const QUESTION: &str = "When did the mill close whose builder was born in Eaststead?";
 pub(super) const COMPOUND: &str = "Who built Harl Mill and who built Pale Weir?";
 
-pub(super) fn indexed() -> Cli {
+pub(crate) fn indexed() -> Cli {
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. Harl Mill closed in 1860.");
     cli.write("notes/ada.txt", "Ada Lorne\n\nAda Lorne, a builder and engineer, was born in Eaststead in 1801.");
@@ -89,6 +93,36 @@ pub(super) fn number(request: &ChatRequest, name: &str) -> Option<usize> {
     (1..=request.shown.len()).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
 }
 
+/// Returns what a server makes of a request to a model that leads well, but for what `also` says to a skill and to what
+/// that is told.
+pub(crate) fn serves(also: impl Fn(&str, &str) -> Option<Value> + Send + Sync + 'static) -> Play {
+    let steps: Mutex<BTreeMap<String, u32>> = Mutex::default();
+    Play::Thinks(Thought::new(move |body| {
+        let skill = body["response_format"]["json_schema"]["name"].as_str().unwrap().to_owned();
+        let step = {
+            let mut steps = steps.lock().unwrap();
+            let step = steps.entry(skill.clone()).or_default();
+            *step += 1;
+            *step - 1
+        };
+        let message = |number: usize| body["messages"][number]["content"].as_str().unwrap().to_owned();
+        let request = ChatRequest {
+            purpose: Purpose::Reason,
+            messages: (0..2).map(|it| Message { speaker: Speaker::User, text: message(it) }).collect(),
+            form: ReplyForm::Text,
+            temperature: None,
+            output_tokens_max: 1_000,
+            listener: None,
+            is_afresh: false,
+            shown: (0..20_u8).map(|it| PassageId::of(&[&[it]])).collect(),
+            // A supplement is asked for from the first round on.
+            step: step + u32::from(skill == "supplement"),
+        };
+        let said = also(&skill, &message(1)).unwrap_or_else(|| well(&skill, &request));
+        Reply { text: said.to_string(), tokens: (50, 5) }
+    }))
+}
+
 /// Leads as the papers' models should.
 pub(super) fn well(skill: &str, request: &ChatRequest) -> Value {
     let said = &request.messages[1].text;
@@ -146,7 +180,7 @@ pub(super) fn well(skill: &str, request: &ChatRequest) -> Value {
 }
 
 /// Returns the number of a passage in a prompt that does not say which passages it shows.
-pub(super) fn of_shown(said: &str, name: &str) -> Option<usize> {
+pub(crate) fn of_shown(said: &str, name: &str) -> Option<usize> {
     (1..=8).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
 }
 

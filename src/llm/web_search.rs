@@ -1,0 +1,214 @@
+//! Searches of the web by a server that has `SearXNG`'s JSON API: one request a query. What comes is text of strangers:
+//! it is cut, and freed of what could be taken for something else; only addresses of web pages are kept.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::endpoint::Endpoint;
+use super::exchange::Expected;
+use crate::domain::{ChatError, Secret};
+use crate::text::one_line;
+
+/// Where it is, behind the address of the server.
+const PATH: &str = "/search";
+/// Time for a search, from its first byte to its last.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Results of a search that are kept.
+pub(super) const RESULTS_MAX: usize = 5;
+/// Results that are looked at, to find as many that can be used.
+const LOOKED_AT_MAX: usize = 100;
+/// Characters of a query, of a title, of an address, and of a snippet.
+const QUERY_CHARS_MAX: usize = 400;
+const TITLE_CHARS_MAX: usize = 200;
+const ADDRESS_CHARS_MAX: usize = 2_000;
+const SNIPPET_CHARS_MAX: usize = 500;
+
+/// What a [`SearchTool`] returns: pages to come, the best first.
+pub type Searching<'a> = Pin<Box<dyn Future<Output = Result<Vec<WebPage>, ChatError>> + Send + 'a>>;
+
+/// A page as a search engine shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebPage {
+    /// Its title, on one line.
+    pub title: String,
+    /// Its address, with `http` or `https`.
+    pub address: String,
+    /// What is quoted of it, on one line; it may be empty.
+    pub snippet: String,
+}
+
+/// Searches the web.
+pub trait SearchTool: Send + Sync {
+    /// Returns its name, as a note says it.
+    fn name(&self) -> &str;
+
+    /// Searches for a query; an error says why nothing came.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the search and nothing else.
+    fn search<'a>(&'a self, query: &'a str) -> Searching<'a>;
+}
+
+/// A server with `SearXNG`'s JSON API. Redirects are not followed, and a search is made once.
+pub struct WebServer {
+    name: String,
+    connection: Connection,
+}
+
+impl WebServer {
+    /// Returns the server at an address, with a key if it wants one. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Address`] if address or key have a form that cannot be sent.
+    pub fn new(address: &str, key: Secret) -> Result<Self, ChatError> {
+        let base = address.trim_end_matches('/');
+        let endpoint = Endpoint::at(base.strip_suffix(PATH).unwrap_or(base), "");
+        let endpoint = Endpoint { key, timeout: TIMEOUT, ..endpoint };
+        let name = endpoint.name().trim_end_matches(':').to_owned();
+        Ok(Self { name, connection: Connection::new(endpoint, Expected::web_results())? })
+    }
+
+    /// Returns it with another time for a search than 10 seconds.
+    #[must_use]
+    pub fn within(mut self, timeout: Duration) -> Self {
+        self.connection.endpoint.timeout = timeout;
+        self
+    }
+
+    async fn pages(&self, query: &str) -> Result<Vec<WebPage>, ChatError> {
+        let query = clipped(&one_line(query), QUERY_CHARS_MAX);
+        let wire: WireResults = self.connection.get(PATH, &[("q", query.as_str()), ("format", "json")]).await?;
+        Ok(pages(&wire, |text| self.connection.redacted(text)))
+    }
+}
+
+impl SearchTool for WebServer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn search<'a>(&'a self, query: &'a str) -> Searching<'a> {
+        Box::pin(self.pages(query))
+    }
+}
+
+impl std::fmt::Debug for WebServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebServer").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A response as it comes; each result may be anything.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireResults {
+    results: Vec<Value>,
+}
+
+/// Returns the first results that can be used, none twice.
+fn pages(wire: &WireResults, redacted: impl Fn(String) -> String) -> Vec<WebPage> {
+    let mut seen = BTreeSet::new();
+    let page = |result: &Value| {
+        let text = |field: &str, chars_max| {
+            let text = result.get(field).and_then(Value::as_str).unwrap_or_default();
+            clipped(&redacted(plain(text)), chars_max)
+        };
+        let address = address(&redacted(result.get("url")?.as_str()?.to_owned()))?;
+        let (title, snippet) = (text("title", TITLE_CHARS_MAX), text("content", SNIPPET_CHARS_MAX));
+        (!title.is_empty() || !snippet.is_empty()).then_some(WebPage { title, address, snippet })
+    };
+    let looked_at = wire.results.iter().take(LOOKED_AT_MAX).filter_map(page);
+    looked_at.filter(|page| seen.insert(page.address.clone())).take(RESULTS_MAX).collect()
+}
+
+/// Returns the address of a web page, spelt in ASCII; none of anything else.
+fn address(text: &str) -> Option<String> {
+    let url = Url::parse(text.trim()).ok()?;
+    let is_page = matches!(url.scheme(), "http" | "https") && url.has_host();
+    let is_open = url.username().is_empty() && url.password().is_none();
+    let address = String::from(url);
+    (is_page && is_open && address.len() <= ADDRESS_CHARS_MAX).then_some(address)
+}
+
+/// Returns a text on one line, without characters that are not seen or that turn others around.
+fn plain(text: &str) -> String {
+    let is_hidden = |it: char| {
+        matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+            || ('\u{e0000}'..='\u{e007f}').contains(&it)
+    };
+    let shown = text.chars().filter(|it| !is_hidden(*it)).map(|it| if it.is_control() { ' ' } else { it });
+    one_line(&shown.collect::<String>())
+}
+
+fn clipped(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(results: Value) -> Vec<WebPage> {
+        pages(&serde_json::from_value(json!({ "query": "q", "results": results })).unwrap(), |text| text)
+    }
+
+    #[test]
+    fn results_are_kept_as_they_come_and_none_twice() {
+        let of = |url: &str| json!({ "title": "Harl\n Mill", "url": url, "content": "Built\tby Ada.", "engine": "x" });
+        let pages = found(json!([of("https://a.example/mill"), of("https://a.example/mill"), of("HTTP://B.example")]));
+        let addresses: Vec<&str> = pages.iter().map(|page| page.address.as_str()).collect();
+        assert_eq!(addresses, ["https://a.example/mill", "http://b.example/"]);
+        assert_eq!((pages[0].title.as_str(), pages[0].snippet.as_str()), ("Harl Mill", "Built by Ada."));
+    }
+
+    #[test]
+    fn what_is_no_result_or_no_page_is_left_out() {
+        let of = |url: &str| json!({ "title": "t", "url": url });
+        let none = ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example", "//a", "", " "];
+        for url in none.into_iter().chain(["https://ann:hush@a.example/", "http://"]) {
+            assert_eq!(found(json!([of(url)])), [], "{url}");
+        }
+        let wrong = json!([1, null, "x", [], {}, { "url": 7 }, { "url": "https://a.example" }, { "title": "t" },
+            { "title": ["t"], "content": 3, "url": "https://a.example" }]);
+        assert_eq!(found(wrong), []);
+        assert_eq!(found(json!([of(&format!("https://a.example/{}", "a".repeat(2_000)))])), []);
+        assert_eq!(found(json!([of("https://a.example/\u{202e}x y")]))[0].address, "https://a.example/%E2%80%AEx%20y");
+    }
+
+    #[test]
+    fn what_strangers_write_is_bounded_and_has_nothing_hidden() {
+        let many: Vec<Value> = (0..10_000).map(|it| json!({ "title": "t", "url": format!("http://a/{it}") })).collect();
+        assert_eq!(found(json!(many)).len(), RESULTS_MAX);
+        let text = format!("\u{1b}[2J\u{202e}evil\u{200b} \u{7}{}", "x ".repeat(2_000));
+        let page = &found(json!([{ "title": text, "content": text, "url": "http://a" }]))[0];
+        assert!(page.title.starts_with("[2Jevil x") && page.title.ends_with('…'), "{}", page.title);
+        assert!(
+            page.title.chars().count() <= TITLE_CHARS_MAX + 1 && page.snippet.chars().count() <= SNIPPET_CHARS_MAX + 1
+        );
+        assert!(!page.snippet.contains(char::is_control) && !page.snippet.contains('\u{202e}'));
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_asked_is_refused_and_nothing_secret_is_said() {
+        for address in ["", "localhost:8888", "file:///etc", "http://ann:hush@host", "http://host/?key=hush"] {
+            let refused = WebServer::new(address, Secret::default()).unwrap_err();
+            assert!(matches!(refused, ChatError::Address { .. }) && !refused.to_string().contains("hush"), "{refused}");
+        }
+        let server = WebServer::new("http://localhost:8888/search/", Secret::new("hush hush")).unwrap();
+        assert_eq!(server.name(), "localhost:8888");
+        assert!(!format!("{server:?}").contains("hush"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Searches of the web for a question: one for each smaller question, and what they return under running numbers.
+
+use std::time::Duration;
+
+use super::Session;
+use crate::domain::{Ledger, WebResult};
+use crate::llm::WebPage;
+
+/// How a note begins that says why the web was not searched.
+pub const UNSEARCHED: &str = "the web was not searched";
+/// Share of the time for a question that a search may take where there is no model that has one.
+const TIME: f64 = 0.5;
+
+/// Results of the web that an answer may use, of all searches together.
+const RESULTS_MAX: usize = 20;
+
+/// What came of a search of the web.
+pub(in crate::query) struct WebFound {
+    asked: String,
+    pages: Result<Vec<WebPage>, String>,
+}
+
+impl WebFound {
+    /// Returns whether the search came to nothing because the server could not be asked.
+    pub(in crate::query) fn is_failed(&self) -> bool {
+        self.pages.is_err()
+    }
+
+    /// Notes the results that are not there yet, or why there are none.
+    pub(in crate::query) fn note(self, ledger: &mut Ledger) {
+        let pages = match self.pages {
+            Ok(pages) => pages,
+            Err(why) => return ledger.notes.push(why),
+        };
+        for WebPage { title, address, snippet } in pages {
+            if ledger.web.len() < RESULTS_MAX && ledger.web.iter().all(|it| it.address != address) {
+                let (number, asked) = (ledger.web.len() as u32 + 1, self.asked.clone());
+                ledger.web.push(WebResult { number, asked, title, address, snippet });
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Returns whether there is somebody who searches the web.
+    pub(in crate::query) fn has_web(&self) -> bool {
+        self.engine.web.is_some()
+    }
+
+    /// Searches the web, if somebody does that, for no longer than a model is waited for, or for half of the time that
+    /// there is.
+    pub(in crate::query) async fn searched_web(&self, asked: &str) -> Option<WebFound> {
+        let web = self.engine.web.as_ref()?;
+        let failed = |why: &str| format!("{UNSEARCHED} for `{asked}`, by {}: {why}", web.name());
+        let limit =
+            self.options.deadline.filter(|_| self.caller.is_none()).map_or(Duration::MAX, |it| it.mul_f64(TIME));
+        let searched = async { tokio::time::timeout(limit, web.search(asked)).await.ok() };
+        let pages = match self.in_time(searched).await.flatten() {
+            None => Err(failed("there was no time left")),
+            Some(pages) => pages.map_err(|fault| failed(&fault.to_string())),
+        };
+        tracing::info!(pages = pages.as_ref().map_or(0, Vec::len), "searched the web");
+        Some(WebFound { asked: asked.to_owned(), pages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_running_numbers_and_no_address_twice() {
+        let page =
+            |address: usize| WebPage { title: "t".to_owned(), address: address.to_string(), snippet: String::new() };
+        let mut ledger = Ledger::default();
+        for from in [0, 2, 4, 100, 110, 120] {
+            WebFound { asked: "q".to_owned(), pages: Ok((from..from + 4).map(page).collect()) }.note(&mut ledger);
+        }
+        let numbers: Vec<u32> = ledger.web.iter().map(|it| it.number).collect();
+        assert_eq!(numbers, (1..=RESULTS_MAX as u32).collect::<Vec<_>>());
+        let addresses: Vec<&str> = ledger.web.iter().take(9).map(|it| it.address.as_str()).collect();
+        assert_eq!(addresses, ["0", "1", "2", "3", "4", "5", "6", "7", "100"]);
+        let failed = WebFound { asked: "q".to_owned(), pages: Err("away".to_owned()) };
+        assert!(failed.is_failed());
+        failed.note(&mut ledger);
+        assert_eq!(ledger.notes, ["away"]);
+    }
+}

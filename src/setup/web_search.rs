@@ -1,0 +1,32 @@
+//! Who searches the web, as what was asked for and what is set name it.
+
+use std::sync::Arc;
+
+use super::Setup;
+use super::endpoint::{DEFAULT, first_line};
+use super::options::EngineOptions;
+use crate::domain::Secret;
+use crate::error::{Error, Result};
+use crate::llm::{SearchTool, WebServer};
+
+impl Setup {
+    /// Returns who searches the web, if anybody is to.
+    pub(super) fn web_search(&self, options: &EngineOptions) -> Result<Option<Arc<dyn SearchTool>>> {
+        let Some(asked) = options.web_search.as_deref() else { return Ok(None) };
+        let refused = |reason: String| Error::Option { option: "web search", value: asked.to_owned(), reason };
+        if options.call.recording.replay.is_some() {
+            return Err(refused("searches of the web are not recorded, so that none can be replayed".to_owned()));
+        }
+        let set = &self.settings.web_search;
+        let unset = || refused("set `url` in `[web_search]` of your own cairn.toml, or `CAIRN_WEB_SEARCH`".to_owned());
+        let address = if asked == DEFAULT { set.url.as_deref().ok_or_else(unset)? } else { asked };
+        // A key goes to the server that it is set for, and to no other.
+        let key_file = set.key_file.as_deref().filter(|_| set.url.as_deref() == Some(address));
+        let key = key_file.map(first_line).transpose()?.unwrap_or_else(Secret::default);
+        let server = WebServer::new(address, key).map_err(|fault| {
+            let value = if address.contains('@') { "the address" } else { address };
+            Error::Option { option: "web search", value: value.to_owned(), reason: fault.to_string() }
+        })?;
+        Ok(Some(Arc::new(server)))
+    }
+}
