@@ -11,7 +11,7 @@ use super::ask::{ranker, reasoned, weights};
 use super::deadline::deadline;
 use super::eval_args::{
     AskAllArgs, EvalCommand, EvalCompareArgs, EvalContextArgs, EvalFitArgs, EvalLiveArgs, EvalMatrixArgs,
-    EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs,
+    EvalReportArgs, EvalRetrievalArgs, EvalSweepArgs, EvalTrainingArgs,
 };
 use super::{Done, Failure, Surroundings, eval_judge, open, options as typed};
 use crate::config::ModelRole;
@@ -38,6 +38,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Live(args) => live(args, surroundings).await,
         EvalCommand::Context(args) => context(args, surroundings).await,
         EvalCommand::Judge(args) => eval_judge::run(&args, surroundings).await,
+        EvalCommand::TrainingData(args) => training_data(args, surroundings).await,
         EvalCommand::Report(args) => report(&args, surroundings),
     }
 }
@@ -83,6 +84,19 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
         show(surroundings, &report.to_string())?;
     }
     end(report.work.as_ref(), &args.call)
+}
+
+async fn training_data(args: EvalTrainingArgs, surroundings: &Surroundings) -> Done {
+    let EvalTrainingArgs { asked, examples } = args;
+    let options = options(&asked, surroundings)?;
+    let questions = read_questions(&asked.questions)?;
+    let engine = open_to_search(&asked, ModelRole::Answer, surroundings).await?;
+    let (lines, report) = eval::training_data(&engine, &questions, &options).await?;
+    write_lines(&examples, &lines)?;
+    if asked.place.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
 }
 
 async fn open_to_search(args: &AskAllArgs, role: ModelRole, surroundings: &Surroundings) -> Result<QueryEngine> {

@@ -32,6 +32,9 @@ pub(super) enum EvalCommand {
     Context(EvalContextArgs),
     /// Compare two files of answers by a language model, each pair in both orders, or count verdicts given before.
     Judge(EvalJudgeArgs),
+    /// Write examples to train a model on: what skills of `dual` or `noise` were asked and replied, of questions whose
+    /// answer was reached.
+    TrainingData(EvalTrainingArgs),
     /// Write tables and plots from results printed with `--json`.
     Report(EvalReportArgs),
 }
@@ -49,6 +52,7 @@ impl EvalCommand {
             Self::Live(args) => args.place.json,
             Self::Context(args) => args.place.json,
             Self::Judge(args) => args.json,
+            Self::TrainingData(args) => args.asked.place.json,
             Self::Report(_) => false,
         }
     }
@@ -123,6 +127,17 @@ pub(super) struct AskAllArgs {
     /// Answer from Neo4j instead of an index on disk.
     #[command(flatten)]
     pub(super) graph: GraphArgs,
+}
+
+/// `cairn eval training-data`.
+#[derive(Debug, Args)]
+pub(super) struct EvalTrainingArgs {
+    /// The questions, and how they are asked: as they were when `--record` wrote what `--replay` reads.
+    #[command(flatten)]
+    pub(super) asked: AskAllArgs,
+    /// Write the examples to this file, one line per call.
+    #[arg(long, value_name = "FILE")]
+    pub(super) examples: PathBuf,
 }
 
 /// `cairn eval compare`.

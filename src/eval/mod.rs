@@ -24,6 +24,7 @@ mod retrieval;
 mod stand_in;
 mod sweep;
 mod table;
+mod training;
 mod triples;
 mod work;
 
@@ -50,5 +51,6 @@ pub use report::{Breakdown, Facts, Metrics, RetrievalReport, RunLine, Scored, Ti
 pub use retrieval::retrieval;
 pub use stand_in::StandIn;
 pub use sweep::{SWEEP_N_HOP, SWEEP_TOP_K, SweepCell, SweepReport, SweepRow, sweep};
+pub use training::{TrainingLine, TrainingMessage, TrainingReport, training_data};
 pub use triples::TriplesModel;
 pub use work::WorkReport;

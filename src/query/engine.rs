@@ -223,6 +223,11 @@ impl QueryEngine {
         Self { model: Some(model), ..self.clone() }
     }
 
+    /// Returns the language model, if there is one.
+    pub(crate) fn model(&self) -> Option<&Arc<dyn ChatModel>> {
+        self.model.as_ref()
+    }
+
     /// Returns whether passages are scored by a reranker behind a server, where some are reranked.
     pub(crate) fn has_server_reranker(&self) -> bool {
         self.reranker.as_ref().is_some_and(|reranker| reranker.calls(1) > 0)

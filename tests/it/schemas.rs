@@ -33,10 +33,10 @@ use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
     context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan,
-    reasoning, reranking, spent_on_model, web_result, work, work_report, writing,
+    reasoning, reranking, spent_on_model, training_line, training_report, web_result, work, work_report, writing,
 };
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 34] = [
     "answer",
     "answer-line",
     "cache",
@@ -57,6 +57,7 @@ const NAMES: [&str; 32] = [
     "eval-matrix",
     "eval-retrieval",
     "eval-sweep",
+    "eval-training-data",
     "export",
     "graph-status",
     "index",
@@ -68,6 +69,7 @@ const NAMES: [&str; 32] = [
     "search",
     "status",
     "topics",
+    "training-line",
     "weights",
 ];
 
@@ -471,6 +473,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("eval-context", vec![json!(context_report())]),
         ("eval-matrix", vec![json!(matrix_report())]),
         ("eval-sweep", vec![json!(sweep())]),
+        ("eval-training-data", vec![json!(training_report())]),
+        ("training-line", vec![json!(training_line())]),
         ("weights", vec![json!(WeightSet::shipped(VectorKind::BuiltIn).unwrap())]),
         ("eval-retrieval", vec![json!(RetrievalReport { work: Some(work_report()), ..score(&lines, facts()) })]),
         ("export", export_lines()),

@@ -5,6 +5,7 @@ mod compound;
 mod crowd;
 pub(crate) mod led;
 mod planned;
+mod training;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -9,7 +9,8 @@ use cairn::domain::{
 };
 use cairn::eval::{
     BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
-    MatrixReport, MatrixRow, MatrixTable, OverviewFigures, VerdictLine, WorkReport, tallied,
+    MatrixReport, MatrixRow, MatrixTable, OverviewFigures, TrainingLine, TrainingMessage, TrainingReport, VerdictLine,
+    WorkReport, tallied,
 };
 use cairn::index::{Changes, DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
 use cairn::skill::Criterion;
@@ -199,6 +200,18 @@ pub(super) fn matrix_report() -> MatrixReport {
     let (collection, rows) = ("notes".to_owned(), vec![row]);
     let table = MatrixTable { collection, questions: 2, version, corpus_id, embedder, rows };
     MatrixReport { tables: vec![table], notes: vec!["a simulated model".to_owned()] }
+}
+
+pub(super) fn training_line() -> TrainingLine {
+    let [question_id, strategy, skill, model] = ["1", "dual", "reason", "vllm:m"].map(str::to_owned);
+    let message = |role: &str| TrainingMessage { role: role.to_owned(), content: "A.".to_owned() };
+    let messages = ["system", "user", "assistant"].map(message).into();
+    TrainingLine { question_id, strategy, skill, step: 0, model, messages }
+}
+
+pub(super) fn training_report() -> TrainingReport {
+    let examples = [("reason".to_owned(), 3)].into();
+    TrainingReport { strategy: "dual".to_owned(), questions: 2, reached: 1, examples, unusable: 1 }
 }
 
 /// What came of asking a model for questions, stopped by a budget.
