@@ -220,8 +220,8 @@ pub(super) struct FindArgs {
     /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
-    /// Let `level` search the web too, by a server with SearXNG's JSON API at this address, or `default`, the
-    /// configured one. The question and its parts are sent there [default: the web is not searched].
+    /// Let `level` search the web too, by a server with the JSON API of `SearXNG` at this address, or `default`,
+    /// the configured one. The question and its parts are sent there [default: the web is not searched].
     #[arg(long, value_name = "URL")]
     pub(super) web_search: Option<String>,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].

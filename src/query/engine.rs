@@ -400,7 +400,7 @@ impl QueryEngine {
             begun.enter("waiting for the language model");
             let count = CallCount::after(begun.calls_made(), options.search.calls_max);
             let writer = Caller::new(Arc::clone(model), Arc::new(count), until);
-            write::written(&writer, answer, options).await
+            Box::pin(write::written(&writer, answer, options)).await
         };
         begun.stage().within(search.deadline, answered.instrument(span)).await
     }

@@ -56,7 +56,7 @@ impl Setup {
         let calls = self.question_calls(options, log)?;
         let model = self.question_model(&options.call, options.role, index, &calls)?;
         let (reranker, web) = (self.reranker(options, &calls)?, self.web_search(options)?);
-        let performers = Performers { model, reranker, web, ..performers };
+        let performers = Performers { reranker, model, web, ..performers };
         self.tell_if_idle(log, &performers);
         Ok(performers)
     }

@@ -51,7 +51,7 @@ impl Skill for WebAnswerSkill {
     }
 
     fn check(task: &WebAnswerTask, reply: AnswerReply) -> Result<WrittenAnswer, String> {
-        checked(&task.asked.passages, &task.web, reply)
+        checked(&task.asked.passages, &task.web, &reply)
     }
 }
 

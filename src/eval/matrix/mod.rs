@@ -339,7 +339,7 @@ mod tests {
     struct Nobody;
 
     impl ChatModel for Nobody {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "nobody"
         }
 

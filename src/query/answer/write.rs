@@ -118,7 +118,7 @@ async fn at_once(
     let performed = if !web.is_empty() {
         let shown = |it: &WebResult| ShownPassage { name: it.title.clone(), text: it.snippet.clone() };
         let task = WebAnswerTask { asked: task, notes, web: web.iter().map(shown).collect() };
-        perform_with::<WebAnswerSkill>(&model, &task, PerformOptions::default()).await
+        Box::pin(perform_with::<WebAnswerSkill>(&model, &task, PerformOptions::default())).await
     } else if notes.is_empty() {
         perform_with::<AnswerSkill>(&model, &task, options).await
     } else {

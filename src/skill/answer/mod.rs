@@ -113,7 +113,7 @@ impl Skill for AnswerSkill {
     }
 
     fn check(task: &AnswerTask, reply: AnswerReply) -> Result<WrittenAnswer, String> {
-        checked(&task.passages, &[], reply)
+        checked(&task.passages, &[], &reply)
     }
 }
 
@@ -121,7 +121,7 @@ impl Skill for AnswerSkill {
 pub(super) fn checked(
     passages: &[ShownPassage],
     web: &[ShownPassage],
-    reply: AnswerReply,
+    reply: &AnswerReply,
 ) -> Result<WrittenAnswer, String> {
     match (reply.can_answer, reply.sentences.len()) {
         (Some(false), 0) => return Ok(WrittenAnswer { short: None, sentences: Vec::new() }),

@@ -157,7 +157,7 @@ fn calls_to_a_reranker_count_in_those_that_a_question_may_take_and_are_in_the_tr
     assert_eq!(server.asked().len(), 1);
     // A passage more than one call takes is a call more, and calls go out together or not at all.
     for number in 0..110 {
-        cli.write(&format!("notes/{number}.txt"), &format!("Mill {number}\n\nMill {number} was built in {number}."));
+        cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in {number}."));
     }
     cli.run(["index", "notes"]).succeeded();
     let many = |calls| search("server:m", &[]).into_iter().chain(["--rerank", "110", "--max-calls", calls]);
