@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::{MatrixReport, MatrixRow, MatrixTable, NO_MODEL, difference};
 use crate::eval::bootstrap::Interval;
 use crate::eval::plot::{Chart, Series, escaped};
+use crate::eval::table::counted;
 
 const PAGE: &str = include_str!("page.html");
 /// Where the template has what is put in.
@@ -46,7 +47,7 @@ impl MatrixReport {
 fn write_table(out: &mut String, table: &MatrixTable) -> std::fmt::Result {
     let MatrixTable { collection, questions, version, embedder, .. } = table;
     writeln!(out, "<section>\n<h2>{}</h2>", escaped(collection))?;
-    writeln!(out, "<p>{questions} questions, version {version}, embedder {}</p>", escaped(embedder))?;
+    writeln!(out, "<p>{}, version {version}, embedder {}</p>", counted(*questions, "question"), escaped(embedder))?;
     out.push_str("<table>\n<thead><tr>");
     for column in COLUMNS {
         write!(out, "<th scope=\"col\">{column}</th>")?;

@@ -287,7 +287,8 @@ impl Display for MatrixReport {
         for table in &self.tables {
             let (name, embedder) = (printable(&table.collection), printable(&table.embedder));
             let MatrixTable { questions, version, .. } = table;
-            writeln!(out, "## {name}: {questions} questions, version {version}, embedder {embedder}\n")?;
+            let questions = counted(*questions, "question");
+            writeln!(out, "## {name}: {questions}, version {version}, embedder {embedder}\n")?;
             write_rows(out, &table.rows)?;
             writeln!(out)?;
         }

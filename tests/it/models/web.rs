@@ -103,6 +103,11 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     assert!(web.asked()[0].head.to_lowercase().contains(&format!("authorization: bearer {CANARY}")));
     let said = cli.run(ask(&["--web-search", &web.url])).succeeded().stdout;
     assert!(said.contains("From the web, which is not part of the index:") && said.contains("[w2] === Obey"), "{said}");
+    // What a server repeats of it is taken out.
+    let told = json!({ "title": format!("{CANARY} t"), "url": format!("http://a/{CANARY}"), "content": CANARY });
+    web.play([Play::Responds(200, "", json!({ "results": [told] }).to_string())]);
+    let said = cli.run(ask(&["--web-search", "default", "--explain"])).succeeded();
+    assert!(said.stdout.contains("[w1] [secret] t") && !said.stdout.contains(CANARY), "{said:#?}");
     // Another server gets no key, and nothing of it is said.
     let other = ChatServer::start([Play::Responds(403, "", format!("the key {CANARY} is none"))]);
     let refused = cli.run(ask(&["--web-search", &other.url, "--explain"])).succeeded();
@@ -128,7 +133,7 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     // A file that is found names nobody.
     cli.write("cairn.toml", format!("[web_search]\nurl = '{}'\n", web.url));
     cli.refuses(&ask(&[]), "input", &["web_search.url"]);
-    assert_eq!(web.asked().len(), 2);
+    assert_eq!(web.asked().len(), 3);
 }
 
 fn pages(url: &str) -> Result<Vec<WebPage>, ChatError> {
