@@ -152,7 +152,7 @@ pub fn estimate(
     let asked = asked.map_or(Ok([None, None]), |asked| expected(asked, records, options))?;
     let account = embedder.account();
     let mut coming = Coming { records, embedder, options, fingerprint, asked, reports, account, units: Vec::new() };
-    let (mut changed, mut skips, mut changes, mut seen) = (FxHashSet::default(), Vec::new(), Changes::default(), 0);
+    let (mut changed, mut skips, mut named, mut seen) = (FxHashSet::default(), Vec::new(), Changes::default(), 0);
     let roots = sources.visit(&options.ingest, &mut |item| {
         options.cancellation.check()?;
         match item {
@@ -165,7 +165,7 @@ pub fn estimate(
             SourceItem::Document(found) => {
                 seen += 1;
                 let verdict = plan.judge(found.document.id, &found.root, &found.content);
-                changes.note(verdict, &found.document.uri);
+                named.note(verdict, &found.document.uri);
                 match verdict {
                     Verdict::Added | Verdict::Changed => {
                         changed.insert(found.document.id);
@@ -183,7 +183,7 @@ pub fn estimate(
         return Err(sources.no_documents(&skips));
     }
     let unseen = plan.unseen(&roots, options.most_gone);
-    changes.removed = plan.addresses(&unseen.gone, CHANGES_NAMED_MAX);
+    named.removed = plan.addresses(&unseen.gone, CHANGES_NAMED_MAX);
     changed.extend(unseen.gone.iter().copied());
     let renewed = coming.add_others(&changed)?;
     let documents = DocumentCounts {
@@ -194,7 +194,7 @@ pub fn estimate(
         ..plan.counts
     };
     let warnings = warnings::of_reading((&plan, &unseen), &roots, (&skips, seen));
-    Ok(Estimate { documents, changes, stages: coming.stages(workspace)?, fits_budget: None, skips, warnings })
+    Ok(Estimate { documents, changes: named, stages: coming.stages(workspace)?, fits_budget: None, skips, warnings })
 }
 
 /// Refuses an index of another embedder, unless it is to be embedded anew.

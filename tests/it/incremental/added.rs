@@ -99,7 +99,8 @@ fn what_is_no_text_is_refused_and_changes_nothing() {
 fn a_program_adds_one_or_many_with_the_options_of_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let text: String = (0..40).map(|number| format!("Berth {number} lies at the old quay of Port Halven. ")).collect();
+    let berth = |number: usize| format!("Berth {number} lies at the old quay of Port Halven. ");
+    let text = (0..40).map(berth).collect::<Vec<_>>().concat();
     let note = |id: &str| Document::new(id, Some(format!("Note {id}")), format!("{text}Note {id} ends."));
     let chunk = ChunkOptions { passage_pieces_max: 60, ..ChunkOptions::default() };
     let options = IndexOptions { chunk, ..IndexOptions::default() };
