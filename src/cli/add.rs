@@ -57,6 +57,7 @@ pub(super) async fn run(args: &AddArgs, surroundings: &Surroundings) -> Done {
     report.warnings.iter().for_each(|warning| screen.note(format!("warning: {warning}")));
     let documents = &report.documents;
     let done = match (documents.added, documents.changed) {
+        (0, 0) if report.is_new_version => "it is held by hand now",
         (0, 0) => "nothing changed",
         (0, _) => "replaced",
         _ => "added",

@@ -1,6 +1,6 @@
 //! `cairn eval`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -49,9 +49,10 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     let options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let engine = open_to_search(&args, ModelRole::Reason, surroundings).await?;
+    let output = args.output.as_deref().map(Output::create).transpose()?;
     let (lines, report) = eval::retrieval(&engine, &questions, &options, stand_in).await?;
-    if let Some(path) = &args.output {
-        write_lines(path, &lines)?;
+    if let Some(output) = output {
+        output.write_lines(&lines)?;
     }
     if args.place.json {
         surroundings.print_json(&report)?;
@@ -74,9 +75,10 @@ async fn answers(args: AskAllArgs, surroundings: &Surroundings) -> Done {
     let options = options(&args, surroundings)?;
     let questions = read_questions(&args.questions)?;
     let engine = open_to_search(&args, ModelRole::Answer, surroundings).await?;
+    let output = args.output.as_deref().map(Output::create).transpose()?;
     let (lines, report) = eval::answers(&engine, &questions, &options).await?;
-    if let Some(path) = &args.output {
-        write_lines(path, &lines)?;
+    if let Some(output) = output {
+        output.write_lines(&lines)?;
     }
     if args.place.json {
         surroundings.print_json(&report)?;
@@ -91,8 +93,9 @@ async fn training_data(args: EvalTrainingArgs, surroundings: &Surroundings) -> D
     let options = options(&asked, surroundings)?;
     let questions = read_questions(&asked.questions)?;
     let engine = open_to_search(&asked, ModelRole::Answer, surroundings).await?;
+    let output = Output::create(&examples)?;
     let (lines, report) = eval::training_data(&engine, &questions, &options).await?;
-    write_lines(&examples, &lines)?;
+    output.write_lines(&lines)?;
     if asked.place.json {
         return surroundings.print_json(&report);
     }
@@ -226,9 +229,10 @@ async fn matrix(args: EvalMatrixArgs, surroundings: &Surroundings) -> Done {
     let model = args.model.as_ref().map(model).transpose()?;
     let live = model.map(|model| LiveModel { model, is_replayed: args.recording.replay.is_some() });
     let options = MatrixOptions { accuracies: args.simulate, seed: args.seed, recorded, live };
+    let page = args.html.as_deref().map(Output::create).transpose()?;
     let report = eval::matrix(&collections, &methods, &options).await?;
-    if let Some(path) = &args.html {
-        files::write(path, report.html())?;
+    if let Some(page) = page {
+        page.write(&report.html())?;
     }
     if args.json {
         return surroundings.print_json(&report);
@@ -241,9 +245,10 @@ async fn context(args: EvalContextArgs, surroundings: &Surroundings) -> Done {
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let (questions, answers) = (read_asked(&args.questions)?, read_answers(&args.answers)?);
     let engine = open(&surroundings.index(args.place.index), &args.models, surroundings).await?;
+    let output = args.output.as_deref().map(Output::create).transpose()?;
     let (lines, report) = eval::context(&engine, &questions, &answers, &methods, args.context_tokens).await?;
-    if let Some(path) = &args.output {
-        write_lines(path, &lines)?;
+    if let Some(output) = output {
+        output.write_lines(&lines)?;
     }
     if args.place.json {
         return surroundings.print_json(&report);
@@ -333,16 +338,30 @@ fn show(surroundings: &Surroundings, text: &str) -> Done {
     Ok(surroundings.screen.lines(text)?)
 }
 
-fn write_lines(path: &Path, lines: &[impl Serialize]) -> Result<(), Failure> {
-    let file = files::create(path)?;
-    let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(file);
-        for line in lines {
-            serde_json::to_writer(&mut out, line)?;
-            out.write_all(b"\n")?;
-        }
-        out.flush()
-    };
-    write().map_err(Error::io("write", path))?;
-    Ok(())
+/// A file for results. It is made before the first question is asked: no path that is wrong loses what was paid for.
+struct Output {
+    path: PathBuf,
+    file: File,
+}
+
+impl Output {
+    fn create(path: &Path) -> Result<Self> {
+        Ok(Self { path: path.to_owned(), file: files::create(path)? })
+    }
+
+    fn write(mut self, text: &str) -> Result<()> {
+        self.file.write_all(text.as_bytes()).map_err(Error::io("write", &self.path))
+    }
+
+    fn write_lines(self, lines: &[impl Serialize]) -> Result<()> {
+        let write = || -> std::io::Result<()> {
+            let mut out = BufWriter::new(self.file);
+            for line in lines {
+                serde_json::to_writer(&mut out, line)?;
+                out.write_all(b"\n")?;
+            }
+            out.flush()
+        };
+        write().map_err(Error::io("write", &self.path))
+    }
 }

@@ -58,7 +58,8 @@ pub(super) fn removed_by_hand(source: &str) -> Skip {
 }
 
 /// Why a document is left out whose id one has that somebody added by hand.
-pub(super) const ADDED: &str = "one with this id was added by hand, and counts; `cairn remove` takes that out";
+pub(super) const ADDED: &str =
+    "one with this id was added by hand, and counts; `cairn remove`, then `cairn remove --undo`, let this one in";
 
 /// Says that a document is left out since somebody added one of the same id by hand.
 pub(super) fn added_by_hand(source: &str) -> Skip {
@@ -103,7 +104,8 @@ impl Plan {
         if !self.is_by_hand && self.stored.get(&id).is_some_and(|it| it.root == HANDED_OVER) {
             return Verdict::ByHand;
         }
-        if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root) {
+        // Who hands a text over means its id.
+        if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root && !self.is_by_hand) {
             *self.moved.entry(stored.root.clone()).or_default() += 1;
         }
         let verdict = match self.stored.get(&id) {

@@ -13,7 +13,7 @@ use super::options::{
     DocumentCounts, ExtractReport, HierarchyRefresh, IndexOptions, IndexReport, ModelReport, OtherEmbedder,
     QuestionsBy, Sources, StageReport, VectorReport,
 };
-use super::plan::{Plan, Verdict, added_by_hand, removed_by_hand};
+use super::plan::{HANDED_OVER, Plan, Verdict, added_by_hand, removed_by_hand};
 use super::report::{self, Reported};
 use super::shortened::Shortened;
 use super::stages;
@@ -25,7 +25,7 @@ use super::{extract, generate, mend, warnings};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{SourceDocument, SourceItem};
+use crate::ingest::{SourceDocument, SourceItem, is_of_record_without_id};
 use crate::llm::{ChatModel, SetAside};
 use crate::skill::Performers;
 use crate::store::GraphReader as _;
@@ -197,6 +197,7 @@ impl Run {
 
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
+        let extent = self.extent(work)?;
         if is_removal || matches!(work, Work::Refresh | Work::Add(_)) {
             self.keep_settings()?;
         }
@@ -224,7 +225,7 @@ impl Run {
         let last = if is_sound { self.workspace.last_version() } else { None };
         // Once in a run: what the model gave nothing for is not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
-        let built = self.build(last, (when_spent, reporter.as_ref()), Extent::Whole, handle)?;
+        let built = self.build(last, (when_spent, reporter.as_ref()), extent, handle)?;
         if built.passages_cut > 0 {
             self.warnings
                 .push(format!("{} passages of very long documents have more names than are kept", built.passages_cut));
@@ -234,6 +235,19 @@ impl Run {
         self.stages = built.stages;
         self.asked = built.asked.or_else(|| self.asked.take());
         Ok((documents, built.version, counts, Some(built.edges_cut)))
+    }
+
+    /// Returns of which documents the version is made: where a first run did not read all of them, whatever reads none
+    /// of its sources leaves it at that.
+    fn extent(&mut self, work: &Work) -> Result<Extent> {
+        let records = self.writer.records();
+        if matches!(work, Work::Read(_)) || !records.awaits_documents() {
+            return Ok(Extent::Whole);
+        }
+        // Without a version, texts that were handed over may be all that anybody gave.
+        let is_begun =
+            records.manifest()?.current.is_some() || records.documents()?.iter().any(|it| it.root != HANDED_OVER);
+        Ok(if is_begun { Extent::Partial } else { Extent::Whole })
     }
 
     /// Makes a version of what the records hold, after `last`.
@@ -388,6 +402,11 @@ impl Run {
     }
 
     fn read(&mut self, sources: &Sources, handle: &Handle) -> Result<DocumentCounts> {
+        if self.writer.records().manifest()?.current.is_none() {
+            // Whatever follows a first run that does not end goes on with its settings.
+            let settings = self.settings();
+            self.writer.records().set_chunking(&settings)?;
+        }
         let stored = self.writer.records().documents()?;
         let known = stored.len();
         let removed = self.writer.records().removed()?;
@@ -439,7 +458,17 @@ impl Run {
     }
 
     fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {
-        let stored: FxHashSet<DocumentId> = self.writer.records().documents()?.into_iter().map(|it| it.id).collect();
+        let stored = self.writer.records().documents()?;
+        // What is inserted above it would move its id to another record, which would be left out in its place.
+        let is_by_place = |it: &&StoredDocument| {
+            ids.contains(&it.id) && it.root != HANDED_OVER && it.id == DocumentId::of(&[it.uri.as_bytes()])
+        };
+        if let Some(record) = stored.iter().filter(is_by_place).find(|it| is_of_record_without_id(&it.uri)) {
+            let reason = "a record without an id is known by its line, and a later run could leave out another for it; \
+                          give it an id and index it again, or delete it from its file";
+            return Err(Error::Option { option: "document", value: record.uri.clone(), reason: reason.to_owned() });
+        }
+        let stored: FxHashSet<DocumentId> = stored.into_iter().map(|it| it.id).collect();
         let mut gone: Vec<DocumentId> = ids.iter().filter(|id| stored.contains(id)).copied().collect();
         gone.sort_unstable();
         gone.dedup();

@@ -36,7 +36,8 @@ pub async fn add(
 ///
 /// # Errors
 ///
-/// As [`index`](super::index); an id that the index does not hold is no error.
+/// As [`index`](super::index); an id that the index does not hold is no error. [`crate::Error::Option`] for a record of
+/// a JSON file that has no id of its own: its line, which stands for one, may be another's in the next run.
 ///
 /// # Cancel safety
 ///

@@ -59,6 +59,7 @@ pub use extracted::{Extracted, Part};
 pub use hash::content_hash;
 pub(crate) use passed_over::Territory;
 pub use passed_over::WalkOptions;
+pub(crate) use place::is_of_record_without_id;
 pub(crate) use reader::IGNORED;
 pub(crate) use worker::PLACEHOLDER;
 pub use worker::{become_converter, serve as serve_worker};

@@ -41,6 +41,17 @@ impl fmt::Display for Begins {
     }
 }
 
+/// Returns whether an address is that of a record without an id: of a JSON file, with where the record begins.
+pub(crate) fn is_of_record_without_id(address: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_place = |place: &str| match place.split_once('#') {
+        Some((line, nth)) => is_number(line) && is_number(nth),
+        None => is_number(place),
+    };
+    let is_json = |file: &str| [".json", ".ndjson"].iter().any(|ending| file.to_ascii_lowercase().contains(ending));
+    address.rsplit_once(':').is_some_and(|(file, place)| is_json(file) && is_place(place))
+}
+
 /// A place in a file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -71,5 +82,26 @@ pub(super) fn without_line(error: &serde_json::Error) -> String {
     match text.rfind(" at line ") {
         Some(end) => format!("{} at column {}", &text[..end], error.column()),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_an_id_is_known_by_its_address() {
+        for (address, expect) in [
+            ("notes/a.jsonl:2", true),
+            ("docs.zip!a.JSON:1#3", true),
+            ("notes/a.jsonl", false),
+            ("notes/a.jsonl#2", false),
+            ("notes/a.md:2", false),
+            ("notes/a.json:2x", false),
+            ("notes/a.json:", false),
+            ("notes/a.json:1#", false),
+        ] {
+            assert_eq!(is_of_record_without_id(address), expect, "{address}");
+        }
     }
 }

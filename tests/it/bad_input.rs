@@ -161,7 +161,7 @@ fn an_option_that_cannot_be_used_says_what_would_do() {
     cli.refuses(&["search", "mill", "--top-k", "0"], "input", &["`0`", "top-k", "between 1 and"]);
     cli.refuses(&["search", "mill", "--top-k", "1000001"], "input", &["top-k", "between 1 and"]);
     cli.refuses(&["ask", "mill", "--n-hop", "99"], "input", &["n-hop"]);
-    cli.refuses(&["ask", "mill", "--layers", "wide"], "input", &["`wide`", "local, global, bridge, full"]);
+    cli.refuses(&["ask", "mill", "--layers", "wide"], "input", &["`wide`", "local, global, bridge, no-bridge, full"]);
     cli.refuses(&["ask", "mill", "--layers-entry", "roof"], "input", &["`roof`", "entities, passages, both"]);
     cli.refuses(&["ask", "mill", "--context-tokens", "0"], "input", &["number of tokens", "from 1 to"]);
     cli.refuses(&["search", "mill", "--filter", "kind"], "input", &["KEY=VALUE"]);

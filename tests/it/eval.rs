@@ -170,7 +170,9 @@ fn contexts_are_measured_by_what_published_answers_draw_on() {
     );
     let answer = |system: &str, text: &str| json!({ "question_id": "1", "system": system, "answer": text }).to_string();
     let mills = "Harl Mill was built by Ada Lorne. Ada Lorne and Tom Reed ran Harl Mill in Eaststead.";
-    let answers = [answer("copies", mills), answer("invents", "Dragons guarded seven golden towers near volcanoes.")];
+    // What has no end is longer than a question may be.
+    let endless = (0..1_500).map(|it| format!("dragon{it}")).collect::<Vec<_>>().join(" ");
+    let answers = [answer("copies", mills), answer("invents", &endless)];
     cli.write("a.jsonl", answers.join("\n"));
     let args = ["eval", "context", "--questions", "q.jsonl", "--answers", "a.jsonl", "--output", "o.jsonl"];
     let strategies = ["--strategies", "lexical,layers,layers:local,layers:global,layers:bridge"];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::query::{QueryEngine, SearchOptions, StrategyKind};
+use crate::query::{QUESTION_CHARS_MAX, QueryEngine, SearchOptions, StrategyKind};
 use crate::text::{sentences, terms};
 
 /// Distinct terms of a sentence below which it says too little to be placed.
@@ -39,7 +39,11 @@ impl Drawn {
                 }
                 drawn.sentences += 1;
                 // As plain words: what a model wrote may look like an operator or a quotation.
-                let words = wanted.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+                let mut words = wanted.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+                // What a model wrote without an end is looked up by as many of its words as can be asked for.
+                if let Some((end, _)) = words.char_indices().nth(QUESTION_CHARS_MAX) {
+                    words.truncate(end);
+                }
                 let Some(hit) = engine.search(&words, &search).await?.hits.into_iter().next() else { continue };
                 let own = terms(&format!("{} {}", hit.name, hit.text)).into_iter().collect();
                 if super::covered(&wanted, &own) >= SHARE_MIN {

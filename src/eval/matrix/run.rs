@@ -149,7 +149,9 @@ async fn asked(engine: &QueryEngine, question: &Question, search: &SearchOptions
     let began = Instant::now();
     let time = |began: Instant| began.elapsed().as_secs_f64() * 1_000.0;
     if is_answered && matches!(leader, Leader::Live(_)) {
-        let options = SearchOptions { top_k: 4 * PASSAGES_FIRST, ..search.clone() };
+        // One call is kept for the answer: the search has as many as in the other rows.
+        let calls_max = search.calls_max.map(|calls| calls.saturating_add(1));
+        let options = SearchOptions { top_k: 4 * PASSAGES_FIRST, calls_max, ..search.clone() };
         let answer = engine.ask(&question.question, &AskOptions { search: options, ..AskOptions::default() }).await?;
         let time_ms = time(began);
         let (ranked, ledger, writing) = (ranked(question, &answer.hits), answer.ledger.clone(), answer.writing.clone());

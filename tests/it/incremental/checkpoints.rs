@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cairn::{Cancellation, Checkpoints, Document, Error, IndexOptions, Progress, Sources, Workspace};
+use cairn::chunk::ChunkOptions;
+use cairn::{Cancellation, Checkpoints, Document, Error, IndexOptions, Performers, Progress, Sources, Workspace};
 use serde_json::{Value, json};
 
 use super::documents;
-use crate::support::{Cli, assert_valid, engine, index, index_with};
+use crate::support::{Cli, assert_valid, block_on, engine, index, index_with};
 
 /// Documents: a batch, after which a version is made, and a few.
 const DOCUMENTS: usize = 266;
@@ -121,10 +122,47 @@ fn what_was_not_read_yet_is_not_gone_and_can_come_when_nothing_else_does() {
     let held = engine(&path).counts().documents;
     assert_eq!(held, BATCH as u64);
     assert!(Workspace::open(&path).unwrap().status().unwrap().is_partial);
+    // What reads none of its sources leaves it at that.
+    let performers = Performers::built_in();
+    let mut workspace = Workspace::open(&path).unwrap();
+    let added = Document::new("by hand", None, "Wren Quay is old.");
+    block_on(cairn::add(&mut workspace, [added], &performers, &IndexOptions::default())).unwrap();
+    let is_partial = || Workspace::open(&path).unwrap().status().unwrap().is_partial;
+    assert!(is_partial());
+    block_on(cairn::remove(&mut workspace, &["by hand"], &performers, &IndexOptions::default())).unwrap();
+    assert!(is_partial());
     // A run that brings nothing new makes the version whole.
     let first = index(&path, &Sources::documents(all[..1].to_vec()));
     assert!(first.is_new_version && first.documents.unchanged == 1, "{first:?}");
     assert!(!Workspace::open(&path).unwrap().status().unwrap().is_partial);
     let report = index(&path, &Sources::documents(all));
     assert_eq!((report.documents.removed, report.counts.documents), (0, DOCUMENTS as u64));
+}
+
+/// A first run that ends before its first version has settings already, and is not all that was to be read.
+#[test]
+fn what_is_added_to_a_first_run_that_did_not_end_has_its_settings_and_does_not_end_it() {
+    let cli = Cli::new();
+    let collection = cli.folder().join("notes");
+    write(&cli, DOCUMENTS);
+    let path = cli.folder().join(".cairn");
+    let cancellation = Cancellation::default();
+    let stop = cancellation.clone();
+    let progress = move |progress: Progress| {
+        if progress.stage == "reading" && progress.done > 0 {
+            stop.cancel();
+        }
+    };
+    let chunk = ChunkOptions { passage_pieces_max: 50, ..ChunkOptions::default() };
+    let options = IndexOptions { chunk, cancellation, progress: Some(Arc::new(progress)), ..IndexOptions::default() };
+    let ended = index_with(&path, &Sources::folder(&collection), &options);
+    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+    let mut workspace = Workspace::open(&path).unwrap();
+    assert!(workspace.snapshot().is_err(), "there is a version already");
+    let added = Document::new("by hand", None, "Wren Quay is old. ".repeat(40));
+    let report =
+        block_on(cairn::add(&mut workspace, [added], &Performers::built_in(), &IndexOptions::default())).unwrap();
+    // 160 words, of about 50 word pieces a passage.
+    assert!(report.counts.documents > 1 && report.counts.passages > report.counts.documents + 1, "{report:?}");
+    assert!(workspace.status().unwrap().is_partial);
 }

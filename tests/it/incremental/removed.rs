@@ -71,3 +71,22 @@ fn what_means_no_document_removes_nothing() {
     assert_eq!((cli.canonical(".cairn"), cli.run(["remove"]).status), (whole, Some(2)));
     assert_eq!(cli.run(["remove", "--index", "nowhere", "a"]).status, Some(4));
 }
+
+#[test]
+fn a_record_that_is_known_by_its_line_is_not_removed_since_another_may_stand_there_next() {
+    let cli = Cli::new();
+    let records = ["{\"text\":\"Harl Mill burned down.\"}", "{\"text\":\"Pale Weir stands.\"}"];
+    cli.write("notes/a.jsonl", records.join("\n"));
+    cli.write("notes/b.md", "# Heron Bridge\n\nHeron Bridge spans the Ashlin.");
+    cli.json(&["index", "notes"]);
+    let before = documents(&cli);
+    for document in ["notes/a.jsonl:2", "notes/*"] {
+        let refused = cli.run(["remove", document]);
+        assert!(refused.status == Some(3) && refused.stderr.contains("a record without an id"), "{refused:#?}");
+    }
+    assert_eq!(documents(&cli), before);
+    // A text of that name that somebody handed over keeps its id.
+    cli.run_with_input(&["add", "-", "--address", "notes/c.json:7"], "Tern Quay is new.").succeeded();
+    cli.run(["remove", "notes/c.json:7", "notes/b.md"]).succeeded();
+    assert_eq!(documents(&cli), ["notes/a.jsonl:1", "notes/a.jsonl:2"]);
+}

@@ -121,8 +121,12 @@ fn a_real_model_has_rows_of_its_own_with_answers_money_and_a_page_and_is_replaye
     let page = fs::read_to_string(cli.folder().join("page.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("live:vllm:m") && !page.contains("<script"), "{page}");
 
-    // What is not comparable is not compared, and a recording is no live run.
+    // A page that cannot be written is known before anybody is asked.
     let asked = server.asked().len();
+    let refused = run(&["--html", "missing/page.html"]);
+    assert!(refused.status == Some(8) && refused.stderr.contains("missing/page.html"), "{refused:#?}");
+    assert_eq!(server.asked().len(), asked);
+    // What is not comparable is not compared, and a recording is no live run.
     let said = run(&["--replay", "calls.jsonl"]).succeeded().stdout;
     assert!(said.contains("| replayed:vllm:m |") && said.contains("that of reading the recording"), "{said}");
     assert_eq!(server.asked().len(), asked);
