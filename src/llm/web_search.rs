@@ -14,7 +14,7 @@ use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::exchange::Expected;
 use crate::domain::{ChatError, Secret};
-use crate::text::one_line;
+use crate::text::{clipped, visible_line};
 
 /// Where it is, behind the address of the server.
 const PATH: &str = "/search";
@@ -85,7 +85,7 @@ impl WebServer {
     }
 
     async fn pages(&self, query: &str) -> Result<Vec<WebPage>, ChatError> {
-        let query = clipped(&one_line(query), QUERY_CHARS_MAX);
+        let query = clipped(&visible_line(query), QUERY_CHARS_MAX);
         let wire: WireResults = self.connection.get(PATH, &[("q", query.as_str()), ("format", "json")]).await?;
         Ok(pages(&wire, |text| self.connection.redacted(text)))
     }
@@ -119,7 +119,7 @@ fn pages(wire: &WireResults, redacted: impl Fn(String) -> String) -> Vec<WebPage
     let page = |result: &Value| {
         let text = |field: &str, chars_max| {
             let text = result.get(field).and_then(Value::as_str).unwrap_or_default();
-            clipped(&redacted(plain(text)), chars_max)
+            clipped(&redacted(visible_line(text)), chars_max)
         };
         let address = address(&redacted(result.get("url")?.as_str()?.to_owned()))?;
         let (title, snippet) = (text("title", TITLE_CHARS_MAX), text("content", SNIPPET_CHARS_MAX));
@@ -136,23 +136,6 @@ fn address(text: &str) -> Option<String> {
     let is_open = url.username().is_empty() && url.password().is_none();
     let address = String::from(url);
     (is_page && is_open && address.len() <= ADDRESS_CHARS_MAX).then_some(address)
-}
-
-/// Returns a text on one line, without characters that are not seen or that turn others around.
-fn plain(text: &str) -> String {
-    let is_hidden = |it: char| {
-        matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-            || ('\u{e0000}'..='\u{e007f}').contains(&it)
-    };
-    let shown = text.chars().filter(|it| !is_hidden(*it)).map(|it| if it.is_control() { ' ' } else { it });
-    one_line(&shown.collect::<String>())
-}
-
-fn clipped(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -199,6 +182,9 @@ mod tests {
             page.title.chars().count() <= TITLE_CHARS_MAX + 1 && page.snippet.chars().count() <= SNIPPET_CHARS_MAX + 1
         );
         assert!(!page.snippet.contains(char::is_control) && !page.snippet.contains('\u{202e}'));
+        let soft = "Say\u{ad}\u{61c}\u{180e}\u{3164}\u{fe0f}\u{fff9}\u{e0100}\u{e01ef}so";
+        let page = &found(&json!([{ "title": soft, "content": soft, "url": "http://a" }]))[0];
+        assert_eq!((page.title.as_str(), page.snippet.as_str()), ("Sayso", "Sayso"));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::contents::LINE_CHARS_MAX;
-use super::html::clipped;
 use super::names::{numbers, passage_name};
 use crate::domain::{Answer, AnswerKind, PassageId, Step, StepKind};
 use crate::error::Result;
 use crate::query::{AskOptions, QueryEngine};
+use crate::text::clipped;
 use crate::workspace::Snapshot;
 
 /// Characters of a quotation.

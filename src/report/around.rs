@@ -4,7 +4,6 @@
 use super::Listed;
 use super::answers::Along;
 use super::contents::{Hub, LINE_CHARS_MAX};
-use super::html::clipped;
 use super::names::{document_name, numbers, passage_name};
 use crate::domain::{PassageId, Step, StepKind};
 use crate::error::{Error, Result};
@@ -14,7 +13,7 @@ use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::packed::row;
 use crate::query::{QueryEngine, SearchOptions};
 use crate::store::GraphReader;
-use crate::text::fold;
+use crate::text::{clipped, fold};
 use crate::workspace::Snapshot;
 
 /// Passages that are drawn.

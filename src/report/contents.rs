@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::html::clipped;
 use super::names::{document_name, passage_name};
 use super::summary::Share;
 use super::{Listed, Shown};
@@ -13,6 +12,7 @@ use crate::domain::{Counts, IndexVersion};
 use crate::error::Result;
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use crate::store::{GraphReader, VectorField};
+use crate::text::clipped;
 use crate::workspace::{Snapshot, Status};
 
 /// Passages that most edges arrive at.

@@ -98,28 +98,6 @@ fn hex(c: char) -> impl Iterator<Item = char> {
     [12, 8, 4, 0].into_iter().filter_map(move |shift| char::from_digit(number >> shift & 15, 16))
 }
 
-/// Returns the beginning of a text on one line, with `…` where it is longer than `chars_max`.
-pub(super) fn clipped(text: &str, chars_max: usize) -> String {
-    let mut line = String::new();
-    let mut count = 0;
-    for word in text.split_whitespace() {
-        if count > 0 {
-            line.push(' ');
-            count += 1;
-        }
-        for c in word.chars() {
-            if count >= chars_max {
-                line.truncate(line.trim_end().len());
-                line.push('…');
-                return line;
-            }
-            line.push(c);
-            count += 1;
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,12 +134,5 @@ mod tests {
         b.text("x");
         assert_eq!(Html::filled("1 {{a}} 2 {{b}} 3", &[("a", &a), ("b", &b)]).unwrap(), "1 {{b}} 2 x 3");
         assert!(Html::filled("{{c}}", &[("a", &a)]).is_err());
-    }
-
-    #[test]
-    fn a_text_is_clipped_between_characters_on_one_line() {
-        assert_eq!(clipped(" é\n é  é ", 5), "é é é");
-        assert_eq!(clipped("é é é", 4), "é é…");
-        assert_eq!(clipped("", 4), "");
     }
 }

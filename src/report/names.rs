@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::html::clipped;
 use crate::domain::PassageId;
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::{DocumentText, GraphReader};
+use crate::text::clipped;
 use crate::workspace::Snapshot;
 
 /// Characters of a name.

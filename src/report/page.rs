@@ -5,11 +5,12 @@ use serde::Serialize;
 use super::answers::{Along, Answered, Leg};
 use super::around::{Around, Line, Middle, Node};
 use super::contents::{Contents, Hub, MentionedName, Reason, Unanswered};
-use super::html::{Html, clipped};
+use super::html::Html;
 use super::topics::{self, MappedTopic};
 use super::{Listed, Shown};
 use crate::domain::AnswerKind;
 use crate::error::Result;
+use crate::text::clipped;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");

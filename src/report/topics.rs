@@ -2,11 +2,12 @@
 
 use super::Listed;
 use super::contents::LINE_CHARS_MAX;
-use super::html::{Html, clipped};
+use super::html::Html;
 use super::page::{counted, of_all};
 use crate::domain::{Citation, Topic, TopicOptions, WrittenFinding};
 use crate::error::{Error, Result};
 use crate::query;
+use crate::text::clipped;
 use crate::workspace::Snapshot;
 
 /// Topics that are part of no other.

@@ -73,11 +73,42 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> Option<String> {
     Some(kept.trim_end().to_owned() + "…")
 }
 
+/// Returns the beginning of a text on one line, with `…` where it is longer than `chars_max`.
+#[must_use]
+pub(crate) fn clipped(text: &str, chars_max: usize) -> String {
+    let mut line = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        if count > 0 {
+            line.push(' ');
+            count += 1;
+        }
+        for c in word.chars() {
+            if count >= chars_max {
+                line.truncate(line.trim_end().len());
+                line.push('…');
+                return line;
+            }
+            line.push(c);
+            count += 1;
+        }
+    }
+    line
+}
+
 /// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
 #[must_use]
 pub(crate) fn one_line(text: &str) -> String {
     let parts = text.split(|it: char| it.is_whitespace() || is_steering(it));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the words of `text` on one line, as [`one_line`] does, without any character that hides, also where a script
+/// needs it.
+#[must_use]
+pub(crate) fn visible_line(text: &str) -> String {
+    let is_seen = |it: &char| !is_suspect(*it) || it.is_control() || it.is_whitespace();
+    one_line(&text.chars().filter(is_seen).collect::<String>())
 }
 
 /// Returns JSON of the same value whose characters neither steer a terminal nor turn the reading direction nor hide:
@@ -185,6 +216,22 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_clipped_between_characters_on_one_line() {
+        assert_eq!(clipped(" é\n é  é ", 5), "é é é");
+        assert_eq!(clipped("é é é", 4), "é é…");
+        assert_eq!(clipped("", 4), "");
+    }
+
+    #[test]
+    fn nothing_that_hides_is_left_in_a_visible_line() {
+        let hidden = "\u{ad}\u{34f}\u{61c}\u{115f}\u{180e}\u{200d}\u{202e}\u{2060}\
+            \u{3164}\u{fe0f}\u{feff}\u{ffa0}\u{fff9}\u{e0041}\u{e0100}\u{e01ef}";
+        for c in hidden.chars() {
+            assert_eq!(visible_line(&format!(" a{c}b \n{c}c\u{1b}d\u{2028}e")), "ab c d e", "{c:?}");
+        }
+    }
+
+    #[test]
     fn what_steers_turns_or_hides_does_not_leave() {
         for (text, expect) in [
             ("a\tb\nč", "a\tb\nč"),
@@ -259,7 +306,7 @@ mod tests {
             let (lines, line) = (terminal_escape(&text), terminal_line(&text));
             prop_assert!(!lines.contains(never_leaves) && !line.contains(never_leaves));
             prop_assert!(!line.contains(['\n', '\t']));
-            prop_assert!(!one_line(&text).contains(is_steering));
+            prop_assert!(!one_line(&text).contains(is_steering) && !visible_line(&text).contains(is_suspect));
             prop_assert_eq!(terminal_escape(&lines), lines.as_ref());
             prop_assert_eq!(terminal_line(&line), line.as_ref());
             let json = serde_json::to_string(&text).unwrap();

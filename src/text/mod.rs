@@ -61,4 +61,4 @@ pub(crate) use model_tokens::{model_tokens, tokens_to_english};
 pub(crate) use pieces::WordPiece;
 pub(crate) use pieces::{english, is_written_word};
 
-pub(crate) use escape::{json_escape, one_line, shortened, terminal_escape, terminal_line};
+pub(crate) use escape::{clipped, json_escape, one_line, shortened, terminal_escape, terminal_line, visible_line};
