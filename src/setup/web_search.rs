@@ -13,7 +13,7 @@ impl Setup {
     /// Returns who searches the web, if anybody is to.
     pub(super) fn web_search(&self, options: &EngineOptions) -> Result<Option<Arc<dyn SearchTool>>> {
         let Some(asked) = options.web_search.as_deref() else { return Ok(None) };
-        let refused = |reason: String| Error::Option { option: "web search", value: asked.to_owned(), reason };
+        let refused = |reason: String| Error::Option { option: "web search", value: shown(asked).to_owned(), reason };
         if options.call.recording.replay.is_some() {
             return Err(refused("searches of the web are not recorded, so that none can be replayed".to_owned()));
         }
@@ -23,10 +23,35 @@ impl Setup {
         // A key goes to the server that it is set for, and to no other.
         let key_file = set.key_file.as_deref().filter(|_| set.url.as_deref() == Some(address));
         let key = key_file.map(first_line).transpose()?.unwrap_or_else(Secret::default);
-        let server = WebServer::new(address, key).map_err(|fault| {
-            let value = if address.contains('@') { "the address" } else { address };
-            Error::Option { option: "web search", value: value.to_owned(), reason: fault.to_string() }
+        let server = WebServer::new(address, key).map_err(|fault| Error::Option {
+            option: "web search",
+            value: shown(address).to_owned(),
+            reason: fault.to_string(),
         })?;
         Ok(Some(Arc::new(server)))
+    }
+}
+
+/// Returns what may be shown of an address: nothing that may be a key or a password.
+fn shown(address: &str) -> &str {
+    // A password may hold any of the others.
+    if address.contains('@') { "the address" } else { address.split(['?', '#']).next().unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_an_address_is_shown_that_may_be_secret() {
+        for (address, expect) in [
+            ("http://host/search", "http://host/search"),
+            ("http://host/?key=hush", "http://host/"),
+            ("http://host#hush", "http://host"),
+            ("http://ann:hush@host", "the address"),
+            ("http://ann:hu?sh@host", "the address"),
+        ] {
+            assert_eq!(shown(address), expect, "{address}");
+        }
     }
 }

@@ -117,17 +117,24 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     );
 
     let address = web.url.replace("http://", "http://ann:hushhush@");
+    let keyed = format!("{}/?key=hushhush", web.url);
     for (args, words) in [
         (vec!["ask", QUESTION, "--web-search", &web.url], "only `--strategy level`"),
         (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "not recorded"),
         (ask(&["--web-search", &address]), "a user or password does not belong"),
         (ask(&["--web-search", "localhost"]), "its address is no URL"),
+        (ask(&["--web-search", &keyed]), "its address has more than a path"),
+        (ask(&["--web-search", &keyed, "--json"]), "its address has more than a path"),
+        (ask(&["--web-search", &keyed, "--replay", "calls.jsonl"]), "not recorded"),
     ] {
         cli.write("calls.jsonl", "");
         let refused = cli.run(&args);
         assert!(refused.status == Some(3) && refused.stderr.contains(words), "{args:?}: {refused:#?}");
-        assert!(!refused.stderr.contains("hushhush"), "{refused:#?}");
+        assert!(!refused.stderr.contains("hushhush") && !refused.stdout.contains("hushhush"), "{refused:#?}");
     }
+    cli.configure(format!("[web_search]\nurl = '{keyed}'\n"));
+    let refused = cli.run(ask(&["--web-search", "default"]));
+    assert!(refused.stderr.contains("more than a path") && !refused.stderr.contains("hushhush"), "{refused:#?}");
     cli.configure("");
     cli.refuses(&ask(&["--web-search", "default"]), "input", &["[web_search]", "CAIRN_WEB_SEARCH"]);
     // A file that is found names nobody.
