@@ -161,11 +161,15 @@ async fn asked(
         let passages = scores.as_ref().map_or(0, Vec::len) as u64;
         session.note_reranking(reranker.name(), passages, &spent);
     }
+    if let Err(fault) = &scores {
+        // Calls go out one after the other: those behind the one that failed were not made, nor was that for which a
+        // budget has no room.
+        let is_unmade = matches!(fault, Error::RerankerServer { source: ChatError::Budget { .. }, .. });
+        let made = spent.calls as u32 + u32::from(!is_unmade);
+        session.give_back_calls(calls.saturating_sub(made));
+    }
     match scores {
         Err(Error::RerankerServer { source, .. }) if source.is_of_request() || !source.needs_correction() => {
-            if matches!(source, ChatError::Budget { .. }) {
-                session.give_back_calls(calls.saturating_sub(spent.calls as u32));
-            }
             Ok(Err(source.to_string()))
         }
         scores => scores.map(Ok),

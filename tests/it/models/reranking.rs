@@ -1,6 +1,7 @@
 //! Rerankers behind a server: what goes out, what comes of each fault, and what a search makes of that.
 
 use std::fs;
+use std::sync::Mutex;
 
 use cairn::Error;
 use cairn::domain::ChatError;
@@ -8,7 +9,7 @@ use cairn::embed::{RerankServerOptions, Reranker as _, ServerReranker};
 use serde_json::{Value, json};
 
 use super::{ATTEMPTS, check_faults, played};
-use crate::support::chat::{ChatServer, Judge, Play};
+use crate::support::chat::{ChatServer, Judge, Play, Reply, Thought};
 use crate::support::{Cli, block_on};
 
 const QUESTION: &str = "Who built Harl Mill?";
@@ -185,6 +186,34 @@ fn a_call_is_kept_for_the_answer_before_a_reranker_may_take_it() {
     assert!(server.asked().iter().all(|asked| asked.head.contains("/chat/completions")), "the call is the answer's");
     let two = ask("2");
     assert_eq!(two["ledger"]["reranking"]["spent"]["calls"], 1, "{two}");
+}
+
+#[test]
+fn calls_that_were_not_made_since_one_before_them_failed_are_left_for_the_answer() {
+    let built = json!({ "text": "Harl Mill was built by Ada Lorne.", "passages": [1] });
+    let whole = json!({ "can_answer": true, "short": "", "sentences": [built] }).to_string();
+    let told = Mutex::new(0);
+    let model = Thought::new(move |_| {
+        let mut told = told.lock().unwrap();
+        *told += 1;
+        // The first reply has to be repaired.
+        Reply { text: if *told == 1 { "Ada Lorne did.".to_owned() } else { whole.clone() }, tokens: (50, 5) }
+    });
+    let server = ChatServer::start([Play::Judges(Judge::new(move |asked| {
+        if asked.head.contains("/rerank") { (400, "{}".to_owned()) } else { (200, model.said(&asked.body)) }
+    }))]);
+    let cli = indexed(&server);
+    let settings = fs::read_to_string(cli.folder().join(".config/cairn/cairn.toml")).unwrap();
+    cli.configure(format!("{settings}\n[model]\nserver = \"vllm\"\nurl = \"{}\"\n", server.url));
+    for number in 0..110 {
+        cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in {number}."));
+    }
+    cli.run(["index", "notes"]).succeeded();
+    let asked = ["ask", QUESTION, "--strategy", "trail", "--reranker", "server:m", "--rerank", "110"];
+    // Two calls of the reranker, of which the second is not made, and two for the answer.
+    let answer = cli.json(&[&asked[..], &["--model", "vllm:m", "--max-calls", "3"]].concat());
+    assert!(answer["ledger"]["notes"].to_string().contains("without the reranker"), "{answer}");
+    assert_eq!((&answer["kind"], server.asked().len()), (&json!("written"), 3), "{answer}");
 }
 
 #[test]

@@ -116,7 +116,8 @@ impl Thought {
         Self(Arc::new(think))
     }
 
-    fn said(&self, body: &Value) -> String {
+    /// Returns the body of its response to that of a request.
+    pub(crate) fn said(&self, body: &Value) -> String {
         let Reply { text, tokens: (read, written) } = self.0(body);
         let mut body: Value = serde_json::from_str(&said(&text)).unwrap();
         body["usage"] = json!({ "prompt_tokens": read, "completion_tokens": written });
