@@ -18,8 +18,9 @@
 //! - Four rounds, and an end where no question is new. (The code: 100.)
 //! - The whole question's passages are always found too, and put together with those of its parts.
 //! - The web is searched only where somebody is named who does (`--web-search`), once for each smaller question as it
-//!   is. Its results are kept apart: they are no passages, no note is made of them, and an answer cites them under
-//!   numbers of their own. (The paper: their snippets are contexts like passages.)
+//!   is, or for the whole question, where nothing promising was found or it could not be taken apart. Its results are
+//!   kept apart: they are no passages, no note is made of them, and an answer cites them under numbers of their own.
+//!   (The paper: their snippets are contexts like passages.)
 //!
 //! Without a model it is `trail`, with a search of the web for the question.
 
@@ -88,6 +89,7 @@ impl Level {
         if is_led {
             work.gathered.plan.end = work.levelled().await?;
         } else if let Some(found) = session.searched_web(session.question()).await {
+            // There are no smaller questions: there is no model, or what was found is not worth being led over.
             found.note(&mut work.gathered.whole.ledger);
         }
         Ok(work.gathered.ended(session, self.preset))
