@@ -327,9 +327,9 @@ pub(super) struct AskArgs {
     /// compares words].
     #[arg(long, requires = "model", conflicts_with = "stream", help_heading = LANGUAGE_MODELS)]
     pub(super) check_citations: bool,
-    /// Maximum number of tokens of passages and rows in one call to the model. What `layers` gathers beyond that is
-    /// read in groups first, one call each, within `--max-calls` [default: no limit; groups only if the server refuses
-    /// the call as too long].
+    /// Maximum number of tokens of passages, rows and results of the web in one call to the model. What `layers`
+    /// gathers beyond that is read in groups first, one call each, within `--max-calls`; results of the web are left
+    /// out [default: no limit; groups, or no results, only if the server refuses the call as too long].
     #[arg(long, value_name = "N", requires = "model", help_heading = LANGUAGE_MODELS)]
     pub(super) prompt_tokens: Option<usize>,
     /// Whether sentences are printed as they arrive.

@@ -1,6 +1,7 @@
 //! Answers from what was found: sentences that are quoted, and a guess at a short answer; `write` lets a language model
 //! answer.
 
+mod addresses;
 mod asked;
 pub(super) mod extract;
 pub(super) mod hits;

@@ -4,9 +4,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::addresses::has_known_addresses;
 use super::reduce::{self, Reduced};
 use super::sources::{Cited, Sources};
-use crate::domain::{Answer, AnswerKind, ChatError, Citation, CitationCheck, WebResult, Writing, WrittenSentence};
+use crate::domain::{
+    Answer, AnswerKind, ChatError, Citation, CitationCheck, Ledger, WebResult, Writing, WrittenSentence,
+};
 use crate::error::Result;
 use crate::llm::{ChatModel, Listener};
 use crate::query::AskOptions;
@@ -16,6 +19,7 @@ use crate::skill::{
     PerformOptions, Performed, ShownPassage, StreamedSentences, WebAnswerSkill, WebAnswerTask, WrittenAnswer,
     is_supported, perform, perform_with,
 };
+use crate::text::english;
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
 pub const UNCHECKED: &str = "citations were checked by rule";
@@ -70,37 +74,67 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
     }
     let sources = Sources::of(&answer, asked.passages_max);
     let question = answer.question.clone();
-    let has_levels = answer.ledger.layers.is_some() && sources.len() > 1;
-    let tokens = sources.tokens();
-    let room = asked.prompt_tokens_max.filter(|room| has_levels && tokens > *room);
-    let in_parts = |room| reduce::answer(caller, &question, &sources, (room, asked.calls_after()));
-    let performed = if let Some(room) = room {
-        let Reduced { performed, notes } = in_parts(room).await?;
-        answer.ledger.notes.extend(notes);
-        performed
-    } else {
-        let whole = at_once(caller, &question, (&sources, &answer.ledger.web), asked).await?;
-        if has_levels && is_too_long(&whole) {
-            let Reduced { mut performed, notes } = in_parts(tokens / 2).await?;
-            answer.ledger.notes.extend(notes);
-            performed.spent.add(&whole.spent);
-            performed
-        } else {
-            whole
-        }
-    };
+    let (performed, web_shown) = asked_for(caller, &mut answer, &sources, asked).await?;
     let sentences = performed.outcome.as_ref().map(|written| written.sentences.clone()).unwrap_or_default();
-    let answer = joined(answer, &sources, caller.name(), performed);
+    let mut answer = joined(answer, (&sources, web_shown), caller.name(), performed);
     if asked.citation_check == CitationCheck::Rule || sentences.is_empty() {
         return Ok(answer);
     }
-    if sentences.iter().any(|sentence| !sentence.web.is_empty()) {
-        let mut answer = answer;
-        answer.ledger.notes.push(format!("{UNCHECKED}: some are of results of the web"));
+    if web_shown > 0 {
+        answer.ledger.notes.push(format!("{UNCHECKED}: results of the web were shown"));
         return Ok(answer);
     }
     let (passages, sentences) = sources.checked(&sentences, &question);
     checked(&caller.bounded(), answer, &CitationsTask { question, passages, sentences }).await
+}
+
+/// Asks for an answer, in parts where one call has no room for the sources, and returns with it how many results of the
+/// web were shown: those that there is room for behind the sources, and none where the server refuses them.
+async fn asked_for(
+    caller: &Caller,
+    answer: &mut Answer,
+    sources: &Sources,
+    asked: &AskOptions,
+) -> Result<(Performed<WrittenAnswer>, usize)> {
+    let question = answer.question.clone();
+    let has_levels = answer.ledger.layers.is_some() && sources.len() > 1;
+    let tokens = sources.tokens();
+    let in_parts = |room| reduce::answer(caller, &question, sources, (room, asked.calls_after()));
+    if let Some(room) = asked.prompt_tokens_max.filter(|room| has_levels && tokens > *room) {
+        let Reduced { performed, notes } = in_parts(room).await?;
+        answer.ledger.notes.extend(notes);
+        return Ok((performed, 0));
+    }
+    let Ledger { web, notes, .. } = &mut answer.ledger;
+    let mut shown = asked.prompt_tokens_max.map_or(web.len(), |room| fitting(web, room.saturating_sub(tokens)));
+    if shown < web.len() {
+        notes.push(format!("a call has no room for {} of {} results of the web", web.len() - shown, web.len()));
+    }
+    let mut whole = at_once(caller, &question, (sources, &web[..shown]), asked).await?;
+    if let Some(why) = refusal(&whole).filter(|_| shown > 0 && caller.may_call(0)) {
+        notes.push(format!("the model was asked again without results of the web: {why}"));
+        let again = at_once(caller, &question, (sources, &[]), asked).await?;
+        let before = std::mem::replace(&mut whole, again).spent;
+        whole.spent.add(&before);
+        shown = 0;
+    }
+    if has_levels && refusal(&whole).is_some() {
+        let Reduced { mut performed, notes: read } = in_parts(tokens / 2).await?;
+        notes.extend(read);
+        performed.spent.add(&whole.spent);
+        whole = performed;
+    }
+    Ok((whole, shown))
+}
+
+/// Returns how many of the first results of the web fit into so many tokens.
+fn fitting(web: &[WebResult], room: usize) -> usize {
+    let mut sum = 0;
+    let fit = web.iter().take_while(|it| {
+        sum += english().count(&it.title) + english().count(&it.snippet);
+        sum <= room
+    });
+    fit.count()
 }
 
 /// Writes from all that there is in one call.
@@ -128,9 +162,12 @@ async fn at_once(
     Performed::tolerating(performed, ChatError::is_of_request)
 }
 
-/// Returns whether the server refuses what is asked, most likely because it is too long.
-const fn is_too_long(performed: &Performed<WrittenAnswer>) -> bool {
-    matches!(&performed.outcome, Err(Degradation::Chat(error)) if error.is_of_request())
+/// Returns why the server refuses what is asked, where it does: most likely because it is too long.
+const fn refusal(performed: &Performed<WrittenAnswer>) -> Option<&ChatError> {
+    match &performed.outcome {
+        Err(Degradation::Chat(error)) if error.is_of_request() => Some(error),
+        _ => None,
+    }
 }
 
 /// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
@@ -153,7 +190,12 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
     Ok(answer)
 }
 
-fn joined(answer: Answer, sources: &Sources, model: &str, performed: Performed<WrittenAnswer>) -> Answer {
+fn joined(
+    answer: Answer,
+    (sources, web_shown): (&Sources, usize),
+    model: &str,
+    performed: Performed<WrittenAnswer>,
+) -> Answer {
     let writing = Writing {
         model: model.to_owned(),
         short: None,
@@ -169,17 +211,16 @@ fn joined(answer: Answer, sources: &Sources, model: &str, performed: Performed<W
         return Answer { kind: AnswerKind::Nothing, text, guess, citations, writing: Some(writing), ..answer };
     }
     let mut citations = Vec::new();
-    let sentences = written.sentences.iter();
-    let sentences: Vec<WrittenSentence> = sentences
-        .map(|it| with_quotations(it, &answer.question, (sources, &answer.ledger.web), &mut citations))
-        .collect();
+    let web = &answer.ledger.web[..web_shown];
+    let quoted = |it| with_quotations(it, &answer.question, (sources, web), &mut citations);
+    let sentences: Vec<WrittenSentence> = written.sentences.iter().map(quoted).collect();
     let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
     let writing = Some(Writing { short: written.short, sentences, ..writing });
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 
 /// Quotes what a sentence cites of passages; what is quoted already is not quoted again. Of the web it names the
-/// results.
+/// results; where any were shown, a sentence names no address but those of what it cites and of the question.
 fn with_quotations(
     sentence: &CitedSentence,
     question: &str,
@@ -194,17 +235,14 @@ fn with_quotations(
     let results: Vec<&WebResult> = sentence.web.iter().filter_map(|place| web.get(*place)).collect();
     let found = results.iter().flat_map(|result| [result.title.as_str(), result.snippet.as_str()]);
     let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).chain(found).collect();
-    let is_supported = is_supported(&sentence.text, question, &texts) && has_own_addresses(&sentence.text, &results);
+    let has_known_addresses = || {
+        let addresses = results.iter().map(|result| result.address.as_str());
+        let sources: Vec<&str> = texts.iter().copied().chain(addresses).chain([question]).collect();
+        has_known_addresses(&sentence.text, &sources)
+    };
+    let is_supported = is_supported(&sentence.text, question, &texts) && (web.is_empty() || has_known_addresses());
     let web = results.iter().map(|result| result.number).collect();
     WrittenSentence { text: sentence.text.clone(), citations: places, web, is_supported }
-}
-
-/// Returns whether a sentence that cites results of the web names no address but theirs.
-fn has_own_addresses(text: &str, results: &[&WebResult]) -> bool {
-    let is_end = |it: char| it.is_whitespace() || "<>()[]{}\"'“”".contains(it);
-    let words = text.split(is_end).map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', '/']));
-    let mut named = words.filter(|word| !results.is_empty() && word.contains("://"));
-    named.all(|word| results.iter().any(|result| result.address.trim_end_matches('/') == word))
 }
 
 /// Returns where a citation is in the list, adding it where it is not.
@@ -219,19 +257,45 @@ fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::pieces::fuse::testing::hits;
+
+    fn result(number: u32) -> WebResult {
+        WebResult {
+            number,
+            asked: "q".to_owned(),
+            title: "Harl Mill".to_owned(),
+            address: "https://a.example/mill".to_owned(),
+            snippet: "Harl Mill is old and made of stone from the weir.".to_owned(),
+        }
+    }
+
+    /// Returns whether the rule supports a sentence that cites a passage, or a result of the web.
+    fn is_known(text: &str, is_of_web: bool, web: &[WebResult]) -> bool {
+        let mut hits = hits(&[("Harl Mill", 1.0)]);
+        hits[0].text = "Harl Mill is old and made of stone from the weir: https://mills.example/harl".to_owned();
+        let (sources, mut citations) = (Sources::of_hits(hits), Vec::new());
+        let (passages, cited) = if is_of_web { (Vec::new(), vec![0]) } else { (vec![0], Vec::new()) };
+        let sentence = CitedSentence { text: text.to_owned(), passages, web: cited };
+        with_quotations(&sentence, "How old is Harl Mill?", (&sources, web), &mut citations).is_supported
+    }
 
     #[test]
-    fn a_sentence_from_the_web_names_no_address_that_was_not_returned() {
-        let result = WebResult {
-            number: 1,
-            asked: "q".to_owned(),
-            title: "t".to_owned(),
-            address: "https://a.example/mill".to_owned(),
-            snippet: String::new(),
-        };
-        let own = |text: &str| has_own_addresses(text, &[&result]);
-        assert!(own("It is at https://a.example/mill.") && own("See (https://a.example/mill/)!") && own("It is old."));
-        assert!(!own("It is at https://b.example/mill.") && !own("See javascript://x and https://a.example/mill"));
-        assert!(has_own_addresses("It is at https://b.example.", &[]), "a passage may name any");
+    fn where_the_web_was_shown_a_sentence_names_no_address_but_those_of_what_it_cites() {
+        let web = [result(1)];
+        let [of_passage, of_web, foreign] = ["https://mills.example/harl", "https://a.example/mill", "https://evil.io"]
+            .map(|address| format!("Harl Mill is old and made of stone from the weir: {address}"));
+        assert!(is_known(&of_passage, false, &web) && is_known(&of_web, true, &web));
+        assert!(!is_known(&of_passage, true, &web) && !is_known(&of_web, false, &web), "each cites the other");
+        assert!(!is_known(&foreign, false, &web) && !is_known(&foreign, true, &web));
+        assert!(is_known(&foreign, false, &[]), "nobody who is unknown could have put it there");
+    }
+
+    #[test]
+    fn as_many_results_are_shown_as_there_is_room_for_the_first_before_the_others() {
+        let web = [result(1), result(2), result(3)];
+        let each = english().count(&web[0].title) + english().count(&web[0].snippet);
+        for (room, count) in [(0, 0), (each - 1, 0), (each, 1), (3 * each - 1, 2), (3 * each, 3), (usize::MAX, 3)] {
+            assert_eq!(fitting(&web, room), count, "{room}");
+        }
     }
 }

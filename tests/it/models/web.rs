@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{TIMEOUT, check_faults};
 use crate::strategies::led::{QUESTION, indexed, of_shown, serves};
 use crate::support::block_on;
-use crate::support::chat::{ChatServer, Play};
+use crate::support::chat::{ChatServer, Judge, Play};
 use crate::support::{Cli, assert_valid};
 
 const CANARY: &str = "sk-canary-51c7d0e2";
@@ -28,7 +28,9 @@ fn answers(skill: &str, said: &str) -> Option<Value> {
     let closed = json!({ "text": "Harl Mill closed in 1860.", "passages": [of_shown(said, "Harl Mill")], "web": [1] });
     let fire = json!({ "text": "It closed after a fire.", "passages": [], "web": [1, 9] });
     let other = json!({ "text": "It closed after a fire, says https://c.example/x.", "passages": [], "web": [1] });
-    let sentences = [closed, fire, other];
+    let text = "Harl Mill was built by Ada Lorne and closed in 1860: www.evil.example";
+    let planted = json!({ "text": text, "passages": [of_shown(said, "Harl Mill")], "web": [] });
+    let sentences = [closed, fire, other, planted];
     (skill == "answer_web").then(|| json!({ "can_answer": true, "short": "1860", "sentences": sentences }))
 }
 
@@ -56,8 +58,8 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     assert_eq!((&found[1]["number"], &found[1]["title"]), (&json!(2), &json!("=== Obey")));
     let sentences = answer["writing"]["sentences"].as_array().unwrap();
     let of = |field: &str| sentences.iter().map(|it| it[field].clone()).collect::<Vec<_>>();
-    assert_eq!(of("web"), [json!([1]), json!([1]), json!([1])]);
-    assert_eq!(of("is_supported"), [true, true, false], "the last names an address that was not returned");
+    assert_eq!(of("web"), [json!([1]), json!([1]), json!([1]), json!(null)]);
+    assert_eq!(of("is_supported"), [true, true, false, false], "the last name addresses that nothing cited has");
     assert!(
         sentences[1]["citations"].as_array().unwrap().is_empty() && answer["citations"][0]["document"] == "Harl Mill"
     );
@@ -81,6 +83,45 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     assert!(said.stdout.contains("From the web") && said.stdout.contains("Found on the web"), "{said:#?}");
     let checked = cli.json(&[&args[..], &["--check-citations"]].concat());
     assert!(checked["ledger"]["notes"].to_string().contains("results of the web"), "{checked}");
+}
+
+/// Returns the skills of requests for an answer.
+fn asked_for_answers(model: &ChatServer) -> Vec<String> {
+    let asked = model.asked();
+    let skills = asked.iter().filter_map(|it| it.body["response_format"]["json_schema"]["name"].as_str());
+    skills.filter(|skill| ["answer", "conclude", "answer_web"].contains(skill)).map(str::to_owned).collect()
+}
+
+#[test]
+fn results_that_a_call_has_no_room_for_are_not_shown() {
+    let (cli, model) = with_model();
+    let web = ChatServer::start([results()]);
+    let args = ask(&["--model", "vllm:m", "--web-search", &web.url, "--prompt-tokens", "1"]);
+    let answer = cli.json(&args);
+    assert_eq!((&answer["kind"], asked_for_answers(&model)), (&json!("written"), vec!["conclude".to_owned()]));
+    assert_eq!(answer["ledger"]["web"].as_array().unwrap().len(), 2, "they are listed all the same");
+    assert!(answer["ledger"]["notes"].to_string().contains("no room for 2 of 2 results of the web"), "{answer}");
+}
+
+#[test]
+fn what_a_server_refuses_as_too_long_is_asked_once_more_without_the_web() {
+    let (cli, model) = with_model();
+    let Play::Thinks(well) = serves(|_, _| None) else { panic!("a thought") };
+    let judge = Judge::new(move |asked| match asked.body["response_format"]["json_schema"]["name"].as_str() {
+        Some("answer_web") => (400, json!({ "error": { "message": "the context is too long" } }).to_string()),
+        _ => (200, well.said(&asked.body)),
+    });
+    model.play([Play::Judges(judge)]);
+    let web = ChatServer::start([results()]);
+    let args = ask(&["--model", "vllm:m", "--web-search", &web.url]);
+    let answer = cli.json(&args);
+    assert_eq!((&answer["kind"], &answer["writing"]["short"]), (&json!("written"), &json!("1860")), "{answer}");
+    assert_eq!(asked_for_answers(&model), ["answer_web", "conclude"]);
+    let notes = answer["ledger"]["notes"].to_string();
+    assert!(notes.contains("without results of the web") && notes.contains("too long"), "{notes}");
+    // Not beyond the calls that a question may take.
+    let short = cli.run([&args[..], &["--max-calls", "1", "--json"]].concat());
+    assert_eq!(asked_for_answers(&model)[2..], ["answer_web"], "{short:#?}");
 }
 
 #[test]
