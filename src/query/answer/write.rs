@@ -215,7 +215,9 @@ fn joined(
     let quoted = |it| with_quotations(it, &answer.question, (sources, web), &mut citations);
     let sentences: Vec<WrittenSentence> = written.sentences.iter().map(quoted).collect();
     let text = sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ");
-    let writing = Some(Writing { short: written.short, sentences, ..writing });
+    let supported: Vec<&str> = sentences.iter().filter(|it| it.is_supported).map(|it| it.text.as_str()).collect();
+    let short = written.short.filter(|short| web.is_empty() || has_known_addresses(short, &supported));
+    let writing = Some(Writing { short, sentences, ..writing });
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 

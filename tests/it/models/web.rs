@@ -85,6 +85,19 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     assert!(checked["ledger"]["notes"].to_string().contains("results of the web"), "{checked}");
 }
 
+#[test]
+fn a_short_answer_names_no_address_that_no_supported_sentence_has() {
+    let (cli, model) = with_model();
+    model.play([serves(|skill, said| {
+        let mut answer = answers(skill, said)?;
+        answer["short"] = json!("www.evil.example");
+        Some(answer)
+    })]);
+    let web = ChatServer::start([results()]);
+    let answer = cli.json(&ask(&["--model", "vllm:m", "--web-search", &web.url]));
+    assert_eq!((&answer["kind"], &answer["writing"]["short"]), (&json!("written"), &json!(null)), "{answer}");
+}
+
 /// Returns the skills of requests for an answer.
 fn asked_for_answers(model: &ChatServer) -> Vec<String> {
     let asked = model.asked();
