@@ -215,20 +215,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::domain::{ChatError, Usage};
+    use crate::domain::Usage;
+    use crate::llm::scripted::Scripted;
     use crate::llm::{Message, Purpose, ReplyOrigin};
-
-    struct Nobody;
-
-    impl ChatModel for Nobody {
-        fn name(&self) -> &'static str {
-            "nobody"
-        }
-
-        fn reply<'a>(&'a self, _: &'a ChatRequest) -> Replying<'a> {
-            Box::pin(async { Err(ChatError::Refused { said: "no".to_owned() }) })
-        }
-    }
 
     fn message(speaker: Speaker, text: &str) -> Message {
         Message { speaker, text: text.to_owned() }
@@ -269,7 +258,7 @@ mod tests {
             call("reason", 0, repair, "1", Finish::Stop),
             call("reason", 2, asked("c"), "cut", Finish::Length),
         ];
-        let tapped = Tapped { inner: Arc::new(Nobody), heard: Mutex::new(heard) };
+        let tapped = Tapped { inner: Arc::new(Scripted::new([])), heard: Mutex::new(heard) };
         let said = |skills: &[&str]| {
             let of = |it: Example| {
                 let [system, user, assistant] = it.messages.try_into().unwrap();

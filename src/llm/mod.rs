@@ -42,7 +42,7 @@ mod web_search;
 mod wire;
 
 #[cfg(test)]
-mod scripted;
+pub(crate) mod scripted;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -12,7 +12,7 @@ use super::{ChatModel, Replying};
 use crate::domain::{ChatError, Usage};
 
 /// Replies with what is due next, and with `A.` when nothing is.
-pub(super) struct Scripted {
+pub(crate) struct Scripted {
     due: Mutex<VecDeque<Result<ChatReply, ChatError>>>,
     /// How long a reply takes.
     pub(super) latency: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Scripted {
 }
 
 impl Scripted {
-    pub(super) fn new(due: impl IntoIterator<Item = Result<ChatReply, ChatError>>) -> Self {
+    pub(crate) fn new(due: impl IntoIterator<Item = Result<ChatReply, ChatError>>) -> Self {
         Self { due: Mutex::new(due.into_iter().collect()), latency: Duration::ZERO, calls: Mutex::default() }
     }
 

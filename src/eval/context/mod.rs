@@ -100,7 +100,7 @@ pub async fn context(
         let answers = answers(question);
         if !answers.is_empty() {
             let drawn = Drawn::of(engine, &answers).await?;
-            asked.push(Asked { question, answers, drawn });
+            asked.push(Asked { question, wanted: wanted(&question.question, &answers), drawn });
         }
     }
     if asked.is_empty() {
@@ -141,7 +141,8 @@ pub async fn context(
 /// A question that systems have answered.
 struct Asked<'a> {
     question: &'a Question,
-    answers: Vec<&'a str>,
+    /// The terms of each answer, but for those of the question.
+    wanted: Vec<BTreeSet<String>>,
     drawn: Drawn,
 }
 
@@ -152,24 +153,23 @@ impl Asked<'_> {
         method: &ContextMethod,
         tokens: usize,
     ) -> Result<(Measured, OverviewLine)> {
-        let Self { question, answers, drawn } = self;
+        let Self { question, wanted, drawn } = self;
         let options = AskOptions { search: method.search.clone(), ..AskOptions::default() };
         let started = Instant::now();
         let answer = engine.ask(&question.question, &options).await?;
         let time_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let gathered = Gathered::of(&answer, tokens);
         let said = if answer.kind == AnswerKind::Nothing { "" } else { answer.text.as_str() };
-        let asked: BTreeSet<String> = terms(&question.question).into_iter().collect();
         let cited: BTreeSet<&str> = answer.citations.iter().map(|it| it.source_id.as_str()).collect();
         let measured = Measured {
             time_ms,
             documents: drawn.covered(|id| gathered.documents.contains_key(id)),
-            words: mean_covered(answers, &asked, &gathered.terms),
+            words: mean_covered(wanted, &gathered.terms),
             diversity: gathered.diversity(),
             redundancy: gathered.redundancy(),
             tokens: gathered.tokens,
             overview_documents: drawn.covered(|id| cited.contains(id)),
-            overview_words: mean_covered(answers, &asked, &terms(said).into_iter().collect()),
+            overview_words: mean_covered(wanted, &terms(said).into_iter().collect()),
             overview_length: said.split_whitespace().count(),
             levels: gathered.levels,
         };
@@ -201,14 +201,16 @@ fn check(methods: &[ContextMethod], tokens: usize) -> Result<()> {
     }
 }
 
-/// Returns the share of the terms of each answer, but for those of the question, that are among `terms`; of all answers
-/// the mean.
-fn mean_covered(answers: &[&str], asked: &BTreeSet<String>, own: &BTreeSet<String>) -> f64 {
-    let shares = answers.iter().map(|answer| {
-        let wanted: BTreeSet<String> = terms(answer).into_iter().filter(|it| !asked.contains(it)).collect();
-        covered(&wanted, own)
-    });
-    shares.sum::<f64>() / answers.len().max(1) as f64
+/// Returns the terms of each answer, but for those of the question.
+fn wanted(question: &str, answers: &[&str]) -> Vec<BTreeSet<String>> {
+    let asked: BTreeSet<String> = terms(question).into_iter().collect();
+    let of = |answer: &&str| terms(answer).into_iter().filter(|it| !asked.contains(it)).collect();
+    answers.iter().map(of).collect()
+}
+
+/// Returns the share of the terms of each answer that are among `own`; of all answers the mean.
+fn mean_covered(wanted: &[BTreeSet<String>], own: &BTreeSet<String>) -> f64 {
+    wanted.iter().map(|wanted| covered(wanted, own)).sum::<f64>() / wanted.len().max(1) as f64
 }
 
 #[cfg(test)]
@@ -235,12 +237,8 @@ mod tests {
 
     #[test]
     fn words_of_the_question_count_in_no_answer() {
-        let own = |text: &str| terms(text).into_iter().collect::<BTreeSet<String>>();
-        let covered = mean_covered(
-            &["Mills grind corn.", "Mills burn."],
-            &own("What do mills do?"),
-            &own("corn grows by the mills"),
-        );
+        let wanted = wanted("What do mills do?", &["Mills grind corn.", "Mills burn."]);
+        let covered = mean_covered(&wanted, &terms("corn grows by the mills").into_iter().collect());
         assert!((covered - 0.25).abs() < 1e-9, "{covered}");
     }
 }

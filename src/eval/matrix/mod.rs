@@ -333,21 +333,8 @@ fn write_rows(out: &mut Formatter<'_>, rows: &[MatrixRow]) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ChatError;
     use crate::eval::report::Facts;
-    use crate::llm::{ChatModel, ChatRequest, Replying};
-
-    struct Nobody;
-
-    impl ChatModel for Nobody {
-        fn name(&self) -> &'static str {
-            "nobody"
-        }
-
-        fn reply<'a>(&'a self, _: &'a ChatRequest) -> Replying<'a> {
-            Box::pin(async { Err(ChatError::Refused { said: "no".to_owned() }) })
-        }
-    }
+    use crate::llm::scripted::Scripted;
 
     /// Returns a row.
     pub(super) fn row(method: &str, led_by: &str, calls: f64) -> MatrixRow {
@@ -465,14 +452,14 @@ mod tests {
         );
         assert_eq!(led("noise", None, &MatrixOptions::default()), "no model");
         let live = |is_replayed| {
-            let model = std::sync::Arc::new(Nobody);
+            let model = std::sync::Arc::new(Scripted::new([]));
             MatrixOptions { live: Some(LiveModel { model, is_replayed }), ..MatrixOptions::default() }
         };
-        assert_eq!(led("noise", None, &live(false)), "no model live:nobody");
-        assert_eq!(led("noise", None, &live(true)), "no model replayed:nobody");
+        assert_eq!(led("noise", None, &live(false)), "no model live:scripted");
+        assert_eq!(led("noise", None, &live(true)), "no model replayed:scripted");
         assert_eq!(
             (led("trail", None, &live(false)), led_where("trail", None, &live(false), true)),
-            ("no model".to_owned(), "no model live:nobody".to_owned())
+            ("no model".to_owned(), "no model live:scripted".to_owned())
         );
     }
 

@@ -27,7 +27,7 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     let said = add(&cli, &["--address", "notes/a.md", "--json"], page).succeeded();
     let report = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("index", &report);
-    assert_eq!(documents(&report), [0, 1, 0, 0]);
+    assert_eq!((documents(&report), &report["warnings"]), ([0, 1, 0, 0], &json!([])));
     let again = add(&cli, &["--address", "notes/a.md"], page).succeeded();
     assert!(again.stderr.contains("nothing changed; version 3"), "{again:#?}");
 
@@ -43,6 +43,18 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     // The options of the index stay.
     let before = cli.json(&["status"])["version"].clone();
     assert_eq!(cli.json(&["index", "notes", "--passage-tokens", "100"])["version"], before);
+}
+
+#[test]
+fn the_text_of_a_file_that_is_added_is_held_by_hand_from_then_on() {
+    let cli = Cli::new();
+    let text = "# Harl Mill\n\nHarl Mill was built by Ada Lorne.";
+    cli.write("notes/a.md", text);
+    cli.json(&["index", "notes"]);
+    let said = add(&cli, &["--address", "notes/a.md"], text).succeeded();
+    assert!(said.stderr.contains("it is held by hand now; version 2") && !said.stderr.contains("warning"), "{said:#?}");
+    let again = add(&cli, &["--address", "notes/a.md"], text).succeeded();
+    assert!(again.stderr.contains("nothing changed; version 2"), "{again:#?}");
 }
 
 #[test]

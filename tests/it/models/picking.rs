@@ -121,6 +121,11 @@ fn a_real_model_has_rows_of_its_own_with_answers_money_and_a_page_and_is_replaye
     let page = fs::read_to_string(cli.folder().join("page.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("live:vllm:m") && !page.contains("<script"), "{page}");
 
+    // The search has as many calls as in the other rows; the answer is one more.
+    let said = run(&["--max-calls", "1", "--json"]).succeeded().stdout;
+    let report: Value = serde_json::from_str(&said).unwrap();
+    let picked = report["tables"][0]["rows"].as_array().unwrap().iter().find(|row| row["method"] == "trail+pick");
+    assert_eq!(picked.map(|row| &row["calls"]), Some(&json!(2.0)), "{report:#}");
     // A page that cannot be written is known before anybody is asked.
     let asked = server.asked().len();
     let refused = run(&["--html", "missing/page.html"]);
