@@ -117,7 +117,7 @@ fn match_so_many_questions(bencher: Bencher<'_, '_>, count: usize) {
     let asked = asked(count);
     let (outgoing, incoming) = (asked.outgoing.view(), asked.incoming.view());
     bencher.bench_local(|| {
-        match_questions(&outgoing, &incoming, &MatchOptions::default(), &Cancellation::default()).unwrap().len()
+        match_questions(&outgoing, &incoming, &MatchOptions::default(), None, &Cancellation::default()).unwrap()
     });
 }
 
@@ -202,7 +202,7 @@ fn print_exponent() {
         let (outgoing, incoming) = (asked.outgoing.view(), asked.incoming.view());
         let (started, before) = (Instant::now(), processor_seconds());
         divan::black_box(
-            match_questions(&outgoing, &incoming, &MatchOptions::default(), &Cancellation::default()).unwrap(),
+            match_questions(&outgoing, &incoming, &MatchOptions::default(), None, &Cancellation::default()).unwrap(),
         );
         let wall = started.elapsed().as_secs_f64();
         processor_seconds().zip(before).map_or(wall, |(after, before)| after - before)

@@ -6,6 +6,8 @@
 pub(super) struct Elsewhere {
     /// Documents.
     pub(super) documents: usize,
+    /// In-coming questions.
+    pub(super) incoming: usize,
     /// Out-coming questions.
     pub(super) outgoing: usize,
     /// Entities.
@@ -26,6 +28,9 @@ pub(super) struct Elsewhere {
 macro_rules! count {
     (documents, $graph:expr, $elsewhere:expr) => {
         $elsewhere.documents
+    };
+    (incoming, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.incoming
     };
     (outgoing, $graph:expr, $elsewhere:expr) => {
         $elsewhere.outgoing

@@ -1,106 +1,169 @@
 //! Near neighbors of vectors by cells: each row lies in the cell of its nearest center, and a search looks into the
-//! cells whose centers are nearest until it has seen as many rows as it was told to.
+//! cells whose centers are nearest.
 //!
-//! √n cells of n rows, around rows taken at even steps and moved to the middle of their cells once. No chance is
-//! involved: equal vectors give equal cells.
-
-use std::ops::Range;
+//! The centers are some √n of the n rows: those whose vectors have the smallest hashes. So they are a sample that
+//! depends on nothing but the vectors, and rows that come or go seldom change it. How many cells a search looks into
+//! depends on n alone. No chance is involved: equal vectors give equal cells.
 
 use rayon::prelude::*;
 
 use super::scan::dots;
-use super::top;
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// Cells that are put in order before all are: a search seldom looks into more.
-const CELLS_RANKED_FIRST: usize = 32;
-/// Rows of a cell at most. Where more lie around one center, as equal ones do, they take turns in cells of their own,
-/// so that no search is bound to look at all of them.
-const CELL_ROWS_MAX: usize = 16_384;
-/// Rows that one thread finds the nearest cells of at a time.
+/// Rows of a cell at most that a search looks at. Where more lie around one center, as equal ones do, the others are in
+/// no cell, so that no search is bound to look at all of them.
+pub(crate) const CELL_ROWS_MAX: usize = 16_384;
+/// In lists of cells: a row that lies in none.
+pub(crate) const NO_CELL: u32 = u32::MAX;
+/// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
+/// Bits of the number of rows that say how many centers there are: so that it changes by a quarter, and seldom.
+const SIGNIFICANT_BITS: u32 = 3;
+
+/// How many centers there are, and how many cells a search looks into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fineness {
+    pub(crate) centers: usize,
+    pub(crate) probes: usize,
+}
+
+impl Fineness {
+    /// Returns what suits `rows` rows, where a search is to look at `wanted` of them or more.
+    pub(crate) fn of(rows: usize, wanted: usize) -> Self {
+        let insignificant = rows.checked_ilog2().unwrap_or(0).saturating_sub(SIGNIFICANT_BITS - 1);
+        let rows = rows >> insignificant << insignificant;
+        let centers = rows.isqrt();
+        let probes = wanted.saturating_mul(centers).div_ceil(rows.max(1)).min(centers);
+        Self { centers, probes }
+    }
+}
+
+/// Returns 64 bits that say what vector a row has.
+pub(crate) fn hash(vectors: &Vectors<'_>, row: u32) -> u64 {
+    let (eights, rest) = vectors.codes(row).as_chunks::<8>();
+    let mixed = |hash: u64, word: u64| {
+        let product = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        product ^ (product >> 29)
+    };
+    let word = |codes: &[i8; 8]| u64::from_le_bytes(codes.map(i8::cast_unsigned));
+    let start = mixed(0x2545_f491_4f6c_dd1d, vectors.scales[row as usize].to_bits().into());
+    let hash = eights.iter().fold(start, |hash, codes| mixed(hash, word(codes)));
+    rest.iter().fold(hash, |hash, code| mixed(hash, code.cast_unsigned().into()))
+}
+
+/// Returns the rows whose vectors are the centers, at most `count`, in the order of their `hashes`; the first row of
+/// those with one vector.
+pub(crate) fn centers(hashes: &[u64], count: usize) -> Vec<u32> {
+    let mut rows: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
+    rows.sort_unstable();
+    rows.dedup_by_key(|it| it.0);
+    rows.truncate(count);
+    rows.into_iter().map(|it| it.1).collect()
+}
+
+/// Returns the center that is nearest to each of `rows`; of equally near ones the first.
+///
+/// # Errors
+///
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+pub(crate) fn nearest(
+    vectors: &Vectors<'_>,
+    rows: &[u32],
+    centers: &QuantizedVectors,
+    cancellation: &Cancellation,
+) -> Result<Vec<u32>> {
+    let nearest = |sums: &mut Vec<i32>, row: &u32| {
+        if cancellation.is_cancelled() {
+            return 0;
+        }
+        dots(&centers.codes, vectors.codes(*row), sums);
+        let products = sums.iter().zip(&centers.scales).map(|(sum, scale)| *sum as f32 * scale);
+        let mut best = (f32::NEG_INFINITY, 0);
+        for (product, center) in products.zip(0..) {
+            if product > best.0 {
+                best = (product, center);
+            }
+        }
+        best.1
+    };
+    let found = rows.par_iter().with_min_len(ROWS_PER_TASK).map_init(Vec::new, nearest).collect();
+    cancellation.check()?;
+    Ok(found)
+}
+
+/// Returns these rows of `vectors`, in this order.
+pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
+    let mut picked = QuantizedVectors::new(vectors.dimension);
+    for row in rows {
+        picked.push_row(vectors, *row);
+    }
+    picked
+}
+
+/// Returns how far a search for row `row` of `query` reaches: the cosine of the last center whose cell it looks into.
+/// Where it looks into all cells, there is nothing that it does not reach.
+pub(crate) fn reach(
+    query: &Vectors<'_>,
+    row: u32,
+    centers: &QuantizedVectors,
+    probes: usize,
+    cosines: &mut Vec<f32>,
+) -> f32 {
+    if probes == 0 || centers.len() <= probes {
+        return f32::NEG_INFINITY;
+    }
+    query.each_cosine(row, &centers.view(), 0..centers.len(), cosines);
+    *cosines.select_nth_unstable_by(probes - 1, |a, b| b.total_cmp(a)).1
+}
 
 /// Rows in cells.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cells {
+pub(crate) struct Cells<'a> {
+    /// Of cells that have members.
     centers: QuantizedVectors,
     /// Members of cell `c`: rows of `members`.
     starts: Vec<u32>,
     /// Rows, ascending in each cell.
     members: Vec<u32>,
-    /// Their vectors, in the same order, so that a cell is read from one place.
-    vectors: QuantizedVectors,
+    vectors: Vectors<'a>,
+    /// Those of the members, side by side, where so much is looked at that copying them is worth it: a cell is then
+    /// read from one place.
+    copied: Option<QuantizedVectors>,
 }
 
-impl Cells {
-    /// Sorts all rows of `vectors` into cells.
-    ///
-    /// Complexity: 2 · n · √n products of vectors.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
-    pub(crate) fn of(vectors: &Vectors<'_>, cancellation: &Cancellation) -> Result<Self> {
-        Self::with_rows_max(vectors, CELL_ROWS_MAX, cancellation)
-    }
-
-    fn with_rows_max(vectors: &Vectors<'_>, rows_max: usize, cancellation: &Cancellation) -> Result<Self> {
-        if vectors.is_empty() {
-            return Ok(Self::default());
+impl<'a> Cells<'a> {
+    /// Sorts some rows of `vectors`, each with its cell, into cells around `centers`.
+    pub(crate) fn of(
+        vectors: Vectors<'a>,
+        mut members: Vec<(u32, u32)>,
+        centers: &QuantizedVectors,
+        is_copied: bool,
+    ) -> Self {
+        members.sort_unstable_by_key(|(row, cell)| (*cell, *row));
+        let mut cells = Self { centers: QuantizedVectors::new(vectors.dimension), vectors, ..Self::default() };
+        cells.starts.push(0);
+        for own in members.chunk_by(|a, b| a.1 == b.1) {
+            cells.centers.push_row(&centers.view(), own[0].1);
+            cells.members.extend(own.iter().map(|it| it.0));
+            cells.starts.push(cells.members.len() as u32);
         }
-        let count = vectors.len().isqrt();
-        let mut centers = QuantizedVectors::new(vectors.dimension);
-        for center in 0..count {
-            centers.push_row(vectors, (center * vectors.len() / count) as u32);
-        }
-        let centers = means(vectors, &nearest(vectors, &centers, cancellation)?, &centers);
-        let nearest = nearest(vectors, &centers, cancellation)?;
-        let mut members: Vec<u32> = (0..vectors.len() as u32).collect();
-        members.sort_by_key(|row| nearest[*row as usize]);
-        let (mut starts, mut center_of) = (vec![0], Vec::new());
-        for around in members.chunk_by(|a, b| nearest[*a as usize] == nearest[*b as usize]) {
-            for rows in around.chunks(rows_max) {
-                starts.push(starts.last().copied().unwrap_or_default() + rows.len() as u32);
-                center_of.push(nearest[rows[0] as usize]);
-            }
-        }
-        Ok(Self { centers: rows(&centers.view(), &center_of), vectors: rows(vectors, &members), starts, members })
-    }
-
-    /// Returns the cell whose center is nearest to each row of `query`; the first where there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
-    pub(crate) fn nearest(&self, query: &Vectors<'_>, cancellation: &Cancellation) -> Result<Vec<u32>> {
-        nearest(query, &self.centers, cancellation)
-    }
-
-    /// Appends to `cells` those that are nearest to row `row` of `query`, nearest first, until they hold `wanted` rows.
-    pub(crate) fn near(&self, query: &Vectors<'_>, row: u32, wanted: usize, cells: &mut Vec<u32>) {
-        let centers = self.centers.view();
-        let mut cosines = Vec::new();
-        query.each_cosine(row, &centers, 0..centers.len(), &mut cosines);
-        let (mut taken, mut seen, mut ranked) = (0, 0, CELLS_RANKED_FIRST);
-        while taken < cosines.len() && seen < wanted {
-            for (cell, _) in top::best_of(&cosines, ranked).into_iter().skip(taken) {
-                if seen >= wanted {
-                    break;
-                }
-                seen += self.rows(cell).len();
-                cells.push(cell);
-            }
-            taken = ranked;
-            ranked = cosines.len();
-        }
+        cells.copied = is_copied.then(|| rows(&vectors, &cells.members));
+        cells
     }
 
     /// Returns the rows, cell by cell: what places stand for.
     #[must_use]
     pub(crate) fn members(&self) -> &[u32] {
         &self.members
+    }
+
+    /// Appends to `cells` those that a search for row `row` of `query` looks into.
+    pub(crate) fn within(&self, query: &Vectors<'_>, row: u32, reach: f32, cells: &mut Vec<u32>) {
+        let mut cosines = Vec::new();
+        query.each_cosine(row, &self.centers.view(), 0..self.centers.len(), &mut cosines);
+        cells.extend((0..).zip(&cosines).filter(|(_, cosine)| **cosine >= reach).map(|(cell, _)| cell));
     }
 
     /// Calls `visit` with the place of every row of a cell among [`Self::members`] and its cosine with row `row` of
@@ -113,77 +176,50 @@ impl Cells {
         cosines: &mut Vec<f32>,
         mut visit: impl FnMut(usize, f32),
     ) {
-        let rows = self.rows(cell);
-        query.each_cosine(row, &self.vectors.view(), rows.clone(), cosines);
-        for (place, cosine) in rows.zip(cosines) {
+        let places = self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize;
+        let Some(copied) = &self.copied else {
+            for place in places {
+                visit(place, query.cosine(row, &self.vectors, self.members[place]));
+            }
+            return;
+        };
+        query.each_cosine(row, &copied.view(), places.clone(), cosines);
+        for (place, cosine) in places.zip(cosines) {
             visit(place, *cosine);
         }
     }
-
-    fn rows(&self, cell: u32) -> Range<usize> {
-        self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize
-    }
 }
 
-/// Returns these rows of `vectors`, in this order.
-fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
-    let mut picked = QuantizedVectors::new(vectors.dimension);
-    for row in rows {
-        picked.push_row(vectors, *row);
+/// Returns which rows are looked at by searches that look into their cells, given the cell of each and 64 bits that
+/// name it: all but those of cells with more than `rows_max`, of which the least are.
+pub(crate) fn members(cells: &[u32], names: &[u64], rows_max: usize) -> Vec<bool> {
+    let count = cells.iter().filter(|cell| **cell != NO_CELL).max().map_or(0, |most| *most as usize + 1);
+    let mut sizes = vec![0_usize; count];
+    let mut is_member: Vec<bool> = cells.iter().map(|cell| *cell != NO_CELL).collect();
+    cells.iter().filter(|cell| **cell != NO_CELL).for_each(|cell| sizes[*cell as usize] += 1);
+    let is_full = |cell: u32| cell != NO_CELL && sizes[cell as usize] > rows_max;
+    if sizes.iter().all(|size| *size <= rows_max) {
+        return is_member;
     }
-    picked
-}
-
-/// Returns the nearest center of each row; of equal ones the first.
-fn nearest(vectors: &Vectors<'_>, centers: &QuantizedVectors, cancellation: &Cancellation) -> Result<Vec<u32>> {
-    let centers = centers.view();
-    let nearest = |sums: &mut Vec<i32>, row: u32| {
-        if cancellation.is_cancelled() {
-            return 0;
-        }
-        dots(centers.codes, vectors.codes(row), sums);
-        let mut best = (f32::NEG_INFINITY, 0);
-        for ((sum, scale), center) in sums.iter().zip(centers.scales).zip(0..) {
-            let product = *sum as f32 * scale;
-            if product > best.0 {
-                best = (product, center);
-            }
-        }
-        best.1
-    };
-    let rows = (0..vectors.len() as u32).into_par_iter().with_min_len(ROWS_PER_TASK);
-    let found = rows.map_init(Vec::new, nearest).collect();
-    cancellation.check()?;
-    Ok(found)
-}
-
-/// Returns the mean of the rows of each cell, at unit length; the old center where that is nothing.
-fn means(vectors: &Vectors<'_>, cell_of: &[u32], centers: &QuantizedVectors) -> QuantizedVectors {
-    let dimension = vectors.dimension;
-    let mut sums = vec![0.0f32; centers.len() * dimension];
-    for (row, cell) in (0u32..).zip(cell_of) {
-        let sum = &mut sums[*cell as usize * dimension..(*cell as usize + 1) * dimension];
-        let scale = vectors.scales[row as usize];
-        sum.iter_mut().zip(vectors.codes(row)).for_each(|(sum, code)| *sum += scale * f32::from(*code));
+    let mut crowded: Vec<(u32, u64, usize)> = cells
+        .iter()
+        .zip(names)
+        .enumerate()
+        .filter(|(_, (cell, _))| is_full(**cell))
+        .map(|(row, (cell, name))| (*cell, *name, row))
+        .collect();
+    crowded.sort_unstable();
+    for own in crowded.chunk_by(|a, b| a.0 == b.0) {
+        own.iter().skip(rows_max).for_each(|(_, _, row)| is_member[*row] = false);
     }
-    let mut means = QuantizedVectors::new(dimension);
-    for (cell, sum) in (0u32..).zip(sums.chunks_exact_mut(dimension)) {
-        let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
-        if length > 0.0 {
-            for value in sum.iter_mut() {
-                *value /= length;
-            }
-            means.push(sum);
-        } else {
-            means.push_row(&centers.view(), cell);
-        }
-    }
-    means
+    is_member
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NEVER: fn() -> Cancellation = Cancellation::default;
 
     fn circle(count: usize) -> QuantizedVectors {
         let mut vectors = QuantizedVectors::new(2);
@@ -194,54 +230,79 @@ mod tests {
         vectors
     }
 
-    fn near(cells: &Cells, vectors: &QuantizedVectors, row: u32, wanted: usize) -> Vec<u32> {
-        let (mut rows, mut near, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
-        cells.near(&vectors.view(), row, wanted, &mut near);
+    /// Returns the rows that a search for a row looks at.
+    fn looked_at(vectors: &QuantizedVectors, row: u32, wanted: usize, is_copied: bool) -> Vec<u32> {
+        let view = vectors.view();
+        let fineness = Fineness::of(view.len(), wanted);
+        let hashes: Vec<u64> = (0..view.len() as u32).map(|row| hash(&view, row)).collect();
+        let around = rows(&view, &centers(&hashes, fineness.centers));
+        let all: Vec<u32> = (0..view.len() as u32).collect();
+        let places = nearest(&view, &all, &around, &NEVER()).unwrap();
+        let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
+        let (mut near, mut found, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
+        let reach = reach(&view, row, &around, fineness.probes, &mut cosines);
+        cells.within(&view, row, reach, &mut near);
         for cell in near {
-            cells.visit(cell, &vectors.view(), row, &mut cosines, |place, _| rows.push(cells.members()[place]));
+            cells.visit(cell, &view, row, &mut cosines, |place, cosine| {
+                assert_eq!(cosine.to_bits(), view.cosine(row, &view, cells.members()[place]).to_bits());
+                found.push(cells.members()[place]);
+            });
         }
-        rows.sort_unstable();
-        rows
+        found.sort_unstable();
+        found
     }
 
     #[test]
     fn the_nearest_row_is_seen_without_looking_at_all() {
         let vectors = circle(400);
-        let cells = Cells::of(&vectors.view(), &Cancellation::default()).unwrap();
         for row in [0, 77, 399] {
-            let rows = near(&cells, &vectors, row, 60);
-            assert!(rows.contains(&row) && rows.contains(&((row + 1) % 400)), "{row}: {rows:?}");
-            assert!(rows.len() < 200, "{}", rows.len());
+            let seen = looked_at(&vectors, row, 60, true);
+            assert!(seen.contains(&row), "{row}: {seen:?}");
+            assert!(seen.len() < 200, "{}", seen.len());
+            assert_eq!(seen, looked_at(&vectors, row, 60, false));
         }
     }
 
     #[test]
     fn every_row_is_seen_once_where_all_are_wanted() {
-        let vectors = circle(401);
-        let cells = Cells::of(&vectors.view(), &Cancellation::default()).unwrap();
-        assert_eq!(near(&cells, &vectors, 3, usize::MAX), (0..401).collect::<Vec<_>>());
+        let mut vectors = circle(401);
+        assert_eq!(looked_at(&vectors, 3, usize::MAX, true), (0..401).collect::<Vec<_>>());
+        (0..100).for_each(|_| vectors.push(&[0.0, 0.0]));
+        assert_eq!(looked_at(&vectors, 450, usize::MAX, false), (0..501).collect::<Vec<_>>());
     }
 
     #[test]
-    fn equal_vectors_lie_in_cells_of_bounded_size_and_others_where_they_lay() {
-        let mut vectors = circle(40);
-        (0..100).for_each(|_| vectors.push(&[1.0, 0.0]));
-        let cells_of = |rows_max| Cells::with_rows_max(&vectors.view(), rows_max, &Cancellation::default()).unwrap();
-        let (bounded, unbounded) = (cells_of(16), cells_of(1_000));
-        assert_eq!(bounded.members(), unbounded.members());
-        assert!(bounded.starts.windows(2).all(|it| it[1] > it[0] && it[1] - it[0] <= 16), "{:?}", bounded.starts);
-        assert!(unbounded.starts.windows(2).any(|it| it[1] - it[0] > 100), "{:?}", unbounded.starts);
-        let rows = near(&bounded, &vectors, 139, 20);
-        assert!(rows.len() <= 32, "{}", rows.len());
-        assert_eq!(near(&bounded, &vectors, 20, 3), near(&unbounded, &vectors, 20, 3));
-        assert_eq!(near(&bounded, &vectors, 139, usize::MAX), (0..140).collect::<Vec<_>>());
+    fn centers_are_the_same_whatever_lies_between_them_and_change_one_by_one() {
+        let vectors = circle(300);
+        let hashes: Vec<u64> = (0..300).map(|row| hash(&vectors.view(), row)).collect();
+        let all = centers(&hashes, 16);
+        let of = |rows: &[u32], hashes: &[u64]| rows.iter().map(|row| hashes[*row as usize]).collect::<Vec<_>>();
+        let others: Vec<u64> = hashes.iter().copied().filter(|hash| *hash != hashes[all[3] as usize]).collect();
+        let (before, after) = (of(&all, &hashes), of(&centers(&others, 16), &others));
+        assert!(before.is_sorted());
+        assert_eq!(after[..3], before[..3]);
+        assert_eq!(after[3..15], before[4..]);
+        // Equal vectors are one center.
+        assert_eq!(centers(&[7, 7, 5, 7], 3), [2, 0]);
     }
 
     #[test]
-    fn equal_vectors_and_no_vectors_are_no_trouble() {
-        let mut same = QuantizedVectors::new(2);
-        (0..100).for_each(|_| same.push(&[0.0, 0.0]));
-        assert_eq!(near(&Cells::of(&same.view(), &Cancellation::default()).unwrap(), &same, 0, 5).len(), 100);
-        assert!(near(&Cells::of(&Vectors::default(), &Cancellation::default()).unwrap(), &same, 0, 5).is_empty());
+    fn how_fine_cells_are_changes_with_a_quarter_more_rows() {
+        assert_eq!(Fineness::of(0, 10), Fineness { centers: 0, probes: 0 });
+        assert_eq!(Fineness::of(1_000, usize::MAX), Fineness { centers: 29, probes: 29 });
+        assert_eq!(Fineness::of(896, 100), Fineness::of(1_023, 100));
+        assert_ne!(Fineness::of(1_023, 100), Fineness::of(1_024, 100));
+        for rows in [7_000, 30_000, 1_000_000] {
+            let Fineness { centers, probes } = Fineness::of(rows, 6_144);
+            assert!(probes * rows / centers >= 6_144, "{rows}");
+        }
+    }
+
+    #[test]
+    fn of_a_crowded_cell_so_many_are_looked_at_and_they_are_named() {
+        let cells = [0, 0, 1, 0, NO_CELL, 1];
+        assert_eq!(members(&cells, &[9, 3, 1, 5, 0, 2], 2), [false, true, true, true, false, true]);
+        assert_eq!(members(&cells, &[9, 3, 1, 5, 0, 2], 3), [true, true, true, true, false, true]);
+        assert!(members(&[], &[], 3).is_empty());
     }
 }

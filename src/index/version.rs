@@ -80,12 +80,13 @@ pub(super) async fn build(
         incoming: incoming.view(),
         outgoing: outgoing.as_ref().map(|it| it.view()),
         embedding: &mut embedding,
-        documents: &packed.passage_document,
         options: &options.matching,
+        packed: &packed,
+        last: past.last.as_ref(),
         cancellation,
     };
-    let (edges, vectors) = (stages.run(matching).await?, embedding.finish());
-    pack_edges(&edges, sides, &mut packed);
+    let (matches, vectors) = (stages.run(matching).await?, embedding.finish());
+    let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let how = (options, past.found_by(&found_by));
     let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
@@ -115,13 +116,14 @@ pub(super) async fn build(
         outgoing_vectors: outgoing.as_ref().map(|it| it.view()),
         terms,
         graph: &packed,
+        matches: Some(&matches),
         hierarchy: &hierarchy,
         descriptions: descriptions.as_ref(),
         resolution: &same,
         without_vectors: vectors.left,
         stages: &stages.marks,
     })?;
-    let [edges_cut, passages_cut] = stages.finish([StageKind::Matching, StageKind::Names]);
+    let [passages_cut] = stages.finish([StageKind::Names]);
     Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
 }
 

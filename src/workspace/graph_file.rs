@@ -1,4 +1,4 @@
-//! `graph.bin`, `resolution.bin`, `hierarchy.bin` and `descriptions.bin`: packed arrays, mapped.
+//! `graph.bin`, `matches.bin`, `resolution.bin`, `hierarchy.bin` and `descriptions.bin`: packed arrays, mapped.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -11,6 +11,7 @@ use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions, OPTIONAL, PackedDescriptions};
 use crate::graph::hierarchy::{self, Hierarchy, PackedHierarchy};
+use crate::graph::matching::{Matches, PackedMatches};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
 
@@ -20,6 +21,16 @@ type Broken = (&'static str, &'static str);
 /// Writes `graph.bin`, of a graph whose edges name `outgoing` out-coming questions.
 pub(super) fn write(path: &Path, graph: &PackedGraph, outgoing: usize) -> Result<Stamp> {
     write_arrays(path, &graph.sections(), graph.view().check(outgoing))
+}
+
+/// Writes `matches.bin`, of a graph whose edges name `outgoing` out-coming questions.
+pub(super) fn write_matches(
+    path: &Path,
+    matches: &PackedMatches,
+    graph: &PackedGraph,
+    outgoing: usize,
+) -> Result<Stamp> {
+    write_arrays(path, &matches.sections(), matches.view().check(graph.incoming_passage.len(), outgoing))
 }
 
 /// Writes `hierarchy.bin`, which belongs to a graph.
@@ -107,6 +118,24 @@ impl GraphFile {
     /// Returns the graph; this only borrows.
     pub(super) fn graph(&self) -> PassageGraph<'_> {
         PassageGraph::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// What matching came to in a version, mapped and checked.
+#[derive(Debug)]
+pub(super) struct MatchesFile(Arrays);
+
+impl MatchesFile {
+    /// Opens the file, which belongs to so many in-coming and out-coming questions.
+    pub(super) fn open(file: &Arc<HeldFile>, incoming: usize, outgoing: usize) -> Result<Self> {
+        let arrays = Arrays::open(file, Matches::NAMES)?;
+        arrays.check(Matches::from_sections(arrays.in_order()).map(|matches| matches.check(incoming, outgoing)))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the matches; this only borrows.
+    pub(super) fn matches(&self) -> Matches<'_> {
+        Matches::from_sections(self.0.in_order()).unwrap_or_default()
     }
 }
 

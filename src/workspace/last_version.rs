@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, named};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, named};
 use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
@@ -13,7 +13,7 @@ use super::vectors::VectorsFile;
 use super::version_files::{HeldFile, VersionFiles};
 use super::versions::expect_folders;
 use super::{
-    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, VECTORS, Workspace,
+    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, VECTORS, Workspace,
     version_folder,
 };
 use crate::domain::Cancellation;
@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::descriptions::{Described, PackedDescriptions};
 use crate::graph::hierarchy::PackedHierarchy;
+use crate::graph::matching::Matches;
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::PackedResolution;
 use crate::store::{VectorField, Vectors};
@@ -33,6 +34,7 @@ pub struct LastVersion {
     access: FileAccess,
     graph: OnceLock<Option<GraphFile>>,
     vectors: OnceLock<Option<VectorsFile>>,
+    matches: OnceLock<Option<MatchesFile>>,
 }
 
 impl Workspace {
@@ -42,7 +44,14 @@ impl Workspace {
         let row = intact(self.records().and_then(|records| records.current_version()))??;
         let folder = version_folder(&self.path, row.version);
         intact(VersionFiles::check_names(&folder, &row).and_then(|()| expect_folders(&folder)))?;
-        Some(LastVersion { folder, row, access: self.access, graph: OnceLock::new(), vectors: OnceLock::new() })
+        Some(LastVersion {
+            folder,
+            row,
+            access: self.access,
+            graph: OnceLock::new(),
+            vectors: OnceLock::new(),
+            matches: OnceLock::new(),
+        })
     }
 }
 
@@ -63,6 +72,18 @@ impl LastVersion {
     #[must_use]
     pub fn graph(&self) -> Option<PassageGraph<'_>> {
         self.graph.get_or_init(|| intact(self.open_graph())).as_ref().map(GraphFile::graph)
+    }
+
+    /// Returns what its questions were matched with; none of a version that was made before that was kept.
+    #[must_use]
+    pub fn matches(&self) -> Option<Matches<'_>> {
+        let open = || {
+            self.row.files.iter().find(|due| due.path == MATCHES)?;
+            let file = intact(self.held(MATCHES).and_then(|file| file.check().map(|()| file)))?;
+            let counts = text_counts(&self.row.counts);
+            intact(MatchesFile::open(&file, counts.incoming, counts.outgoing))
+        };
+        self.matches.get_or_init(open).as_ref().map(MatchesFile::matches)
     }
 
     /// Returns the hierarchy over the entities of its graph.

@@ -85,6 +85,7 @@ const GRAPH: &str = "graph.bin";
 const HIERARCHY: &str = "hierarchy.bin";
 const DESCRIPTIONS: &str = "descriptions.bin";
 const RESOLUTION: &str = "resolution.bin";
+const MATCHES: &str = "matches.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
 /// The folder of the lexical fields.

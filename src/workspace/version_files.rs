@@ -11,7 +11,7 @@ use super::mapping::Mapping;
 use super::records::VersionRow;
 use super::stamp::StampedFile;
 use super::versions::{VersionFile, expect_folders};
-use super::{FileAccess, VECTORS};
+use super::{FileAccess, MATCHES, VECTORS};
 use crate::error::{Error, Result};
 use crate::files;
 
@@ -91,8 +91,8 @@ fn damaged_block(block: Range<usize>) -> Damage {
     format!("bytes {} to {} are not what was written", block.start, block.end)
 }
 
-/// The files of a version, open and checked, but for that of the vectors: its parts are checked when they are used, so
-/// that a large index opens at once.
+/// The files of a version, open and checked, but for two: parts of that of the vectors are checked when they are used,
+/// so that a large index opens at once, and that of the matches is of use to the next version alone.
 #[derive(Debug)]
 pub(super) struct VersionFiles {
     folder: PathBuf,
@@ -106,7 +106,7 @@ impl VersionFiles {
         expect_folders(folder)?;
         let open = |due: &StampedFile| {
             let file = HeldFile::open(folder, due, access)?;
-            if due.path != VECTORS || due.blocks.is_none() {
+            if due.path != MATCHES && (due.path != VECTORS || due.blocks.is_none()) {
                 file.check()?;
             }
             Ok((due.path.clone(), Arc::new(file)))

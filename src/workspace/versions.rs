@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    DESCRIPTIONS, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
+    DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
 };
 use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
@@ -56,7 +56,7 @@ impl VersionFile {
 }
 
 fn is_file_of_sections(name: &str) -> bool {
-    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, TEXTS, VECTORS].iter().any(|ours| {
+    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, TEXTS, VECTORS].iter().any(|ours| {
         let stem = ours.split_once('.').map_or(*ours, |it| it.0);
         name == *ours || name.strip_prefix(stem).and_then(|it| it.strip_prefix('.')) == Some(UNFINISHED_FILE)
     })

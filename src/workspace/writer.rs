@@ -14,14 +14,15 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions};
 use super::{
-    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, PASSAGE_TERMS, RECORDS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS,
-    WorkspaceOptions, database, graph_file, vectors,
+    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RECORDS, RESOLUTION, SENTENCE_TERMS, TEXTS,
+    VECTORS, WorkspaceOptions, database, graph_file, vectors,
 };
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::descriptions::PackedDescriptions;
 use crate::graph::hierarchy::PackedHierarchy;
+use crate::graph::matching::PackedMatches;
 use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::PackedResolution;
@@ -33,6 +34,8 @@ pub struct VersionParts<'a> {
     pub created_at: &'a str,
     /// The structure.
     pub graph: &'a PackedGraph,
+    /// What its questions are matched with, for the next version.
+    pub matches: Option<&'a PackedMatches>,
     /// The hierarchy over its entities.
     pub hierarchy: &'a PackedHierarchy,
     /// What a model says of entities and relations, where it was asked.
@@ -274,6 +277,10 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
         file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, originals, passages, incoming, outgoing })?),
         StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) },
     ];
+    if let Some(matches) = parts.matches {
+        let path = folder.join(MATCHES);
+        files.push(file(MATCHES, graph_file::write_matches(&path, matches, parts.graph, outgoing.len())?));
+    }
     if let Some(descriptions) = parts.descriptions {
         let path = folder.join(DESCRIPTIONS);
         files.push(file(

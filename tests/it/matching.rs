@@ -36,8 +36,9 @@ fn share_of_equal_edges(asked: &Asked, nth: usize) -> f64 {
     let some = Taken::of(&outgoing, nth);
     let target = |it: &Matched| (it.outgoing, incoming.passage[it.incoming], it.similarity.to_bits());
     let edges = |options: &MatchOptions| -> Vec<_> {
-        let matched = match_questions(&some.view(), &incoming, options, &cairn::Cancellation::default()).unwrap();
-        matched.iter().map(target).collect()
+        let stop = cairn::Cancellation::default();
+        let matches = match_questions(&some.view(), &incoming, options, None, &stop).unwrap();
+        matches.view().matched().map(|it| target(&it)).collect()
     };
     let (all, bounded) = (edges(&EVERY_PAIR), edges(&MatchOptions::default()));
     let equal = all.iter().filter(|edge| bounded.binary_search(edge).is_ok()).count();
@@ -51,6 +52,7 @@ struct Taken {
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
+    marks: Vec<u64>,
 }
 
 impl Taken {
@@ -63,6 +65,7 @@ impl Taken {
             keywords: vec![0],
             keyword: Vec::new(),
             vectors: QuantizedVectors::new(all.vectors.dimension),
+            marks: taken.iter().map(|at| all.marks[at.index()]).collect(),
         };
         for at in taken {
             some.keyword.extend_from_slice(all.keywords_of(at));
@@ -79,6 +82,7 @@ impl Taken {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
+            marks: &self.marks,
         }
     }
 }

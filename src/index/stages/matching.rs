@@ -1,5 +1,6 @@
 //! The question side of a version: keywords by number, matching, and the edges of the passage graph.
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{Embedding, Field};
@@ -7,13 +8,16 @@ use super::{Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, PseudoQuery};
 use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
-use crate::graph::matching::{MatchOptions, Matched, PassageEdge, Questions, edges, match_questions};
+use crate::graph::matching::{
+    Earlier, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, match_questions,
+};
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
 };
-use crate::graph::packed::{PackedGraph, back_to_back, row};
+use crate::graph::packed::{PackedGraph, back_to_back, row, text_at};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
+use crate::store::VectorField;
 use crate::workspace::LastVersion;
 
 /// Matches the questions of a corpus.
@@ -23,15 +27,16 @@ pub(in crate::index) struct Matching<'s, 'c> {
     /// Where they are kept; else they are made when they are needed.
     pub(in crate::index) outgoing: Option<Vectors<'s>>,
     pub(in crate::index) embedding: &'s mut Embedding<'c>,
-    /// The document of each passage.
-    pub(in crate::index) documents: &'s [DocumentOrdinal],
+    /// Where the keywords are, and the document of each passage.
+    pub(in crate::index) packed: &'s PackedGraph,
+    /// What it was before.
+    pub(in crate::index) last: Option<&'s LastVersion>,
     pub(in crate::index) options: &'s MatchOptions,
     pub(in crate::index) cancellation: &'s Cancellation,
 }
 
 impl<'v> Stage<'v> for Matching<'_, '_> {
-    /// The edges, by ascending passage that asks, best first.
-    type Part = Vec<PassageEdge>;
+    type Part = PackedMatches;
 
     fn kind(&self) -> StageKind {
         StageKind::Matching
@@ -39,7 +44,7 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
 
     /// Names are none of them: keywords are numbered with names, and matched as what they say.
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
+        inputs.text(&format!("{:?}", self.options)).numbers(&self.packed.passage_document);
         self.sides.incoming.inputs(inputs);
         self.sides.outgoing.inputs(inputs);
         inputs.vectors(&self.incoming);
@@ -49,22 +54,15 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
         };
     }
 
-    fn take_over(&self, last: &'v LastVersion) -> Option<Vec<PassageEdge>> {
-        let graph = last.graph()?;
-        let mut edges = Vec::with_capacity(graph.edge_target.len());
-        for from in graph.passages() {
-            for edge in graph.passage_edges.of(from) {
-                let (outgoing, incoming) = (graph.edge_outgoing[edge], graph.edge_incoming[edge]);
-                let matched = Matched { outgoing, incoming, similarity: graph.edge_similarity[edge] };
-                edges.push(PassageEdge { from, to: graph.edge_target[edge], matched });
-            }
-        }
-        // What is written down of the last version may be forged: an edge must still be one of these questions.
-        edges.iter().all(|edge| self.sides.have(edge)).then_some(edges)
+    fn take_over(&self, last: &'v LastVersion) -> Option<PackedMatches> {
+        let matches = last.matches()?;
+        let [incoming, outgoing] = [self.sides.incoming.passage.len(), self.sides.outgoing.passage.len()];
+        matches.check(incoming, outgoing).ok()?;
+        // What is written down of the last version may be forged.
+        matches.matched().all(|matched| self.sides.may_have(&matched)).then(|| matches.to_packed())
     }
 
-    /// The report says how many edges were cut.
-    async fn make(self) -> Result<Made<Vec<PassageEdge>>> {
+    async fn make(self) -> Result<Made<PackedMatches>> {
         let made;
         let outgoing = if let Some(vectors) = self.outgoing {
             vectors
@@ -73,10 +71,24 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
             made.view()
         };
         let (asked, answered) = (self.sides.outgoing.view(outgoing), self.sides.incoming.view(self.incoming));
-        let matched = match_questions(&asked, &answered, self.options, self.cancellation)?;
-        let (part, cut) = edges(&matched, &asked, &answered, self.documents.len());
-        Ok(Made { part, cut: cut as u64, is_whole: true })
+        let earlier = self.last.and_then(|last| earlier(last, self.packed, self.options.keyword_frequency_max));
+        let matches = match_questions(&asked, &answered, self.options, earlier.as_ref(), self.cancellation)?;
+        Ok(Made::whole(matches))
     }
+}
+
+/// Returns what a version knows of matching.
+fn earlier<'v>(last: &'v LastVersion, packed: &PackedGraph, frequency_max: usize) -> Option<Earlier<'v>> {
+    let (matches, graph, incoming): (Matches<'_>, _, _) =
+        (last.matches()?, last.graph()?, last.vectors(VectorField::Incoming)?);
+    let mut frequencies = vec![0; graph.keyword_ends.len()];
+    graph.incoming_keyword.iter().for_each(|keyword| frequencies[keyword.index()] += 1);
+    let frequent = graph.keyword_ends.ordinals().filter(|keyword| frequencies[keyword.index()] > frequency_max);
+    let now = packed.view();
+    let text = |keyword| text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
+    let mut frequent: Vec<KeywordOrdinal> = frequent.filter_map(|keyword| now.keyword(text(keyword))).collect();
+    frequent.sort_unstable();
+    Some(Earlier { matches, incoming, frequent })
 }
 
 /// The questions of both sides.
@@ -95,10 +107,9 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Returns whether the questions of an edge are there, of the passages that it joins.
-    fn have(&self, edge: &PassageEdge) -> bool {
-        self.outgoing.passage.find(edge.matched.outgoing) == Some(&edge.from)
-            && self.incoming.passage.find(edge.matched.incoming) == Some(&edge.to)
+    /// Returns whether questions may be matched: those of one passage are not.
+    fn may_have(&self, matched: &Matched) -> bool {
+        self.outgoing.passage[matched.outgoing] != self.incoming.passage[matched.incoming]
     }
 }
 
@@ -109,6 +120,7 @@ struct Side<'a, K> {
     document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
+    marks: Vec<u64>,
 }
 
 /// Keywords of both sides and of passages, numbered in order.
@@ -154,7 +166,8 @@ impl<'a, K: Ordinal> Side<'a, K> {
             keyword.extend(table.numbers(question));
             keywords.push(keyword.len() as u32);
         }
-        Self { questions, passage, document, keywords, keyword }
+        let marks = questions.par_iter().map(|question| mark(question)).collect();
+        Self { questions, passage, document, keywords, keyword, marks }
     }
 
     fn sentences(&self) -> Vec<u32> {
@@ -178,16 +191,31 @@ impl<'a, K: Ordinal> Side<'a, K> {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors,
+            marks: &self.marks,
         }
     }
 }
 
-/// Lays questions and their edges out in `packed`.
-pub(in crate::index) fn pack_edges(edges: &[PassageEdge], sides: Sides<'_>, packed: &mut PackedGraph) {
+/// Returns 64 bits that say which question it is, with its keywords.
+fn mark(question: &PseudoQuery) -> u64 {
+    let mut inputs = Inputs::new();
+    inputs.bytes(question.id.as_bytes());
+    question.keywords.iter().for_each(|keyword| {
+        inputs.text(keyword);
+    });
+    let mut bytes = [0; size_of::<u64>()];
+    bytes.copy_from_slice(&inputs.digest().as_bytes()[..size_of::<u64>()]);
+    u64::from_le_bytes(bytes)
+}
+
+/// Lays questions and their edges out in `packed`; returns how many edges were cut.
+pub(in crate::index) fn pack_edges(matches: &PackedMatches, sides: Sides<'_>, packed: &mut PackedGraph) -> usize {
     let Sides { incoming, outgoing } = sides;
+    let matched: Vec<Matched> = matches.view().matched().collect();
+    let (edges, cut) = edges(&matched, outgoing.passage, incoming.passage, packed.passage_document.len());
     packed.passage_edges = rows(edges.iter().map(|edge| edge.from), packed.passage_document.len());
     packed.edge_keywords.push(0);
-    for edge in edges {
+    for edge in &edges {
         packed.edge_target.push(edge.to);
         packed.edge_incoming.push(edge.matched.incoming);
         packed.edge_outgoing.push(edge.matched.outgoing);
@@ -204,6 +232,7 @@ pub(in crate::index) fn pack_edges(edges: &[PassageEdge], sides: Sides<'_>, pack
     packed.outgoing_keyword = outgoing.keyword;
     pack_incoming(incoming, packed);
     pack_passage_keywords(packed);
+    cut
 }
 
 fn pack_incoming(incoming: Side<'_, IncomingOrdinal>, packed: &mut PackedGraph) {

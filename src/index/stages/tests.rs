@@ -122,7 +122,7 @@ impl Indexed {
         assert_eq!(index.canonical_lines().unwrap(), clean.canonical_lines().unwrap());
         assert_eq!(terms(&index), terms(&clean));
         assert!(self.workspace("index").check().unwrap().is_whole());
-        for name in ["graph.bin", "texts.bin", "vectors.bin"] {
+        for name in ["graph.bin", "matches.bin", "texts.bin", "vectors.bin"] {
             let [index, clean] = [("index", &report), ("clean", &anew)].map(|(place, report)| {
                 fs::read(self.path(place).join("versions").join(report.version.to_string()).join(name)).unwrap()
             });
@@ -321,7 +321,9 @@ fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
         };
         // Lengths of texts lie with the graph.
         indexed.damage("graph.bin");
-        indexed.check_with(repair, &[NAMES, RESOLUTION, MATCHING, HIERARCHY, TERMS]);
+        indexed.check_with(repair, &[NAMES, RESOLUTION, HIERARCHY, TERMS]);
+        indexed.damage("matches.bin");
+        indexed.check_with(repair, &[MATCHING]);
         indexed.damage("resolution.bin");
         indexed.check_with(repair, &[RESOLUTION]);
         indexed.damage("hierarchy.bin");

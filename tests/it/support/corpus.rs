@@ -85,6 +85,7 @@ pub(crate) struct Side {
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
+    marks: Vec<u64>,
 }
 
 impl Side {
@@ -106,6 +107,7 @@ impl Side {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
+            marks: &self.marks,
         }
     }
 
@@ -122,6 +124,7 @@ impl Side {
             self.keyword.extend(question.keywords.iter().filter_map(|keyword| numbers.get(keyword)));
             self.keywords.push(self.keyword.len() as u32);
         }
+        self.marks = (0..self.questions.len() as u64).collect();
         self.vectors = QuantizedVectors::new(StaticTable.dimension());
         for embedding in StaticTable.vectors(&self.texts()).unwrap() {
             self.vectors.push(embedding.values());

@@ -1,0 +1,285 @@
+//! The candidates of out-coming questions, scored.
+
+use rayon::prelude::*;
+
+use super::{EdgeQuota, MatchOptions, Matched, Questions};
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::cells::Cells;
+use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal};
+use crate::graph::packed::row;
+use crate::graph::top;
+
+/// Returns a set of 64 bits that has the bit of every keyword.
+fn signature(keywords: &[KeywordOrdinal]) -> u64 {
+    keywords.iter().fold(0, |bits, keyword| bits | signature_bit(*keyword))
+}
+
+const fn signature_bit(keyword: KeywordOrdinal) -> u64 {
+    // The upper bits of a product by an odd number with mixed bits (Fibonacci hashing).
+    1 << (keyword.0.wrapping_mul(0x9e37_79b9) >> 26)
+}
+
+/// In-coming questions by keyword.
+pub(super) struct Postings {
+    /// The questions of keyword `k`: rows of `questions`.
+    starts: Vec<u32>,
+    questions: Vec<IncomingOrdinal>,
+}
+
+impl Postings {
+    /// Returns those of some questions, which ascend.
+    pub(super) fn of(
+        incoming: &Questions<'_, IncomingOrdinal>,
+        some: impl IntoIterator<Item = IncomingOrdinal> + Clone,
+    ) -> Self {
+        let keywords = || some.clone().into_iter().flat_map(|it| incoming.keywords_of(it));
+        let count = keywords().max().map_or(0, |most| most.index() + 1);
+        let mut starts = vec![0; count + 1];
+        keywords().for_each(|keyword| starts[keyword.index() + 1] += 1);
+        (0..count).for_each(|keyword| starts[keyword + 1] += starts[keyword]);
+        let total = starts.last().map_or(0, |end| *end as usize);
+        let (mut next, mut questions) = (starts.clone(), vec![IncomingOrdinal(0); total]);
+        for question in some {
+            for keyword in incoming.keywords_of(question) {
+                let place = &mut next[keyword.index()];
+                questions[*place as usize] = question;
+                *place += 1;
+            }
+        }
+        Self { starts, questions }
+    }
+
+    /// Returns the questions that have a keyword, ascending.
+    fn of_keyword(&self, keyword: KeywordOrdinal) -> &[IncomingOrdinal] {
+        if keyword.index() + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
+    }
+
+    /// Returns the keywords that more than `most` questions have, ascending.
+    pub(super) fn frequent(&self, most: usize) -> Vec<KeywordOrdinal> {
+        let keywords = KeywordOrdinal::first(self.starts.len() - 1);
+        keywords.filter(|keyword| self.of_keyword(*keyword).len() > most).collect()
+    }
+}
+
+/// Out-coming questions that look into cells together.
+const GROUP: usize = 64;
+/// Groups that one thread matches at a time; fewer are not worth a table of what was scored.
+const GROUPS_PER_TASK: usize = 4;
+
+/// What candidates there are, and how they are scored.
+pub(super) struct Scoring<'a> {
+    outgoing: &'a Questions<'a, OutgoingOrdinal>,
+    incoming: &'a Questions<'a, IncomingOrdinal>,
+    /// The questions that keywords bring.
+    postings: &'a Postings,
+    /// All that there are: they say which keywords are too frequent.
+    all: &'a Postings,
+    cells: &'a Cells<'a>,
+    /// How far each out-coming question reaches.
+    reach: &'a [f32],
+    /// The keywords of each in-coming question as a set of bits, by place in the cells.
+    signatures: Vec<u64>,
+    options: &'a MatchOptions,
+}
+
+/// What a thread needs to match groups of questions.
+#[derive(Default)]
+struct Room {
+    /// The last out-coming question that each in-coming one was scored for by a keyword.
+    last: Vec<Option<OutgoingOrdinal>>,
+    /// The cells that the questions of a group look into, each with the place of the question in its group.
+    visits: Vec<(u32, usize)>,
+    cells: Vec<u32>,
+    cosines: Vec<f32>,
+}
+
+/// An in-coming question with its SIM.
+pub(super) type Scored = (IncomingOrdinal, f32);
+
+/// An out-coming question while its candidates are scored.
+struct Asking {
+    question: OutgoingOrdinal,
+    /// The signature of its frequent keywords: all that a candidate shares with it that no keyword brought.
+    frequent: u64,
+    /// What the Jaccard index of such a candidate is at most if it shares one of them.
+    jaccard_max: f32,
+    /// Candidates that may be kept: the best so far where one is wanted, else all, some perhaps twice.
+    kept: Vec<Scored>,
+}
+
+impl<'a> Scoring<'a> {
+    /// Scores the questions of `postings`, of which the second has all, and of `cells`.
+    pub(super) fn of(
+        (outgoing, incoming): (&'a Questions<'a, OutgoingOrdinal>, &'a Questions<'a, IncomingOrdinal>),
+        (postings, all): (&'a Postings, &'a Postings),
+        (cells, reach): (&'a Cells<'a>, &'a [f32]),
+        options: &'a MatchOptions,
+    ) -> Self {
+        let signatures = cells.members().par_iter().map(|it| signature(incoming.keywords_of(IncomingOrdinal(*it))));
+        Self { outgoing, incoming, postings, all, cells, reach, signatures: signatures.collect(), options }
+    }
+
+    /// Returns the matches of some questions, each beginning with what it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+    pub(super) fn matches(
+        &self,
+        questions: &[OutgoingOrdinal],
+        kept: impl Fn(OutgoingOrdinal) -> Vec<Scored> + Sync,
+        cancellation: &Cancellation,
+    ) -> Result<Vec<Matched>> {
+        let room = || Room { last: vec![None; self.incoming.passage.len()], ..Room::default() };
+        let of_group = |room: &mut Room, group: &[OutgoingOrdinal]| {
+            if cancellation.is_cancelled() { Vec::new() } else { self.matches_of_group(group, &kept, room) }
+        };
+        let groups = questions.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
+        let matched = groups.map_init(room, of_group).flatten_iter().collect();
+        cancellation.check()?;
+        Ok(matched)
+    }
+
+    /// Returns the matches of a group of questions, question by question.
+    fn matches_of_group(
+        &self,
+        group: &[OutgoingOrdinal],
+        kept: &impl Fn(OutgoingOrdinal) -> Vec<Scored>,
+        room: &mut Room,
+    ) -> Vec<Matched> {
+        let mut group: Vec<Asking> =
+            group.iter().map(|question| self.by_keyword(*question, kept(*question), room)).collect();
+        if !self.cells.members().is_empty() {
+            self.by_vector(&mut group, room);
+        }
+        let matched = group.into_iter().flat_map(|Asking { question, kept, .. }| {
+            let kept = self.within_quota(question, kept).into_iter();
+            kept.map(move |(incoming, similarity)| Matched { outgoing: question, incoming, similarity })
+        });
+        matched.collect()
+    }
+
+    /// Scores the candidates that share a keyword with a question.
+    fn by_keyword(&self, question: OutgoingOrdinal, kept: Vec<Scored>, room: &mut Room) -> Asking {
+        let asked = self.outgoing.keywords_of(question);
+        let mut asking = Asking { question, frequent: 0, jaccard_max: 0.0, kept };
+        let mut frequent_count = 0;
+        for keyword in asked {
+            if self.all.of_keyword(*keyword).len() > self.options.keyword_frequency_max {
+                frequent_count += 1;
+                asking.frequent |= signature_bit(*keyword);
+                continue;
+            }
+            for &incoming in self.postings.of_keyword(*keyword) {
+                if room.last[incoming.index()].replace(question) != Some(question) {
+                    let cosine = self.outgoing.vectors.cosine(question.0, &self.incoming.vectors, incoming.0);
+                    self.offer(&mut asking, incoming, cosine);
+                }
+            }
+        }
+        // What is left shares frequent keywords at most, which bounds its Jaccard index: few are worth comparing.
+        if frequent_count > 0 {
+            asking.jaccard_max = frequent_count as f32 / asked.len() as f32;
+        }
+        asking
+    }
+
+    /// Scores the candidates near the questions of a group, cell by cell.
+    fn by_vector(&self, group: &mut [Asking], room: &mut Room) {
+        let Room { visits, cells, cosines, .. } = room;
+        visits.clear();
+        for (place, asking) in group.iter().enumerate() {
+            cells.clear();
+            let reach = self.reach[asking.question.index()];
+            self.cells.within(&self.outgoing.vectors, asking.question.0, reach, cells);
+            visits.extend(cells.iter().map(|cell| (*cell, place)));
+        }
+        visits.sort_unstable();
+        for &(cell, place) in visits.iter() {
+            let asking = &mut group[place];
+            self.cells.visit(cell, &self.outgoing.vectors, asking.question.0, cosines, |place, cosine| {
+                let shares = self.signatures[place] & asking.frequent != 0;
+                let jaccard_max = if shares { asking.jaccard_max } else { 0.0 };
+                if f32::midpoint(jaccard_max, cosine) >= self.floor(asking) {
+                    self.offer(asking, IncomingOrdinal(self.cells.members()[place]), cosine);
+                }
+            });
+        }
+    }
+
+    /// Returns the SIM below which nothing can be kept any more.
+    fn floor(&self, asking: &Asking) -> f32 {
+        match self.options.quota {
+            EdgeQuota::Best => asking.kept.first().map_or(0.0, |best| best.1),
+            EdgeQuota::Split { .. } => 0.0,
+        }
+    }
+
+    /// Scores a candidate, unless it is of the passage that asks.
+    fn offer(&self, asking: &mut Asking, incoming: IncomingOrdinal, cosine: f32) {
+        if self.incoming.passage[incoming] == self.outgoing.passage[asking.question] {
+            return;
+        }
+        let (asked, answered) = (self.outgoing.keywords_of(asking.question), self.incoming.keywords_of(incoming));
+        let candidate = (incoming, f32::midpoint(jaccard(asked, answered), cosine));
+        if candidate.1 <= 0.0 {
+            return;
+        }
+        match (self.options.quota, asking.kept.first_mut()) {
+            (EdgeQuota::Best, Some(best)) => {
+                if top::best_first(&candidate, best).is_lt() {
+                    *best = candidate;
+                }
+            }
+            (EdgeQuota::Best, None) | (EdgeQuota::Split { .. }, _) => asking.kept.push(candidate),
+        }
+    }
+
+    /// Returns those of `scored` that the quota lets a question keep, best first.
+    fn within_quota(&self, question: OutgoingOrdinal, scored: Vec<Scored>) -> Vec<Scored> {
+        let EdgeQuota::Split { within, across } = self.options.quota else { return scored };
+        let document = self.outgoing.document[question];
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            scored.into_iter().partition(|(it, _)| self.incoming.document[*it] == document);
+        let mut kept = self.best_passages(inside, within);
+        kept.extend(self.best_passages(outside, across));
+        kept.sort_unstable_by(top::best_first);
+        kept
+    }
+
+    /// Returns the best questions of the `count` best passages.
+    fn best_passages(&self, mut scored: Vec<Scored>, count: usize) -> Vec<Scored> {
+        scored.sort_unstable_by(top::best_first);
+        let mut kept: Vec<Scored> = Vec::new();
+        for (incoming, similarity) in scored {
+            if kept.len() == count {
+                break;
+            }
+            let passage = self.incoming.passage[incoming];
+            if kept.iter().all(|(it, _)| self.incoming.passage[*it] != passage) {
+                kept.push((incoming, similarity));
+            }
+        }
+        kept
+    }
+}
+
+/// Returns |A ∩ B| / |A ∪ B| of two ascending lists; 0 where both are empty.
+#[must_use]
+pub fn jaccard(a: &[KeywordOrdinal], b: &[KeywordOrdinal]) -> f32 {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                shared += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 0.0 } else { shared as f32 / all as f32 }
+}

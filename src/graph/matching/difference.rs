@@ -1,0 +1,281 @@
+//! What of an earlier matching still holds: which questions are matched anew, and what the others are compared with.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::candidates::Scored;
+use super::{Earlier, Matches, Questions};
+use crate::domain::Cancellation;
+use crate::error::Result;
+use crate::graph::cells::{self, CELL_ROWS_MAX, Fineness, NO_CELL};
+use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal};
+use crate::graph::scan::{dot, dots};
+use crate::graph::top;
+use crate::graph::vectors::QuantizedVectors;
+
+/// A question that is not there, or not any more.
+const GONE: u32 = u32::MAX;
+
+/// For each question of both sides 64 bits of all that decides what it is matched with, but for the others.
+pub(super) struct Marks {
+    pub(super) incoming: Vec<u64>,
+    pub(super) outgoing: Vec<u64>,
+    /// Those of the vectors of in-coming questions alone.
+    vectors: Vec<u64>,
+}
+
+impl Marks {
+    pub(super) fn of(
+        outgoing: &Questions<'_, OutgoingOrdinal>,
+        incoming: &Questions<'_, IncomingOrdinal>,
+        has_vectors: bool,
+    ) -> Self {
+        if !has_vectors {
+            return Self { incoming: incoming.marks.to_vec(), outgoing: outgoing.marks.to_vec(), vectors: Vec::new() };
+        }
+        let hashes = |rows: usize, vectors| (0..rows as u32).into_par_iter().map(move |row| cells::hash(vectors, row));
+        let joined =
+            |hashes: &[u64], marks: &[u64]| hashes.iter().zip(marks).map(|(a, b)| a.rotate_left(17) ^ b).collect();
+        let vectors: Vec<u64> = hashes(incoming.marks.len(), &incoming.vectors).collect();
+        let of_outgoing: Vec<u64> = hashes(outgoing.marks.len(), &outgoing.vectors).collect();
+        Self { incoming: joined(&vectors, incoming.marks), outgoing: joined(&of_outgoing, outgoing.marks), vectors }
+    }
+}
+
+/// An earlier matching, and the questions of it that are still there.
+pub(super) struct Surviving<'a> {
+    earlier: &'a Earlier<'a>,
+    /// The earlier number of each in-coming question, or [`GONE`], and the other way round.
+    incoming: Vec<u32>,
+    now: Vec<u32>,
+    /// The earlier number of each out-coming question, or [`GONE`].
+    outgoing: Vec<u32>,
+}
+
+impl<'a> Surviving<'a> {
+    pub(super) fn of(earlier: &'a Earlier<'a>, marks: &Marks) -> Self {
+        let incoming = surviving(&earlier.matches.incoming_mark, &marks.incoming);
+        let mut now = vec![GONE; earlier.matches.incoming_mark.len()];
+        for (row, before) in (0..).zip(&incoming).filter(|(_, before)| **before != GONE) {
+            now[*before as usize] = row;
+        }
+        Self { earlier, incoming, now, outgoing: surviving(&earlier.matches.outgoing_mark, &marks.outgoing) }
+    }
+
+    /// Returns what a question was matched with.
+    pub(super) fn kept(&self, question: OutgoingOrdinal) -> Vec<Scored> {
+        let matches = &self.earlier.matches;
+        let own = matches.outgoing_matched.of(OutgoingOrdinal(self.outgoing[question.index()]));
+        let now = |place| (IncomingOrdinal(self.now[matches.matched_incoming[place].index()]), place);
+        own.map(now).map(|(incoming, place)| (incoming, matches.matched_similarity[place])).collect()
+    }
+}
+
+/// Returns the place among `before` of each of `now`, or [`GONE`]. Places ascend: what changed places is another, so
+/// that equally good candidates are in the order in which they were.
+fn surviving(before: &[u64], now: &[u64]) -> Vec<u32> {
+    let head = before.iter().zip(now).take_while(|(a, b)| a == b).count();
+    let (rest_before, rest_now) = (&before[head..], &now[head..]);
+    let tail = rest_before.iter().rev().zip(rest_now.iter().rev()).take_while(|(a, b)| a == b).count();
+    let middle = &rest_before[..rest_before.len() - tail];
+    let mut places: FxHashMap<u64, u32> = FxHashMap::default();
+    for (place, mark) in (head as u32..).zip(middle) {
+        // Of two that cannot be told apart neither is known again.
+        places.entry(*mark).and_modify(|it| *it = GONE).or_insert(place);
+    }
+    let mut least = head as u32;
+    let mut found: Vec<u32> = (0..head as u32).collect();
+    for mark in &rest_now[..rest_now.len() - tail] {
+        let place = places.get(mark).copied().filter(|place| *place != GONE && *place >= least);
+        least = place.map_or(least, |place| place + 1);
+        found.push(place.unwrap_or(GONE));
+    }
+    found.extend((before.len() - tail..before.len()).map(|it| it as u32));
+    found
+}
+
+/// In-coming questions in cells.
+pub(super) struct Placed {
+    /// The rows whose vectors are the centers, and these vectors.
+    pub(super) centers: Vec<u32>,
+    pub(super) vectors: QuantizedVectors,
+    /// The cell of each.
+    pub(super) cells: Vec<u32>,
+    /// Whether it is looked at there.
+    is_member: Vec<bool>,
+    /// The centers that came or went.
+    changed: QuantizedVectors,
+    /// For each earlier center its place now, or [`GONE`].
+    moved: Vec<u32>,
+}
+
+impl Placed {
+    pub(super) fn of(
+        incoming: &Questions<'_, IncomingOrdinal>,
+        marks: &Marks,
+        fineness: Fineness,
+        earlier: Option<&Surviving<'_>>,
+        cancellation: &Cancellation,
+    ) -> Result<Self> {
+        let centers = cells::centers(&marks.vectors, fineness.centers);
+        let vectors = cells::rows(&incoming.vectors, &centers);
+        let mut placed = Self {
+            vectors,
+            cells: vec![NO_CELL; incoming.passage.len()],
+            is_member: Vec::new(),
+            changed: QuantizedVectors::new(incoming.vectors.dimension),
+            moved: Vec::new(),
+            centers,
+        };
+        if !placed.centers.is_empty() {
+            let unknown: Vec<u32> = match earlier {
+                Some(earlier) => placed.take_over(incoming, &marks.vectors, earlier),
+                None => (0..incoming.passage.len() as u32).collect(),
+            };
+            let found = cells::nearest(&incoming.vectors, &unknown, &placed.vectors, cancellation)?;
+            unknown.iter().zip(found).for_each(|(row, cell)| placed.cells[*row as usize] = cell);
+        }
+        placed.is_member = cells::members(&placed.cells, &marks.incoming, CELL_ROWS_MAX);
+        Ok(placed)
+    }
+
+    /// Keeps the cells of questions that are still there, unless a center that came is nearer; returns the others.
+    fn take_over(
+        &mut self,
+        incoming: &Questions<'_, IncomingOrdinal>,
+        hashes: &[u64],
+        surviving: &Surviving<'_>,
+    ) -> Vec<u32> {
+        let Earlier { matches, incoming: before, .. } = surviving.earlier;
+        let places: FxHashMap<u64, u32> = self.centers.iter().map(|row| hashes[*row as usize]).zip(0..).collect();
+        let place = |row: &IncomingOrdinal| places.get(&cells::hash(before, row.0)).copied().unwrap_or(GONE);
+        self.moved = matches.center.iter().map(place).collect();
+        for (row, _) in matches.center.iter().zip(&self.moved).filter(|it| *it.1 == GONE) {
+            self.changed.push_row(before, row.0);
+        }
+        let came: Vec<u32> = (0..self.centers.len() as u32).filter(|it| !self.moved.contains(it)).collect();
+        let new = cells::rows(&self.vectors.view(), &came);
+        (0..new.len() as u32).for_each(|row| self.changed.push_row(&new.view(), row));
+
+        let nearest = |sums: &mut Vec<i32>, (row, before): (u32, &u32)| {
+            let kept = self.moved_cell(matches, *before)?;
+            if came.is_empty() {
+                return Some(kept);
+            }
+            let codes = incoming.vectors.codes(row);
+            let product = |sum: i32, center: u32| sum as f32 * self.vectors.scales[center as usize];
+            let mut best = (kept, product(dot(self.vectors.view().codes(kept), codes), kept));
+            dots(&new.codes, codes, sums);
+            for (sum, center) in sums.iter().zip(&came) {
+                let found = (*center, product(*sum, *center));
+                if top::best_first(&found, &best).is_lt() {
+                    best = found;
+                }
+            }
+            Some(best.0)
+        };
+        let rows = (0..incoming.passage.len() as u32).into_par_iter().zip(&surviving.incoming);
+        let known: Vec<Option<u32>> = rows.map_init(Vec::new, nearest).collect();
+        self.cells = known.iter().map(|cell| cell.unwrap_or(NO_CELL)).collect();
+        (0..).zip(&known).filter(|it| it.1.is_none()).map(|it| it.0).collect()
+    }
+
+    /// Returns the place that the center of a question of an earlier matching has now, if both are still there.
+    fn moved_cell(&self, matches: &Matches<'_>, before: u32) -> Option<u32> {
+        let cell = *matches.incoming_cell.get(before as usize)?;
+        self.moved.get(cell as usize).copied().filter(|cell| *cell != GONE)
+    }
+
+    /// Returns the rows that are looked at, each with its cell.
+    pub(super) fn members(&self) -> Vec<(u32, u32)> {
+        let members = (0..).zip(&self.cells).zip(&self.is_member).filter(|it| *it.1);
+        members.map(|((row, cell), _)| (row, *cell)).collect()
+    }
+}
+
+/// What is to be done after a change.
+pub(super) struct Difference {
+    /// Questions to compare with all candidates, ascending.
+    pub(super) anew: Vec<OutgoingOrdinal>,
+    /// Questions that keep what they have, unless one of `added` is better, ascending.
+    pub(super) kept: Vec<OutgoingOrdinal>,
+    /// How far each of these reaches; nothing is said of the others.
+    pub(super) reach: Vec<f32>,
+    pub(super) added: Added,
+}
+
+/// In-coming questions that may be candidates where they were none.
+#[derive(Default)]
+pub(super) struct Added {
+    /// Those that are looked at in another cell than before, each with it.
+    pub(super) members: Vec<(u32, u32)>,
+    /// Those that are new, ascending.
+    pub(super) questions: Vec<IncomingOrdinal>,
+}
+
+impl Difference {
+    pub(super) fn of(
+        outgoing: &Questions<'_, OutgoingOrdinal>,
+        (placed, frequent): (&Placed, &[KeywordOrdinal]),
+        surviving: Option<&Surviving<'_>>,
+        cancellation: &Cancellation,
+    ) -> Result<Self> {
+        let all = || outgoing.passage.ordinals();
+        let reach = vec![f32::NEG_INFINITY; all().len()];
+        let Some(surviving) = surviving else {
+            return Ok(Self { anew: all().collect(), kept: Vec::new(), reach, added: Added::default() });
+        };
+        let matches = &surviving.earlier.matches;
+        // Where an in-coming question lay and lies: whoever looks there found it, or finds it.
+        let was_member = cells::members(&matches.incoming_cell, &matches.incoming_mark, CELL_ROWS_MAX);
+        let is_where_it_was = |row: u32, before: u32| {
+            let cell = Some(placed.cells[row as usize]).filter(|cell| *cell != NO_CELL);
+            placed.moved_cell(matches, before) == cell && placed.is_member[row as usize] == was_member[before as usize]
+        };
+        let stays = |(row, before): (u32, &u32)| *before != GONE && is_where_it_was(row, *before);
+        let stays: Vec<bool> = (0..).zip(&surviving.incoming).map(stays).collect();
+        let is_new = |question: &IncomingOrdinal| surviving.incoming[question.index()] == GONE;
+        let added = Added {
+            members: placed.members().into_iter().filter(|(row, _)| !stays[*row as usize]).collect(),
+            questions: IncomingOrdinal::first(stays.len()).filter(is_new).collect(),
+        };
+        let toggled = toggled(&surviving.earlier.frequent, frequent);
+        let is_kept = |cosines: &mut Vec<f32>, question: OutgoingOrdinal| {
+            let before = surviving.outgoing[question.index()];
+            if before == GONE || cancellation.is_cancelled() {
+                return None;
+            }
+            let reach = matches.outgoing_reach[OutgoingOrdinal(before)];
+            let mut own = matches.outgoing_matched.of(OutgoingOrdinal(before));
+            let is_there = |it: IncomingOrdinal| {
+                let now = surviving.now[it.index()];
+                now != GONE && stays[now as usize]
+            };
+            let has_all = own.all(|place| is_there(matches.matched_incoming[place]));
+            let is_toggled = outgoing.keywords_of(question).iter().any(|it| toggled.binary_search(it).is_ok());
+            let changed = &placed.changed;
+            outgoing.vectors.each_cosine(question.0, &changed.view(), 0..changed.len(), cosines);
+            let looks_elsewhere = cosines.iter().any(|cosine| *cosine >= reach);
+            (has_all && !is_toggled && !looks_elsewhere).then_some(reach)
+        };
+        let all = 0..all().len() as u32;
+        let found = all.into_par_iter().map_init(Vec::new, |cosines, it| is_kept(cosines, OutgoingOrdinal(it)));
+        let found: Vec<Option<f32>> = found.collect();
+        cancellation.check()?;
+        let (mut anew, mut kept) = (Vec::new(), Vec::new());
+        for (question, found) in outgoing.passage.ordinals().zip(&found) {
+            if found.is_some() { kept.push(question) } else { anew.push(question) }
+        }
+        let reach = found.iter().map(|it| it.unwrap_or(f32::NEG_INFINITY)).collect();
+        Ok(Self { anew, kept, reach, added })
+    }
+}
+
+/// Returns what is in one of two ascending lists, ascending.
+fn toggled(before: &[KeywordOrdinal], now: &[KeywordOrdinal]) -> Vec<KeywordOrdinal> {
+    let gone = before.iter().filter(|it| now.binary_search(it).is_err());
+    let came = now.iter().filter(|it| before.binary_search(it).is_err());
+    let mut toggled: Vec<KeywordOrdinal> = gone.chain(came).copied().collect();
+    toggled.sort_unstable();
+    toggled
+}

@@ -1,0 +1,101 @@
+//! What matching came to, as a version keeps it for the next: with it the cost of a change follows the change.
+
+use super::difference::{Marks, Placed};
+use super::{MatchOptions, Matched};
+use crate::graph::arrays::Elsewhere;
+use crate::graph::cells::Fineness;
+use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, Position, Rows};
+use crate::graph::vectors::Vectors;
+
+arrays! {
+    PackedMatches, Matches;
+
+    /// 64 bits of the options and the size that decide what is a candidate: one item.
+    settings: Column<Position, u64> = "settings" [],
+    /// 64 bits that say which question each in-coming one is, with its keywords and vector.
+    incoming_mark: Column<IncomingOrdinal, u64> = "incoming.mark" [each incoming],
+    /// The cell in which each lies, by the place of its center; [`u32::MAX`] without vectors.
+    incoming_cell: Column<IncomingOrdinal, u32> = "incoming.cell" [each incoming_mark, below_or_none center],
+    /// The in-coming questions whose vectors are the centers.
+    center: Column<u32, IncomingOrdinal> = "center" [below incoming_mark],
+    /// As `incoming_mark`, of each out-coming question.
+    outgoing_mark: Column<OutgoingOrdinal, u64> = "outgoing.mark" [each outgoing],
+    /// The cosine of the last center whose cell was looked into for each.
+    outgoing_reach: Column<OutgoingOrdinal, f32> = "outgoing.reach" [each outgoing_mark],
+    /// What each is matched with: rows of `matched_incoming`.
+    outgoing_matched: Rows<OutgoingOrdinal, Position> = "outgoing.matched" [rows outgoing_mark matched_incoming],
+    /// The in-coming question, best first in each row.
+    matched_incoming: Column<Position, IncomingOrdinal> = "matched.incoming" [below incoming_mark],
+    /// Their SIM.
+    matched_similarity: Column<Position, f32> = "matched.similarity" [each matched_incoming],
+}
+
+impl PackedMatches {
+    pub(super) fn of(matched: &[Matched], marks: Marks, placed: Placed, reach: Vec<f32>, settings: u64) -> Self {
+        let mut outgoing_matched = vec![0; marks.outgoing.len() + 1];
+        matched.iter().for_each(|it| outgoing_matched[it.outgoing.index() + 1] += 1);
+        (0..marks.outgoing.len()).for_each(|it| outgoing_matched[it + 1] += outgoing_matched[it]);
+        Self {
+            settings: vec![settings],
+            incoming_mark: marks.incoming,
+            incoming_cell: placed.cells,
+            center: placed.centers.into_iter().map(IncomingOrdinal).collect(),
+            outgoing_mark: marks.outgoing,
+            outgoing_reach: reach,
+            outgoing_matched,
+            matched_incoming: matched.iter().map(|it| it.incoming).collect(),
+            matched_similarity: matched.iter().map(|it| it.similarity).collect(),
+        }
+    }
+}
+
+impl Matches<'_> {
+    /// Checks that the arrays belong together, and to so many in-coming and out-coming questions.
+    ///
+    /// # Errors
+    ///
+    /// The name of an array that breaks a rule, and the rule.
+    pub fn check(&self, incoming: usize, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
+        self.check_arrays(Elsewhere { incoming, outgoing, ..Elsewhere::default() })
+    }
+
+    /// Returns every match, by ascending out-coming question, best first.
+    pub fn matched(&self) -> impl Iterator<Item = Matched> + use<'_> {
+        let Self { outgoing_matched, matched_incoming, matched_similarity, .. } = *self;
+        self.outgoing_mark.ordinals().flat_map(move |outgoing| {
+            let matched = move |place| Matched {
+                outgoing,
+                incoming: matched_incoming[place],
+                similarity: matched_similarity[place],
+            };
+            outgoing_matched.of(outgoing).map(matched)
+        })
+    }
+}
+
+/// What an earlier version has.
+#[derive(Debug, Clone)]
+pub struct Earlier<'a> {
+    /// What matching came to.
+    pub matches: Matches<'a>,
+    /// The vectors of its in-coming questions.
+    pub incoming: Vectors<'a>,
+    /// Keywords that were too frequent to bring candidates, ascending, by the numbers that they have now.
+    pub frequent: Vec<KeywordOrdinal>,
+}
+
+impl Earlier<'_> {
+    /// Returns whether the same is a candidate now as it was then.
+    pub(super) fn is_made_by(&self, settings: u64) -> bool {
+        let is_whole = self.incoming.len() == self.matches.incoming_mark.len() || self.matches.center.is_empty();
+        is_whole && self.matches.settings.items() == [settings]
+    }
+}
+
+/// Returns 64 bits of all that decides what is a candidate, but for the questions.
+pub(super) fn settings(options: &MatchOptions, fineness: Fineness, dimension: usize) -> u64 {
+    let text = format!("{options:?} {fineness:?} {dimension}");
+    let mut bytes = [0; size_of::<u64>()];
+    bytes.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..size_of::<u64>()]);
+    u64::from_le_bytes(bytes)
+}
