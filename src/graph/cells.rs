@@ -1,13 +1,14 @@
 //! Near neighbors of vectors by cells: each row lies in the cell of its nearest center, and a search looks into the
 //! cells whose centers are nearest.
 //!
-//! The centers are some √n of the n rows: those whose vectors have the smallest hashes. So they are a sample that
+//! The centers are some 2√n of the n rows: those whose vectors have the smallest hashes. So they are a sample that
 //! depends on nothing but the vectors, and rows that come or go seldom change it. How many cells a search looks into
 //! depends on n alone. No chance is involved: equal vectors give equal cells.
 
 use rayon::prelude::*;
 
 use super::scan::dots;
+use super::top;
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
@@ -17,6 +18,8 @@ use crate::error::Result;
 pub(crate) const CELL_ROWS_MAX: usize = 16_384;
 /// In lists of cells: a row that lies in none.
 pub(crate) const NO_CELL: u32 = u32::MAX;
+/// Centers for each of √n. More find better neighbors among as many rows, and take longer to compare with.
+const CENTERS_PER_ROOT: usize = 2;
 /// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
 /// Bits of the number of rows that say how many centers there are: so that it changes by a quarter, and seldom.
@@ -34,7 +37,7 @@ impl Fineness {
     pub(crate) fn of(rows: usize, wanted: usize) -> Self {
         let insignificant = rows.checked_ilog2().unwrap_or(0).saturating_sub(SIGNIFICANT_BITS - 1);
         let rows = rows >> insignificant << insignificant;
-        let centers = rows.isqrt();
+        let centers = (CENTERS_PER_ROOT * rows.isqrt()).min(rows);
         let probes = wanted.saturating_mul(centers).div_ceil(rows.max(1)).min(centers);
         Self { centers, probes }
     }
@@ -102,20 +105,21 @@ pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
     picked
 }
 
-/// Returns how far a search for row `row` of `query` reaches: the cosine of the last center whose cell it looks into.
-/// Where it looks into all cells, there is nothing that it does not reach.
+/// Returns the center that is nearest to row `row` of `query`, and how far a search for it reaches: the cosine of the
+/// last center whose cell it looks into. Where it looks into all cells, there is nothing that it does not reach.
 pub(crate) fn reach(
     query: &Vectors<'_>,
     row: u32,
     centers: &QuantizedVectors,
     probes: usize,
     cosines: &mut Vec<f32>,
-) -> f32 {
-    if probes == 0 || centers.len() <= probes {
-        return f32::NEG_INFINITY;
-    }
+) -> (u32, f32) {
     query.each_cosine(row, &centers.view(), 0..centers.len(), cosines);
-    *cosines.select_nth_unstable_by(probes - 1, |a, b| b.total_cmp(a)).1
+    let nearest = top::best_of(cosines, 1).first().map_or(0, |best| best.0);
+    if probes == 0 || centers.len() <= probes {
+        return (nearest, f32::NEG_INFINITY);
+    }
+    (nearest, *cosines.select_nth_unstable_by(probes - 1, |a, b| b.total_cmp(a)).1)
 }
 
 /// Rows in cells.
@@ -240,7 +244,7 @@ mod tests {
         let places = nearest(&view, &all, &around, &NEVER()).unwrap();
         let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
         let (mut near, mut found, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
-        let reach = reach(&view, row, &around, fineness.probes, &mut cosines);
+        let (_, reach) = reach(&view, row, &around, fineness.probes, &mut cosines);
         cells.within(&view, row, reach, &mut near);
         for cell in near {
             cells.visit(cell, &view, row, &mut cosines, |place, cosine| {
@@ -289,7 +293,7 @@ mod tests {
     #[test]
     fn how_fine_cells_are_changes_with_a_quarter_more_rows() {
         assert_eq!(Fineness::of(0, 10), Fineness { centers: 0, probes: 0 });
-        assert_eq!(Fineness::of(1_000, usize::MAX), Fineness { centers: 29, probes: 29 });
+        assert_eq!(Fineness::of(1_000, usize::MAX), Fineness { centers: 58, probes: 58 });
         assert_eq!(Fineness::of(896, 100), Fineness::of(1_023, 100));
         assert_ne!(Fineness::of(1_023, 100), Fineness::of(1_024, 100));
         for rows in [7_000, 30_000, 1_000_000] {

@@ -33,8 +33,12 @@ arrays! {
 impl PackedMatches {
     pub(super) fn of(matched: &[Matched], marks: Marks, placed: Placed, reach: Vec<f32>, settings: u64) -> Self {
         let mut outgoing_matched = vec![0; marks.outgoing.len() + 1];
-        matched.iter().for_each(|it| outgoing_matched[it.outgoing.index() + 1] += 1);
-        (0..marks.outgoing.len()).for_each(|it| outgoing_matched[it + 1] += outgoing_matched[it]);
+        for it in matched {
+            outgoing_matched[it.outgoing.index() + 1] += 1;
+        }
+        for it in 0..marks.outgoing.len() {
+            outgoing_matched[it + 1] += outgoing_matched[it];
+        }
         Self {
             settings: vec![settings],
             incoming_mark: marks.incoming,

@@ -130,16 +130,8 @@ pub fn match_questions(
 
     let is_copied = anew.len().saturating_mul(options.neighbors) > incoming.passage.len();
     let cells = Cells::of(incoming.vectors, placed.members(), &placed.vectors, is_copied);
-    reach_of(&anew, outgoing, (&placed.vectors, fineness.probes), &mut reach);
-    // Neighbors in this order look into the same cells, which are read from memory once for all of them.
-    let mut order = anew;
-    if has_vectors {
-        let rows: Vec<u32> = order.iter().map(|it| it.0).collect();
-        let nearest = cells::nearest(&outgoing.vectors, &rows, &placed.vectors, cancellation)?;
-        let mut sorted: Vec<_> = nearest.into_iter().zip(order).collect();
-        sorted.sort_unstable();
-        order = sorted.into_iter().map(|it| it.1).collect();
-    }
+    let order = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness.probes), &mut reach);
+    cancellation.check()?;
     let scoring = Scoring::of((outgoing, incoming), (&postings, &postings), (&cells, &reach), options);
     let mut matched = scoring.matches(&order, |_| Vec::new(), cancellation)?;
 
@@ -157,18 +149,28 @@ pub fn match_questions(
     Ok(PackedMatches::of(&matched, marks, placed, reach, settings))
 }
 
-/// Puts how far each of these questions reaches into `reach`.
-fn reach_of(
+/// Puts how far each of these questions reaches into `reach`. Returns them by their nearest centers: neighbors in this
+/// order look into the same cells, which are read from memory once for all of them.
+fn by_nearest_center(
     questions: &[OutgoingOrdinal],
     outgoing: &Questions<'_, OutgoingOrdinal>,
     (centers, probes): (&QuantizedVectors, usize),
     reach: &mut [f32],
-) {
+) -> Vec<OutgoingOrdinal> {
+    if centers.is_empty() {
+        return questions.to_vec();
+    }
     let of_one = |cosines: &mut Vec<f32>, question: &OutgoingOrdinal| {
-        (question.index(), cells::reach(&outgoing.vectors, question.0, centers, probes, cosines))
+        let (nearest, reach) = cells::reach(&outgoing.vectors, question.0, centers, probes, cosines);
+        (nearest, *question, reach)
     };
-    let found: Vec<(usize, f32)> = questions.par_iter().map_init(Vec::new, of_one).collect();
-    found.into_iter().for_each(|(place, found)| reach[place] = found);
+    let mut found: Vec<(u32, OutgoingOrdinal, f32)> = questions.par_iter().map_init(Vec::new, of_one).collect();
+    found.sort_unstable_by_key(|it| (it.0, it.1));
+    let ordered = found.into_iter().map(|(_, question, own)| {
+        reach[question.index()] = own;
+        question
+    });
+    ordered.collect()
 }
 
 #[cfg(test)]

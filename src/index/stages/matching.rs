@@ -211,8 +211,8 @@ fn mark(question: &PseudoQuery) -> u64 {
 /// Lays questions and their edges out in `packed`; returns how many edges were cut.
 pub(in crate::index) fn pack_edges(matches: &PackedMatches, sides: Sides<'_>, packed: &mut PackedGraph) -> usize {
     let Sides { incoming, outgoing } = sides;
-    let matched: Vec<Matched> = matches.view().matched().collect();
-    let (edges, cut) = edges(&matched, outgoing.passage, incoming.passage, packed.passage_document.len());
+    let pairs: Vec<Matched> = matches.view().matched().collect();
+    let (edges, cut) = edges(&pairs, outgoing.passage, incoming.passage, packed.passage_document.len());
     packed.passage_edges = rows(edges.iter().map(|edge| edge.from), packed.passage_document.len());
     packed.edge_keywords.push(0);
     for edge in &edges {
