@@ -96,9 +96,12 @@ impl Earlier<'_> {
     }
 }
 
+/// Raised with whatever makes another question a candidate, or scores it otherwise: then all are matched anew.
+const VERSION: u32 = 1;
+
 /// Returns 64 bits of all that decides what is a candidate, but for the questions.
 pub(super) fn settings(options: &MatchOptions, fineness: Fineness, dimension: usize) -> u64 {
-    let text = format!("{options:?} {fineness:?} {dimension}");
+    let text = format!("{VERSION} {options:?} {fineness:?} {dimension}");
     let mut bytes = [0; size_of::<u64>()];
     bytes.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..size_of::<u64>()]);
     u64::from_le_bytes(bytes)

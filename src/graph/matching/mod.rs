@@ -74,7 +74,7 @@ pub enum EdgeQuota {
 pub struct MatchOptions {
     /// In-coming questions up to which a keyword brings candidates.
     pub keyword_frequency_max: usize,
-    /// Candidates by vector.
+    /// Candidates by vector, on average: all those of so many cells.
     pub neighbors: usize,
     /// Edges a question.
     pub quota: EdgeQuota,

@@ -69,9 +69,9 @@ fn side() -> impl Strategy<Value = Side> {
     prop::collection::vec(question(), 0..160).prop_map(|questions| Side::of(&questions))
 }
 
-/// Questions, and what is done to them: at a place, one is removed, comes, or is another.
+/// Questions, and what is done to them: at a place, one is removed, becomes another, goes to the front, or comes.
 fn edited() -> impl Strategy<Value = [Vec<Question>; 2]> {
-    let edit = (any::<prop::sample::Index>(), 0u8..3, question());
+    let edit = (any::<prop::sample::Index>(), 0u8..4, question());
     (prop::collection::vec(question(), 1..400), prop::collection::vec(edit, 0..12)).prop_map(|(before, edits)| {
         let mut after = before.clone();
         for (place, what, question) in edits {
@@ -79,6 +79,7 @@ fn edited() -> impl Strategy<Value = [Vec<Question>; 2]> {
             match what {
                 0 if !after.is_empty() => drop(after.remove(place)),
                 1 if !after.is_empty() => after[place] = question,
+                2 if !after.is_empty() => after[..=place].rotate_right(1),
                 _ => after.insert(place, question),
             }
         }
