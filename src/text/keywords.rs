@@ -3,14 +3,15 @@
 
 use super::lexicon::is_stop_word;
 use super::runs::capitalized_runs;
-use super::words::tokens;
+use super::words::{spelled, tokens};
 
 /// Clauses of a query at most; what would be one more is left out.
 const CLAUSES_MAX: usize = 24;
 /// What a clause counts at most.
 const BOOST_MAX: u8 = 8;
-/// Characters that Lucene's classic syntax reads as its own.
-const RESERVED: &str = "+-&|!(){}[]^\"~*?:\\/<>=";
+/// What a title counts in Lucene, where it is a short text of its own: with this, the first passage is most often that
+/// of `keywords`.
+const TITLE_BOOST: &str = "^0.5";
 
 /// Whether a clause is looked for, or excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,10 +27,20 @@ pub enum Occur {
 pub struct Clause {
     /// Folded words; several are a phrase: they stand beside each other, in this order.
     pub words: Vec<String>,
+    /// The same words in lower case with their accents, for an index that does not fold.
+    pub written: Vec<String>,
     /// Whether they are looked for.
     pub occur: Occur,
     /// What they count beside other clauses, from 1.
     pub boost: u8,
+}
+
+impl Clause {
+    /// Returns its words in each way that they are spelled: folded, and as they are written where that differs.
+    fn spellings(&self) -> impl Iterator<Item = &[String]> {
+        let written = (self.written != self.words).then_some(self.written.as_slice());
+        std::iter::once(self.words.as_slice()).chain(written)
+    }
 }
 
 /// See the top of this file.
@@ -44,12 +55,12 @@ impl KeywordQuery {
     pub fn of(question: &str) -> Self {
         let mut query = Self::default();
         for run in capitalized_runs(question, &|_| false) {
-            query.push(tokens(&run.key), Occur::Should);
+            query.push(tokens(&run.key), question, Occur::Should);
         }
         for word in tokens(question) {
             let is_named = query.clauses.iter().any(|clause| clause.words.contains(&word));
             if !is_named && !is_stop_word(&word) {
-                query.push(vec![word], Occur::Should);
+                query.push(vec![word], question, Occur::Should);
             }
         }
         query
@@ -60,7 +71,8 @@ impl KeywordQuery {
     pub fn of_keywords<T: AsRef<str>>(keywords: &[T]) -> Self {
         let mut query = Self::default();
         for keyword in keywords {
-            query.push(tokens(keyword.as_ref()), Occur::Should);
+            let keyword = keyword.as_ref();
+            query.push(tokens(keyword), keyword, Occur::Should);
         }
         query
     }
@@ -82,7 +94,7 @@ impl KeywordQuery {
     #[must_use]
     pub fn extended(&self, keyword: &str) -> Option<Self> {
         let mut query = self.clone();
-        query.push(tokens(keyword), Occur::Should).then_some(query)
+        query.push(tokens(keyword), keyword, Occur::Should).then_some(query)
     }
 
     /// Returns it with a keyword that counts more than before, or twice where it is new; none where it cannot count
@@ -111,75 +123,96 @@ impl KeywordQuery {
             return query.clauses.iter().any(|clause| clause.occur == Occur::Should).then_some(query);
         }
         let is_sought = query.clauses.iter().any(|clause| clause.occur == Occur::Should);
-        (is_sought && query.push(words, Occur::MustNot)).then_some(query)
+        (is_sought && query.push(words, keyword, Occur::MustNot)).then_some(query)
     }
 
-    /// Returns it in the classic syntax of Lucene, which Neo4j's full-text indexes read. Every text can be parsed, and
-    /// no word of it is read as an operator, a field or a wildcard.
+    /// Returns it in the classic syntax of Lucene, for `cairn_passage_text` of a published graph, which then finds what
+    /// `keywords` finds, but for how the two score. As there, the words of a phrase count each, and once more beside
+    /// each other; a word counts once, as much as its clause that counts most; and a title counts beside the text.
+    /// Empty if nothing is looked for. Every other text can be parsed, and no word is read as an operator, a field or a
+    /// wildcard.
     #[must_use]
     pub fn to_lucene(&self) -> String {
-        let clause = |clause: &Clause| {
-            let words: Vec<String> = clause.words.iter().map(|word| escaped(word)).collect();
-            let sign = if clause.occur == Occur::MustNot { "-" } else { "" };
-            let boost = if clause.boost > 1 { format!("^{}", clause.boost) } else { String::new() };
-            format!("{sign}\"{}\"{boost}", words.join(" "))
-        };
-        self.clauses.iter().map(clause).collect::<Vec<_>>().join(" ")
+        let (sought, excluded): (Vec<&Clause>, Vec<&Clause>) =
+            self.clauses.iter().partition(|clause| clause.occur == Occur::Should);
+        let mut terms: Vec<(String, u8)> = Vec::new();
+        for clause in sought {
+            let words = clause.spellings().flat_map(|words| words.chunks(1));
+            let phrases = clause.spellings().filter(|words| words.len() > 1);
+            for term in words.chain(phrases).map(quoted) {
+                match terms.iter_mut().find(|(known, _)| *known == term) {
+                    Some((_, boost)) => *boost = clause.boost.max(*boost),
+                    None => terms.push((term, clause.boost)),
+                }
+            }
+        }
+        if terms.is_empty() {
+            return String::new();
+        }
+        let boosted = |(term, boost)| if boost > 1 { format!("{term}^{boost}") } else { term };
+        let any = terms.into_iter().map(boosted).collect::<Vec<_>>().join(" ");
+        let mut query = format!("text:({any}) title:({any}){TITLE_BOOST}");
+        for words in excluded.into_iter().flat_map(Clause::spellings) {
+            query.push_str(" -");
+            query.push_str(&quoted(words));
+        }
+        query
     }
 
     fn place(&self, words: &[String], occur: Occur) -> Option<usize> {
         self.clauses.iter().position(|clause| clause.words == words && clause.occur == occur)
     }
 
-    /// Adds a clause; returns whether it is new and there was room.
-    fn push(&mut self, words: Vec<String>, occur: Occur) -> bool {
+    /// Adds a clause of words of a text; returns whether it is new and there was room.
+    fn push(&mut self, words: Vec<String>, text: &str, occur: Occur) -> bool {
         let is_known = self.clauses.iter().any(|clause| clause.words == words);
         let is_new = !words.is_empty() && !is_known && self.clauses.len() < CLAUSES_MAX;
         if is_new {
-            self.clauses.push(Clause { words, occur, boost: 1 });
+            let written = spelled(&words, text);
+            self.clauses.push(Clause { words, written, occur, boost: 1 });
         }
         is_new
     }
 }
 
-/// Returns a word in which no character is an operator.
-fn escaped(word: &str) -> String {
-    let mut text = String::with_capacity(word.len());
-    for char in word.chars() {
-        if RESERVED.contains(char) {
-            text.push('\\');
-        }
-        text.push(char);
-    }
-    text
+/// Returns words in quotation marks, so that none is an operator. They are letters and digits: nothing needs escaping.
+fn quoted(words: &[String]) -> String {
+    format!("\"{}\"", words.join(" "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Returns what a query looks for in texts, and what it excludes.
     fn shown(query: Option<KeywordQuery>) -> Option<String> {
-        query.map(|query| query.to_lucene())
+        let lucene = query?.to_lucene();
+        let (texts, rest) = lucene.strip_prefix("text:(")?.split_once(") title:(")?;
+        let (titles, excluded) = rest.split_once(&format!("){TITLE_BOOST}"))?;
+        assert_eq!(texts, titles);
+        Some(format!("{texts}{excluded}").replace('"', "'"))
     }
 
     #[test]
     fn names_are_phrases_and_stop_words_are_left_out() {
         let query = KeywordQuery::of("Who built the Brenner Pass road?");
-        assert_eq!(query.to_lucene(), "\"brenner pass\" \"built\" \"road\"");
+        assert_eq!(shown(Some(query.clone())).as_deref(), Some("'brenner' 'pass' 'brenner pass' 'built' 'road'"));
         assert_eq!(query.text(), "brenner pass built road");
         assert_eq!(KeywordQuery::of_keywords(&["Harl  Mill", "fire", "harl mill", "?"]).clauses().len(), 2);
-        assert_eq!(KeywordQuery::of("who is it?"), KeywordQuery::default());
+        let nothing = KeywordQuery::of("who is it?");
+        assert_eq!((nothing.to_lucene(), nothing), (String::new(), KeywordQuery::default()));
     }
 
     #[test]
     fn refining_changes_the_tree_or_says_that_nothing_changes() {
-        let query = KeywordQuery::of_keywords(&["Brenner Pass", "war"]);
-        assert_eq!(shown(query.extended("treaty")).as_deref(), Some("\"brenner pass\" \"war\" \"treaty\""));
+        let query = KeywordQuery::of_keywords(&["Harl Mill", "war"]);
+        let check = |query, expect| assert_eq!(shown(query).as_deref(), Some(expect));
+        check(query.extended("treaty"), "'harl' 'mill' 'harl mill' 'war' 'treaty'");
         assert_eq!((query.extended("WAR"), query.extended("?!")), (None, None));
-        assert_eq!(shown(query.emphasized("brenner pass")).as_deref(), Some("\"brenner pass\"^2 \"war\""));
-        assert_eq!(shown(query.emphasized("software")).as_deref(), Some("\"brenner pass\" \"war\" \"software\"^2"));
-        assert_eq!(shown(query.filtered("war")).as_deref(), Some("\"brenner pass\""));
-        assert_eq!(shown(query.filtered("Italy")).as_deref(), Some("\"brenner pass\" \"war\" -\"italy\""));
+        check(query.emphasized("harl mill"), "'harl'^2 'mill'^2 'harl mill'^2 'war'");
+        check(query.emphasized("software"), "'harl' 'mill' 'harl mill' 'war' 'software'^2");
+        check(query.filtered("war"), "'harl' 'mill' 'harl mill'");
+        check(query.filtered("Italy"), "'harl' 'mill' 'harl mill' 'war' -'italy'");
         let one = KeywordQuery::of_keywords(&["war"]);
         assert_eq!((one.filtered("war"), KeywordQuery::default().filtered("war")), (None, None));
         let most = (0..20).fold(one.clone(), |query, _| query.emphasized("war").unwrap_or(query));
@@ -190,20 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn in_lucene_a_word_counts_once_and_an_accent_may_be_there_or_not() {
+        let query = KeywordQuery::of_keywords(&["Harl Mill", "mill"]);
+        assert_eq!(shown(query.emphasized("mill")).as_deref(), Some("'harl' 'mill'^2 'harl mill'"));
+        let query = KeywordQuery::of("wo baute Čapek eine brücke?");
+        let words = "'capek' 'čapek' 'wo' 'baute' 'eine' 'brucke' 'brücke'";
+        assert_eq!(shown(Some(query.clone())).as_deref(), Some(words));
+        assert_eq!(shown(query.filtered("alte Fähre")), Some(format!("{words} -'alte fahre' -'alte fähre'")));
+    }
+
+    #[test]
     fn no_text_is_read_as_an_operator() {
         for text in ["Mayne?", "AC/DC", "Star Wars: Episode IV", "C++ (", "-x", "\"\"", "a AND NOT b*", "^2 ~ [a TO b]"]
         {
             let said = KeywordQuery::of(text).to_lucene();
-            let mut is_quoted = false;
-            let mut chars = said.chars();
-            while let Some(char) = chars.next() {
-                match char {
-                    '\\' => drop(chars.next()),
-                    '"' => is_quoted = !is_quoted,
-                    _ => assert!(is_quoted || char == ' ', "{text}: {said}"),
-                }
-            }
-            assert!(!is_quoted, "{text}: {said}");
+            let bare: String = said.split('"').step_by(2).collect();
+            let fields = ["text:(", ") title:(", ")^0.5"];
+            let bare = fields.iter().fold(bare, |bare, field| bare.replace(field, ""));
+            assert!(bare.trim().is_empty() && said.matches('"').count() % 2 == 0, "{text}: {said}");
         }
     }
 }

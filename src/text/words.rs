@@ -60,6 +60,15 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     words(&lower).into_iter().map(|word| word.text.to_owned()).collect()
 }
 
+/// Returns folded words as `text` writes them first, in lower case; a word that it does not have stays as it is.
+#[must_use]
+pub(crate) fn spelled(folded: &[String], text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let known: Vec<(Vec<String>, &str)> = words(&lower).iter().map(|word| (tokens(word.text), word.text)).collect();
+    let written = |word: &String| known.iter().find(|(own, _)| own.as_slice() == std::slice::from_ref(word));
+    folded.iter().map(|word| written(word).map_or_else(|| word.clone(), |(_, text)| (*text).to_owned())).collect()
+}
+
 /// The words of a text beside their folded spellings; keys of runs of words are slices, so that looking one up
 /// allocates nothing.
 pub(super) struct FoldedWords<'a> {
@@ -124,6 +133,13 @@ mod tests {
     #[test]
     fn tokens_are_folded_and_in_lower_case() {
         assert_eq!(tokens("Čapek & Þórr's ﬁlm"), ["capek", "þorr", "s", "film"]);
+    }
+
+    #[test]
+    fn folded_words_are_found_as_they_are_written() {
+        let folded = tokens("Čapek and the ﬁlm of ½");
+        assert_eq!(spelled(&folded, "Čapek and the ﬁlm of ½"), ["čapek", "and", "the", "ﬁlm", "of", "1", "2"]);
+        assert_eq!(spelled(&["capek".to_owned()], "Capek, Čapek"), ["capek"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod earlier;
 mod faults;
 mod going_back;
 mod graphrag;
+mod keywords;
 mod kills;
 mod levels;
 mod load;

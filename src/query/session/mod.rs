@@ -29,7 +29,7 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
 use crate::skill::Skill;
 use crate::store::{DocumentText, GraphReader, GraphSource, Recognized, Wanted};
-use crate::text::is_stop_word;
+use crate::text::{is_stop_word, spelled};
 pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
 pub use batch::Batch;
 use caller::Caller;
@@ -413,6 +413,8 @@ impl Session {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
         // Of scripts without spaces a word is a whole clause: its pairs of characters are what is found.
         words.extend(asked.terms.iter().filter(|term| !term.is_ascii()).cloned());
+        // The database does not fold: a word is found there with the accents that it is written with.
+        words.extend(spelled(&asked.words, &asked.text).into_iter().filter(|word| !word.is_ascii()));
         words.sort_unstable();
         words.dedup();
         words.truncate(TERMS_MAX);
