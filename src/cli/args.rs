@@ -13,6 +13,7 @@ use super::index_args::IndexArgs;
 use super::layers_args::LayersArgs;
 use super::remove::RemoveArgs;
 use super::topics::TopicsArgs;
+use crate::query::WEB_SEARCHES_DEFAULT;
 
 /// The group of flags that select a language model; flags that need one require this group.
 pub(super) const LANGUAGE_MODEL: &str = "language-model";
@@ -224,6 +225,10 @@ pub(super) struct FindArgs {
     /// the configured one. The question and its parts are sent there [default: the web is not searched].
     #[arg(long, value_name = "URL")]
     pub(super) web_search: Option<String>,
+    /// Maximum number of searches of the web per question, including those that fail; `--max-calls` does not count
+    /// them. Each smaller question is searched for once, at most 8.
+    #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_DEFAULT)]
+    pub(super) web_searches: u32,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]
     pub(super) deadline: Option<String>,

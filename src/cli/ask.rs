@@ -140,6 +140,7 @@ pub(super) fn options(
         paper_entry: args.paper_entry.parse()?,
         top_k: args.top_k,
         n_hop: args.n_hop,
+        web_searches_max: args.web_searches,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,

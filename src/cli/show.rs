@@ -8,7 +8,7 @@ use super::screen::{Screen, Styled};
 use super::snippet::shown_lines;
 use crate::domain::{
     Answer, AnswerKind, Citation, CitationCheck, Hit, Ledger, PassageId, RerankWork, SkillCalls, Span, Spelling, Step,
-    StepKind, StopReason, WebResult, Why, Writing, WrittenSentence,
+    StepKind, StopReason, WebResult, WebWork, Why, Writing, WrittenSentence,
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
@@ -297,6 +297,11 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
 pub(super) fn work(screen: &Screen, ledger: &Ledger) {
     if let Some(RerankWork { reranker, passages, spent }) = &ledger.reranking {
         screen.note(format!("`{reranker}` scored {passages} passages with {spent}"));
+    }
+    if let Some(WebWork { server, searches, failed }) = &ledger.web_work {
+        let failed = if *failed == 0 { String::new() } else { format!(", {failed} in vain") };
+        let times = if *searches == 1 { "once".to_owned() } else { format!("{searches} times") };
+        screen.note(format!("`{server}` was asked {times} to search the web{failed}"));
     }
     let Some(work) = &ledger.work else { return };
     if let Some(pick) = &ledger.pick {

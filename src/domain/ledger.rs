@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LayersFound, PassageId, Plan, Spent, WebResult};
+use super::{LayersFound, PassageId, Plan, Spent, WebResult, WebWork};
 
 /// A passage where a traversal starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -286,6 +286,9 @@ pub struct Ledger {
     /// What a reranker behind a server was asked, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranking: Option<RerankWork>,
+    /// Who was asked to search the web, and how often, if anyone was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_work: Option<WebWork>,
     /// What a search of the web returned, if one was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web: Vec<WebResult>,

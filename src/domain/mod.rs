@@ -69,4 +69,4 @@ pub use topic::{
     SummaryLayer, Topic, TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
 };
 pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};
-pub use web::WebResult;
+pub use web::{WebResult, WebWork};

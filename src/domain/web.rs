@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What searching the web for one question came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebWork {
+    /// The server that was asked.
+    pub server: String,
+    /// Requests for which it was asked, those that failed among them.
+    pub searches: u32,
+    /// Requests that failed.
+    pub failed: u32,
+}
+
 /// A result of a search of the web, as far as an answer may use it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebResult {

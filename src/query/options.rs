@@ -321,6 +321,9 @@ pub struct SearchOptions {
     /// and calls answered from kept replies; no limit by default. `auto` decides how to use them, and without a number
     /// calls no model.
     pub calls_max: Option<u32>,
+    /// The largest number of searches of the web for one question by `level`, if somebody searches it, including those
+    /// that fail; each smaller question is searched for once, so that there are never more than 8.
+    pub web_searches_max: u32,
     /// What `layers` gathers, and how much of it.
     pub layers: LayersOptions,
     /// Weights of `trail`; by default, those that come with the program.
@@ -338,6 +341,8 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// The largest number of rounds of a traversal.
 pub const N_HOP_MAX: u32 = 16;
+/// The largest number of searches of the web for one question, unless options say otherwise.
+pub const WEB_SEARCHES_DEFAULT: u32 = 8;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// What a deadline must be, as an error says it.
@@ -360,6 +365,7 @@ impl Default for SearchOptions {
             decompose: None,
             entities: false,
             calls_max: None,
+            web_searches_max: WEB_SEARCHES_DEFAULT,
             layers: LayersOptions::default(),
             weights: None,
             trail_ranker: None,

@@ -1,6 +1,7 @@
 //! A trial of every skill, on a few sentences: whether a model can do what commands will ask of it.
 
 use super::answer::{AnswerSkill, AnswerTask, CitedSentence, ShownPassage};
+use super::answer_web::{WebAnswerSkill, WebAnswerTask};
 use super::choose::{ChooseSkill, ChooseTask, StepShown};
 use super::citations::{CitationsSkill, CitationsTask};
 use super::conclude::{ConcludeSkill, ConcludeTask, ShownNote};
@@ -17,6 +18,7 @@ use super::keywords::{KeywordsSkill, KeywordsTask, RefineSkill, RefineTask};
 use super::model::{Performed, Skill, perform};
 use super::outline::NotedHeading;
 use super::pick::{FoundPassage, PickSkill, PickTask};
+use super::prefer::{PreferSkill, PreferTask};
 use super::read::{ReadSkill, ReadTask};
 use super::reason::{ReasonSkill, ReasonTask};
 use super::report::{ReportSkill, ReportTask};
@@ -93,7 +95,7 @@ pub async fn trials(model: &dyn ChatModel) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Tries the skills of strategies that go round by round.
+/// Tries the skills of strategies that go round by round, and of judging two answers.
 async fn planned(model: &dyn ChatModel, asked: AnswerTask, found: &[FoundPassage]) -> Result<Vec<Trial>> {
     let (question, asks, says) = (|| QUESTION.to_owned(), "Who built Heron Bridge?", "Ada Lorne built Heron Bridge.");
     let note = ShownNote { about: asks.to_owned(), text: says.to_owned(), passages: vec![0] };
@@ -102,6 +104,10 @@ async fn planned(model: &dyn ChatModel, asked: AnswerTask, found: &[FoundPassage
     let missing = vec!["who taught Ada Lorne".to_owned()];
     let digest = DigestTask { question: question(), number: 0, about: asks.to_owned(), passages: found.to_vec() };
     let supplement = SupplementTask { question: question(), round: 1, steps: steps() };
+    let web = vec![ShownPassage { name: "Heron Bridge".to_owned(), text: "It was opened in 1843.".to_owned() }];
+    let web = WebAnswerTask { asked: asked.clone(), notes: vec![note.clone()], web };
+    let (first, second) = (says.to_owned(), "Tom Reed taught Ada Lorne, who built Heron Bridge.".to_owned());
+    let prefer = PreferTask { question: question(), first, second };
     let (query, passages) = (KeywordQuery::of(asks), found[..1].to_vec());
     let refine = RefineTask { question: asks.to_owned(), number: 0, query, passages: passages.clone() };
     let imagine = ImagineTask { question: asks.to_owned(), number: 0, passages };
@@ -119,6 +125,8 @@ async fn planned(model: &dyn ChatModel, asked: AnswerTask, found: &[FoundPassage
         tried::<RefineSkill>(model, &refine).await?,
         tried::<ImagineSkill>(model, &imagine).await?,
         tried::<ConcludeSkill>(model, &ConcludeTask { asked, notes: vec![note] }).await?,
+        tried::<WebAnswerSkill>(model, &web).await?,
+        tried::<PreferSkill>(model, &prefer).await?,
     ])
 }
 

@@ -33,7 +33,8 @@ use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
     context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan,
-    reasoning, reranking, spent_on_model, training_line, training_report, web_result, work, work_report, writing,
+    reasoning, reranking, spent_on_model, training_line, training_report, web_result, web_work, work, work_report,
+    writing,
 };
 
 const NAMES: [&str; 34] = [
@@ -178,6 +179,7 @@ fn ledger() -> Ledger {
         pick: Some(pick()),
         work: Some(work()),
         reranking: Some(reranking()),
+        web_work: Some(web_work()),
         web: vec![web_result()],
         notes: vec!["a limit was hit".to_owned()],
     }

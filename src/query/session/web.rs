@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Session;
-use crate::domain::{Ledger, WebResult};
+use crate::domain::{Ledger, WebResult, WebWork};
 use crate::llm::WebPage;
 
 /// How a note begins that says why the web was not searched.
@@ -16,6 +16,7 @@ const RESULTS_MAX: usize = 20;
 
 /// What came of a search of the web.
 pub(in crate::query) struct WebFound {
+    server: String,
     asked: String,
     pages: Result<Vec<WebPage>, String>,
 }
@@ -26,8 +27,12 @@ impl WebFound {
         self.pages.is_err()
     }
 
-    /// Notes the results that are not there yet, or why there are none.
+    /// Notes the search, and the results that are not there yet, or why there are none.
     pub(in crate::query) fn note(self, ledger: &mut Ledger) {
+        let failed = u32::from(self.is_failed());
+        let work = ledger.web_work.get_or_insert_with(|| WebWork { server: self.server, ..WebWork::default() });
+        work.searches += 1;
+        work.failed += failed;
         let pages = match self.pages {
             Ok(pages) => pages,
             Err(why) => return ledger.notes.push(why),
@@ -60,7 +65,7 @@ impl Session {
             Some(pages) => pages.map_err(|fault| failed(&fault.to_string())),
         };
         tracing::info!(pages = pages.as_ref().map_or(0, Vec::len), "searched the web");
-        Some(WebFound { asked: asked.to_owned(), pages })
+        Some(WebFound { server: web.name().to_owned(), asked: asked.to_owned(), pages })
     }
 }
 
@@ -72,17 +77,19 @@ mod tests {
     fn results_have_running_numbers_and_no_address_twice() {
         let page =
             |address: usize| WebPage { title: "t".to_owned(), address: address.to_string(), snippet: String::new() };
+        let found = |pages| WebFound { server: "s".to_owned(), asked: "q".to_owned(), pages };
         let mut ledger = Ledger::default();
         for from in [0, 2, 4, 100, 110, 120] {
-            WebFound { asked: "q".to_owned(), pages: Ok((from..from + 4).map(page).collect()) }.note(&mut ledger);
+            found(Ok((from..from + 4).map(page).collect())).note(&mut ledger);
         }
         let numbers: Vec<u32> = ledger.web.iter().map(|it| it.number).collect();
         assert_eq!(numbers, (1..=RESULTS_MAX as u32).collect::<Vec<_>>());
         let addresses: Vec<&str> = ledger.web.iter().take(9).map(|it| it.address.as_str()).collect();
         assert_eq!(addresses, ["0", "1", "2", "3", "4", "5", "6", "7", "100"]);
-        let failed = WebFound { asked: "q".to_owned(), pages: Err("away".to_owned()) };
+        let failed = found(Err("away".to_owned()));
         assert!(failed.is_failed());
         failed.note(&mut ledger);
         assert_eq!(ledger.notes, ["away"]);
+        assert_eq!(ledger.web_work, Some(WebWork { server: "s".to_owned(), searches: 7, failed: 1 }));
     }
 }

@@ -36,8 +36,9 @@ use crate::query::options::{Preset, SearchOptions, StrategyKind};
 use crate::query::pieces::low_level::LowLevel;
 use crate::query::pieces::noted::Looked;
 use crate::query::session::Session;
+use crate::query::session::web::UNSEARCHED;
 use crate::skill::{AnsweredStep, DecomposeSkill, DecomposeTask, SubQuestion, SupplementSkill, SupplementTask};
-use crate::text::tokens;
+use crate::text::{counted, tokens};
 
 /// Rounds, unless options say otherwise.
 const ROUNDS: u32 = 4;
@@ -59,6 +60,8 @@ pub struct Level {
     pub beam: usize,
     /// How the lists of smaller questions are put together with that of the whole question.
     pub preset: Preset,
+    /// Searches of the web, at most.
+    pub web_searches_max: u32,
     /// What finds passages for the whole question.
     pub whole: Arc<dyn Strategy>,
 }
@@ -78,6 +81,7 @@ impl Level {
             depth,
             beam,
             preset: options.preset,
+            web_searches_max: options.web_searches_max,
             whole: Arc::new(Pipeline::of(&own)),
         }
     }
@@ -85,12 +89,20 @@ impl Level {
     async fn found(&self, session: &Session) -> Result<Found> {
         let (gathered, is_promising) = Gathering::begin(self.whole.as_ref(), session).await?;
         let is_led = is_promising && session.has_model();
-        let mut work = Work { level: self, session, gathered, steps: Vec::new(), has_web: session.has_web() };
+        let searches = if session.has_web() { Some(self.web_searches_max) } else { None };
+        let mut work = Work { level: self, session, gathered, steps: Vec::new(), searches, unsearched: 0 };
         if is_led {
             work.gathered.plan.end = work.levelled().await?;
-        } else if let Some(found) = session.searched_web(session.question()).await {
+        } else if work.may_search(0)
+            && let Some(found) = session.searched_web(session.question()).await
+        {
             // There are no smaller questions: there is no model, or what was found is not worth being led over.
             found.note(&mut work.gathered.whole.ledger);
+        }
+        if work.unsearched > 0 {
+            let (questions, max) = (counted(work.unsearched, "question"), self.web_searches_max);
+            let note = format!("{UNSEARCHED} for {questions}: the limit of searches is {max}");
+            work.gathered.whole.ledger.notes.push(note);
         }
         Ok(work.gathered.ended(session, self.preset))
     }
@@ -112,8 +124,10 @@ struct Work<'a> {
     session: &'a Session,
     gathered: Gathering,
     steps: Vec<AnsweredStep>,
-    /// Whether the web is searched: not after that failed.
-    has_web: bool,
+    /// How often the web may still be searched: not at all after that failed; none where nobody searches it.
+    searches: Option<u32>,
+    /// Questions for which it might have been searched otherwise.
+    unsearched: u32,
 }
 
 impl Work<'_> {
@@ -170,11 +184,13 @@ impl Work<'_> {
         session.enter("looking up smaller questions");
         let Level { depth, beam, .. } = *self.level;
         let first = self.steps.len() as u32;
-        let tasks = (first..).zip(questions).map(|(number, text)| LowLevel { number, text, depth, beam }).collect();
-        let has_web = self.has_web;
-        let looked = move |session: Session, low: LowLevel| async move {
+        let task = |(place, text): (u32, String)| {
+            (LowLevel { number: first + place, text, depth, beam }, self.may_search(place))
+        };
+        let tasks = (0..).zip(questions).map(task).collect();
+        let looked = move |session: Session, (low, is_searched): (LowLevel, bool)| async move {
             let question = low.text.clone();
-            let web = async { if has_web { session.searched_web(&question).await } else { None } };
+            let web = async { if is_searched { session.searched_web(&question).await } else { None } };
             let (looked, web) = tokio::join!(low.looked_up(&session), web);
             Ok((looked?, web))
         };
@@ -183,11 +199,18 @@ impl Work<'_> {
         for (looked, web) in found {
             noted += usize::from(self.take(looked, round + 1));
             if let Some(web) = web {
-                self.has_web &= !web.is_failed();
+                self.searches = self.searches.filter(|_| !web.is_failed()).map(|left| left.saturating_sub(1));
                 web.note(&mut self.gathered.whole.ledger);
             }
         }
         Ok(noted)
+    }
+
+    /// Returns whether the web may be searched for another question of a round, before which there are so many.
+    fn may_search(&mut self, before: u32) -> bool {
+        let is_allowed = self.searches.map(|left| before < left);
+        self.unsearched += u32::from(is_allowed == Some(false));
+        is_allowed == Some(true)
     }
 
     /// Takes what came of a smaller question, and returns whether it was noted.

@@ -52,7 +52,10 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(says_of_it), "{check}");
         // The skill for which the server says what it should works.
         assert!(
-            check["detail"].as_str().unwrap().contains("these skills work: answer, conclude; these do not: generate"),
+            check["detail"]
+                .as_str()
+                .unwrap()
+                .contains("these skills work: answer, conclude, answer_web; these do not: generate"),
             "{check}"
         );
         let calls = server.asked().len();

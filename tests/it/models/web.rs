@@ -86,6 +86,28 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
 }
 
 #[test]
+fn searches_are_counted_and_no_more_are_made_than_allowed() {
+    let (cli, _model) = with_model();
+    let web = ChatServer::start([results()]);
+    let args = ask(&["--model", "vllm:m", "--web-search", &web.url]);
+    let work = |answer: &Value| answer["ledger"]["web_work"]["searches"].as_u64();
+    let answer = cli.json(&args);
+    let made = web.asked().len();
+    assert!(made > 1 && work(&answer) == Some(made as u64), "{answer}");
+    let one = cli.json(&[&args[..], &["--web-searches", "1"]].concat());
+    assert_valid("answer", &one);
+    assert_eq!((work(&one), web.asked().len() - made), (Some(1), 1));
+    let note = "the web was not searched for 1 question: the limit of searches is 1";
+    assert!(one["ledger"]["notes"].to_string().contains(note), "{one}");
+    let none = cli.run([&args[..], &["--web-searches", "0"]].concat()).succeeded();
+    assert!(web.asked().len() == made + 1 && none.stderr.contains("the limit of searches is 0"), "{none:#?}");
+    let away = ["--web-search", "http://127.0.0.1:1"];
+    let away = cli.json(&ask(&away));
+    assert_eq!(away["ledger"]["web_work"], json!({ "server": "127.0.0.1:1", "searches": 1, "failed": 1 }));
+    assert_eq!(cli.run(ask(&["--web-searches", "2"])).status, Some(2), "it says nothing without `--web-search`");
+}
+
+#[test]
 fn a_short_answer_names_no_address_that_no_supported_sentence_has() {
     let (cli, model) = with_model();
     model.play([serves(|skill, said| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cairn::domain::{
     AnsweredBy, CitationCheck, Cost, Dropped, Judgement, Ledger, ModelWork, Pick, Plan, PlanEnd, PlanNote, RerankWork,
     RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, WebResult,
-    Writing, WrittenSentence,
+    WebWork, Writing, WrittenSentence,
 };
 use cairn::eval::{
     BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
@@ -74,6 +74,10 @@ pub(super) fn work_report() -> WorkReport {
 pub(super) fn web_result() -> WebResult {
     let [asked, title, snippet] = ["Who?", "A", "A."].map(str::to_owned);
     WebResult { number: 1, asked, title, address: "https://a.example/".to_owned(), snippet }
+}
+
+pub(super) fn web_work() -> WebWork {
+    WebWork { server: "localhost:8888".to_owned(), searches: 2, failed: 1 }
 }
 
 pub(super) fn reranking() -> RerankWork {
