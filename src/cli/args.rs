@@ -221,6 +221,13 @@ pub(super) struct FindArgs {
     /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
+    /// Read scores of `--reranker` as probabilities that a passage is needed, by a file that `cairn eval calibrate`
+    /// wrote for this reranker [default: scores are on a scale of the reranker's own].
+    #[arg(long, value_name = "FILE", requires = "reranker")]
+    pub(super) calibration: Option<PathBuf>,
+    /// Return only passages with at least this probability, 0 to 1; the best is always returned [default: all].
+    #[arg(long, value_name = "P", requires = "calibration")]
+    pub(super) relevance_min: Option<f32>,
     /// Let `level` search the web too, by a server with the JSON API of `SearXNG` at this address, or `default`,
     /// the configured one. The question and its parts are sent there [default: the web is not searched].
     #[arg(long, value_name = "URL")]

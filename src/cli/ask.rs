@@ -15,7 +15,7 @@ use crate::graph::trail::WeightSet;
 use crate::neo4j::{Questions, Target, answer_cypher, browser_link};
 use crate::query::{
     AskOptions, Filter, PICK_DEFAULT, Preset, QuerySyntax, SearchOptions, StrategyKind, TrailRanker, UNCHECKED, UNMET,
-    UNSEARCHED, read_weights,
+    UNSEARCHED, read_calibration, read_weights,
 };
 use crate::setup::EngineOptions;
 
@@ -141,6 +141,8 @@ pub(super) fn options(
         top_k: args.top_k,
         n_hop: args.n_hop,
         web_searches_max: args.web_searches,
+        calibration: args.calibration.as_deref().map(read_calibration).transpose()?.map(Arc::new),
+        relevance_min: args.relevance_min,
         filters: args.filter.iter().map(|filter| Filter::parse(filter)).collect::<Result<_>>()?,
         weights: weights(args.weights.as_deref(), surroundings)?,
         trail_ranker: ranker(args.trail_ranker.as_deref())?,

@@ -32,6 +32,7 @@ pub(super) async fn run(command: EvalCommand, surroundings: &Surroundings) -> Do
         EvalCommand::Retrieval(args) => retrieval(args, surroundings).await,
         EvalCommand::Answers(args) => answers(args, surroundings).await,
         EvalCommand::Compare(args) => compare(&args, surroundings),
+        EvalCommand::Calibrate(args) => calibrate(args, surroundings).await,
         EvalCommand::Matrix(args) => matrix(args, surroundings).await,
         EvalCommand::Sweep(args) => sweep(args, surroundings).await,
         EvalCommand::Fit(args) => fit(args, surroundings).await,
@@ -60,6 +61,23 @@ async fn retrieval(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
         show(surroundings, &report.table())?;
     }
     end(report.work.as_ref(), &args.call)
+}
+
+async fn calibrate(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done {
+    let (stand_in, asked) = (stand_in(&args)?, args.asked);
+    let options = options(&asked, surroundings)?;
+    let questions = read_questions(&asked.questions)?;
+    let engine = open_to_search(&asked, ModelRole::Reason, surroundings).await?;
+    let output = asked.output.as_deref().map(Output::create).transpose()?;
+    let report = eval::calibrate(&engine, &questions, &options, stand_in).await?;
+    if let Some(output) = output {
+        let text = serde_json::to_string_pretty(&report.calibration).map_err(|it| Error::Internal(it.to_string()))?;
+        output.write(&format!("{text}\n"))?;
+    }
+    if asked.place.json {
+        return surroundings.print_json(&report);
+    }
+    show(surroundings, &report.to_string())
 }
 
 /// Ends an evaluation with an error in which the model that was named gave nothing of use: what was printed are the

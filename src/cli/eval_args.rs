@@ -20,6 +20,8 @@ pub(super) enum EvalCommand {
     Answers(AskAllArgs),
     /// Compare two runs over the same questions.
     Compare(EvalCompareArgs),
+    /// Fit what the scores of a reranker say: the probability that a passage is needed, measured on held-out questions.
+    Calibrate(EvalRetrievalArgs),
     /// Compare strategies over several indexes, each with its questions.
     Matrix(EvalMatrixArgs),
     /// Score a traversal for each number of rounds and of passages returned.
@@ -46,6 +48,7 @@ impl EvalCommand {
             Self::Retrieval(args) => args.asked.place.json,
             Self::Answers(args) => args.place.json,
             Self::Compare(args) => args.json,
+            Self::Calibrate(args) => args.asked.place.json,
             Self::Matrix(args) => args.json,
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,
@@ -115,7 +118,7 @@ pub(super) struct AskAllArgs {
     /// Time limit for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS", help_heading = SEARCHING)]
     pub(super) deadline: Option<String>,
-    /// Write the results to this file, one line per question.
+    /// Write the results to this file, one line per question; of `calibrate`, the curve, for `--calibration`.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// What the language model, or its stand-in, does.

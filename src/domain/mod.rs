@@ -2,6 +2,7 @@
 
 mod answer;
 mod backoff;
+mod calibration;
 mod chat;
 mod database;
 mod document;
@@ -27,6 +28,7 @@ mod web;
 
 pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEqual, Why, Writing, WrittenSentence};
 pub use backoff::Backoff;
+pub use calibration::{Calibration, logistic};
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};
 pub use database::DatabaseError;
 pub use document::{Document, Metadata, RemovedDocument};

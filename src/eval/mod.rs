@@ -4,6 +4,7 @@
 
 mod answers;
 mod bootstrap;
+mod calibrate;
 mod compare;
 mod context;
 mod exact;
@@ -30,6 +31,7 @@ mod work;
 
 pub use answers::{AnswerFigures, AnswerForm, AnswerLine, AnswersReport, Silence, answers, score_answers};
 pub use bootstrap::{Interval, RESAMPLES, interval, percentile, wilson};
+pub use calibrate::{CalibrationReport, KeptAt, Quality, calibrate};
 pub use compare::{ComparedQuestions, Comparison, Difference, Differences, Run, Side, compare, read_run};
 pub use context::{BridgeCoverage, ContextMethod, ContextReport, ContextRow, OverviewFigures, OverviewLine, context};
 pub use exact::{AnswerScores, answer_scores, normalized};

@@ -11,7 +11,8 @@ use super::answer::write::{self, SentenceSink};
 use super::answer::{Quoted, quoted, room};
 use super::evidence::exact::{Exact, QuerySyntax};
 use super::evidence::scope::scope_of;
-use super::options::{SearchOptions, StrategyKind};
+use super::options::{RerankedBy, SearchOptions, StrategyKind};
+use super::pieces::rerank::RULE;
 use super::retrievers::by_regex::ByRegex;
 use super::retrievers::retriever;
 use super::session::caller::{Caller, until};
@@ -226,6 +227,16 @@ impl QueryEngine {
     /// Returns the language model, if there is one.
     pub(crate) fn model(&self) -> Option<&Arc<dyn ChatModel>> {
         self.model.as_ref()
+    }
+
+    /// Returns the name of who reranks, as a [`Calibration`](crate::domain::Calibration) has it, if anyone does.
+    #[must_use]
+    pub fn reranker_name(&self, by: RerankedBy) -> Option<&str> {
+        match by {
+            RerankedBy::Reranker => self.reranker.as_ref().map(|reranker| reranker.name()),
+            RerankedBy::Model => self.model.as_ref().map(|model| model.name()),
+            RerankedBy::Rule => Some(RULE),
+        }
     }
 
     /// Returns whether passages are scored by a reranker behind a server, where some are reranked.

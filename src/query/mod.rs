@@ -24,9 +24,10 @@ pub use options::{
     StrategyKind, TOP_K_MAX, TrailRanker, WEB_SEARCHES_DEFAULT, parse_deadline,
 };
 pub use paths::paths;
+pub use pieces::calibrated::read_calibration;
 pub use pieces::decompose::Decompose;
 pub use pieces::pick::{PICK_DEFAULT, PICK_MAX};
-pub use pieces::rerank::Rerank;
+pub use pieces::rerank::{JUDGED, RULE, Rerank};
 pub use retrievers::by_regex::ByRegex;
 pub use retrievers::flat::{Dense, Hybrid, Lexical};
 pub use retrievers::keywords::Keywords;

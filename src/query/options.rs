@@ -11,6 +11,7 @@ use super::evidence::exact::QuerySyntax;
 use super::evidence::filter::Filter;
 use super::pieces::pick::PICK_MAX;
 use super::strategies::layers::LayersOptions;
+use crate::domain::Calibration;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
 
@@ -258,6 +259,8 @@ pub enum RerankedBy {
     Reranker,
     /// The language model, in one call that says for each passage whether the answer needs it.
     Model,
+    /// A rule, by the words and the meaning that a passage shares with the question.
+    Rule,
 }
 
 /// Who answers the parts of a question, if later parts need the answers.
@@ -307,6 +310,10 @@ pub struct SearchOptions {
     pub syntax: QuerySyntax,
     /// Who reranks, if anyone does.
     pub reranked_by: RerankedBy,
+    /// What makes probabilities of the reranker's scores, from 0 to 1; without it, they are on a scale of its own.
+    pub calibration: Option<Arc<Calibration>>,
+    /// The least probability of a passage that is returned, from 0 to 1; the best is returned in any case.
+    pub relevance_min: Option<f32>,
     /// Passages from which a language model picks, in one call at the end; without a number, no model picks.
     pub pick: Option<usize>,
     /// How the strategy judges its steps.
@@ -360,6 +367,8 @@ impl Default for SearchOptions {
             syntax: QuerySyntax::Question,
             rerank: None,
             reranked_by: RerankedBy::Reranker,
+            calibration: None,
+            relevance_min: None,
             pick: None,
             reasoning: Reasoning::Similarity,
             decompose: None,
@@ -410,7 +419,8 @@ impl SearchOptions {
     ///
     /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`], an `n_hop` above [`N_HOP_MAX`], or a `rerank`
     /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of zero or above [`DEADLINE_MAX`],
-    /// a `reasoning` that the strategy does not support, or `layers` as in [`LayersOptions::check`].
+    /// a `reasoning` that the strategy does not support, a `relevance_min` outside 0 to 1 or without a `calibration`,
+    /// a `calibration` where nothing is reranked, or `layers` as in [`LayersOptions::check`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
@@ -428,6 +438,7 @@ impl SearchOptions {
                 reason: format!("`{}` does not judge its steps so", self.strategy),
             });
         }
+        self.check_relevance()?;
         self.check_strategy()?;
         self.layers.check()?;
         if let Some(deadline) = self.deadline.filter(|it| it.is_zero() || *it > DEADLINE_MAX) {
@@ -441,6 +452,20 @@ impl SearchOptions {
 }
 
 impl SearchOptions {
+    /// Checks that relevance is asked for where there is any.
+    fn check_relevance(&self) -> Result<()> {
+        let refused =
+            |value: String, reason: &str| Err(Error::Option { option: "relevance", value, reason: reason.to_owned() });
+        match (&self.calibration, self.relevance_min) {
+            (Some(calibration), _) if self.rerank.is_none() => {
+                refused(calibration.reranker.clone(), "nothing is reranked, so that there are no scores to calibrate")
+            }
+            (None, Some(least)) => refused(least.to_string(), "a score is a probability only with a calibration"),
+            (_, Some(least)) if !(0.0..=1.0).contains(&least) => refused(least.to_string(), "it lies between 0 and 1"),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that nothing is asked of a language model that the strategy decides by itself.
     fn check_strategy(&self) -> Result<()> {
         if !self.strategy.uses_model() || !self.asks_model() {

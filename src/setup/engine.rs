@@ -106,7 +106,7 @@ impl Setup {
 
     fn reranker(&self, options: &EngineOptions, calls: &Calls) -> Result<Option<Arc<dyn Reranker>>> {
         match options.rerank.choice()? {
-            None | Some(RerankerChoice::Model) => Ok(None),
+            None | Some(RerankerChoice::Model | RerankerChoice::Rule) => Ok(None),
             Some(RerankerChoice::Onnx(folder)) => {
                 let place = ModelPlace { folder, runtime: self.runtime(&options.models) };
                 Ok(Some(Arc::new(OnnxReranker::open(&place)?)))

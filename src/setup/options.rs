@@ -45,6 +45,8 @@ pub struct CallOptions {
 const RERANK_DEFAULT: usize = 20;
 /// What names the language model as the reranker.
 const RERANKED_BY_MODEL: &str = "model";
+/// What names the rule as the reranker.
+const RERANKED_BY_RULE: &str = "rule";
 /// What stands before the folder of a cross-encoder.
 const LOCAL_RERANKER: &str = "onnx";
 /// What stands before a reranker of the server that is set.
@@ -53,7 +55,8 @@ const SET_SERVER: &str = "server";
 /// What judges again what was found.
 #[derive(Debug, Clone, Default)]
 pub struct RerankOptions {
-    /// `onnx:DIR`, a cross-encoder in a folder, `SERVER:MODEL`, one behind a server, or `model`, the language model.
+    /// `onnx:DIR`, a cross-encoder in a folder, `SERVER:MODEL`, one behind a server, `model`, the language model,
+    /// or `rule`.
     pub reranker: Option<String>,
     /// Passages that it judges.
     pub rerank: Option<usize>,
@@ -64,6 +67,8 @@ pub struct RerankOptions {
 pub(super) enum RerankerChoice {
     /// The language model.
     Model,
+    /// A rule.
+    Rule,
     /// The cross-encoder in a folder.
     Onnx(PathBuf),
     /// One behind a server: that of a name, or the one that is set.
@@ -77,8 +82,11 @@ impl RerankOptions {
     ///
     /// [`Error::Option`] for a reranker that there is not.
     pub fn apply(&self, options: &mut SearchOptions) -> Result<()> {
-        let by_model = self.choice()? == Some(RerankerChoice::Model);
-        options.reranked_by = if by_model { RerankedBy::Model } else { RerankedBy::Reranker };
+        options.reranked_by = match self.choice()? {
+            Some(RerankerChoice::Model) => RerankedBy::Model,
+            Some(RerankerChoice::Rule) => RerankedBy::Rule,
+            _ => RerankedBy::Reranker,
+        };
         options.rerank = self.rerank.or_else(|| self.reranker.is_some().then_some(RERANK_DEFAULT));
         Ok(())
     }
@@ -88,6 +96,9 @@ impl RerankOptions {
         let Some(asked) = self.reranker.as_deref() else { return Ok(None) };
         if asked == RERANKED_BY_MODEL {
             return Ok(Some(RerankerChoice::Model));
+        }
+        if asked == RERANKED_BY_RULE {
+            return Ok(Some(RerankerChoice::Rule));
         }
         let named = asked.split_once(':').filter(|(_, named)| !named.is_empty());
         let choice = named.and_then(|(kind, named)| {
@@ -102,8 +113,8 @@ impl RerankOptions {
             option: "reranker",
             value: asked.to_owned(),
             reason: format!(
-                "there are {LOCAL_RERANKER}:DIR, {RERANKED_BY_MODEL}, and SERVER:MODEL, where SERVER is {} or \
-                 {SET_SERVER}, the one that is set",
+                "there are {LOCAL_RERANKER}:DIR, {RERANKED_BY_MODEL}, {RERANKED_BY_RULE}, and SERVER:MODEL, where \
+                 SERVER is {} or {SET_SERVER}, the one that is set",
                 servers()
             ),
         };

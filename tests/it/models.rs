@@ -5,6 +5,7 @@ mod asking;
 mod bounds;
 mod budgets;
 mod cache;
+mod calibrating;
 mod citations;
 mod cuts;
 mod describing;

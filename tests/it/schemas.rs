@@ -32,15 +32,16 @@ use fields::{open_objects, unused_fields};
 use graph::{of_entities, paths_found};
 use layers::layers_found;
 use models::{
-    context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part, pick, plan,
-    reasoning, reranking, spent_on_model, training_line, training_report, web_result, web_work, work, work_report,
-    writing,
+    calibrated, context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part,
+    pick, plan, reasoning, reranking, spent_on_model, training_line, training_report, web_result, web_work, work,
+    work_report, writing,
 };
 
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 36] = [
     "answer",
     "answer-line",
     "cache",
+    "calibration",
     "check",
     "doctor",
     "entities",
@@ -50,6 +51,7 @@ const NAMES: [&str; 34] = [
     "error",
     "estimate",
     "eval-answers",
+    "eval-calibrate",
     "eval-compare",
     "eval-context",
     "eval-fit",
@@ -75,7 +77,7 @@ const NAMES: [&str; 34] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 39] = [
+const OPTIONAL: [(&str, &str); 40] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -89,6 +91,7 @@ const OPTIONAL: [(&str, &str); 39] = [
     ("eval-answers", "notes"),
     ("eval-answers", "silence"),
     ("eval-answers", "work"),
+    ("eval-calibrate", "notes"),
     ("eval-compare", "notes"),
     ("eval-context", "bridges"),
     ("eval-fit", "weights.titled.trees"),
@@ -468,6 +471,8 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
                 ..score_answers(&asked, &answers, facts())
             })],
         ),
+        ("eval-calibrate", vec![json!(calibrated(facts()))]),
+        ("calibration", vec![json!(calibrated(facts()).calibration)]),
         ("eval-compare", vec![comparison()]),
         ("eval-fit", vec![json!(fitted())]),
         ("eval-judge", vec![json!(judge_report())]),

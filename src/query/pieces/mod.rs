@@ -1,5 +1,6 @@
 //! What strategies are put together from: each takes a session and what was found so far, and returns it changed.
 
+pub(super) mod calibrated;
 pub(super) mod decompose;
 pub(super) mod entities;
 pub(super) mod fuse;

@@ -3,15 +3,22 @@
 
 use std::sync::Arc;
 
+use super::calibrated::calibrated;
 use crate::domain::{ChatError, Verdict};
 use crate::embed::{Reranker, Scored, Titled, passage_text};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
+use crate::query::answer::relevance::worths;
 use crate::query::options::RerankedBy;
 use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::skill::{JUDGED_MAX, JudgeSkill, JudgeTask, JudgedItem};
+
+/// What the rule is called.
+pub const RULE: &str = "rule";
+/// What a note says of passages that were judged.
+pub const JUDGED: &str = "passages were judged by";
 
 /// How what was found is judged again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +35,8 @@ pub(in crate::query) enum Reranking {
     Reranker(Arc<dyn Reranker>),
     /// The language model, the first passages of so many.
     Model(usize),
+    /// A rule.
+    Rule,
 }
 
 impl Reranking {
@@ -35,9 +44,23 @@ impl Reranking {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if there is none.
-    pub(in crate::query) fn requested(session: &Session, Rerank { count, by }: Rerank) -> Result<Self> {
+    /// [`Error::Option`] if there is none, or its scores are to be read as those of another.
+    pub(in crate::query) fn requested(session: &Session, rerank: Rerank) -> Result<Self> {
+        let own = Self::of(session, rerank)?;
+        let name = session.reranker_name(rerank.by);
+        match session.calibration() {
+            Some((calibration, _)) if calibration.reranker != name => Err(Error::Option {
+                option: "calibration",
+                value: calibration.reranker.clone(),
+                reason: format!("the reranker is `{name}`, and its scores mean something else"),
+            }),
+            _ => Ok(own),
+        }
+    }
+
+    fn of(session: &Session, Rerank { count, by }: Rerank) -> Result<Self> {
         match (by, session.reranker()) {
+            (RerankedBy::Rule, _) => Ok(Self::Rule),
             (RerankedBy::Reranker, Some(reranker)) => Ok(Self::Reranker(Arc::clone(reranker))),
             (RerankedBy::Model, _) if session.has_model() => Ok(Self::Model(count)),
             _ => Err(Error::Option {
@@ -53,10 +76,12 @@ impl Reranking {
         match self {
             Self::Reranker(reranker) => reranker.calls(count),
             Self::Model(_) => 1,
+            Self::Rule => 0,
         }
     }
 
-    /// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it.
+    /// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it. With a calibration,
+    /// scores are probabilities, and what has less than is asked for is left out, but for the best.
     ///
     /// # Errors
     ///
@@ -66,17 +91,35 @@ impl Reranking {
     ///
     /// Dropping the future loses what was found, and a reply in flight, which may have been paid for.
     pub(in crate::query) async fn apply(self, session: &Session, found: Ranking, top_k: usize) -> Result<Ranking> {
-        match self {
-            Self::Reranker(reranker) => scored(session, reranker.as_ref(), found, top_k).await,
-            Self::Model(count) => judged(session, found, count, top_k).await,
-        }
+        let (found, is_judged) = match self {
+            Self::Reranker(reranker) => scored(session, reranker.as_ref(), found, top_k).await?,
+            Self::Model(count) => judged(session, found, count, top_k).await?,
+            Self::Rule => (by_rule(found, top_k).await?, true),
+        };
+        Ok(match session.calibration() {
+            Some((calibration, least)) if is_judged => calibrated(found, calibration, least),
+            _ => found,
+        })
     }
+}
+
+/// Orders what was found by what speaks for each passage: the words and the meaning that it shares with the question.
+async fn by_rule(found: Ranking, top_k: usize) -> Result<Ranking> {
+    let found = Arc::new(found);
+    let worths = found.on_cpu(|found| worths(found, found.ranked.len())).await?;
+    let mut found = Arc::unwrap_or_clone(found);
+    let worth =
+        |passage: &PassageOrdinal| worths.get(&found.query.reader.passage_id(*passage)).copied().unwrap_or_default();
+    let judged: Vec<_> = found.ranked.iter().map(|(passage, _)| (*passage, worth(passage))).collect();
+    found.ledger.notes.push(format!("{} {JUDGED} the {RULE}", judged.len()));
+    found.ranked = top::best(judged, top_k);
+    Ok(found)
 }
 
 /// Orders the first `count` passages by verdicts of the language model: those that the answer needs, those that have to
 /// do with the question, the others, each in the order of the search. All stays as it is where the model gives no
-/// verdict.
-async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usize) -> Result<Ranking> {
+/// verdict; returns whether it gave one too.
+async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usize) -> Result<(Ranking, bool)> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).take(count.min(JUDGED_MAX)).collect();
     let items = on_cpu(&found.query, move |query| {
         query.prepare_shown(&passages)?;
@@ -84,16 +127,18 @@ async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usiz
     });
     let task = JudgeTask { question: session.question().to_owned(), round: 0, items: items.await? };
     let tasks = if task.items.is_empty() { Vec::new() } else { vec![task] };
-    if let Some(verdicts) = session.perform_each::<JudgeSkill>(tasks).await?.outputs.pop().flatten() {
+    let verdicts = session.perform_each::<JudgeSkill>(tasks).await?.outputs.pop().flatten();
+    let is_judged = verdicts.is_some();
+    if let Some(verdicts) = verdicts {
         let count = |verdict| verdicts.iter().filter(|it| **it == verdict).count();
         let (necessary, related) = (count(Verdict::Necessary), count(Verdict::Related));
         let all = verdicts.len();
-        let note = format!("{all} passages were judged by the language model: {necessary} needed, {related} related");
+        let note = format!("{all} {JUDGED} the language model: {necessary} needed, {related} related");
         found.ledger.notes.push(note);
         order(&mut found.ranked, &verdicts);
     }
     found.ranked.truncate(top_k);
-    Ok(found)
+    Ok((found, is_judged))
 }
 
 /// Orders the first passages by verdicts on them. Scores stay in order: each is one of a whole number for the verdict
@@ -113,12 +158,17 @@ fn order(ranked: &mut [(PassageOrdinal, f32)], verdicts: &[Verdict]) {
 
 /// Orders what was found by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it. Where
 /// its server cannot be asked, takes no such texts, or would take more calls than are left, all stays in the order of
-/// the search, and the ledger says why.
+/// the search, and the ledger says why. Returns whether it scored too.
 ///
 /// # Errors
 ///
 /// If the store cannot be read, or the reranker fails or has to be corrected.
-async fn scored(session: &Session, reranker: &dyn Reranker, mut found: Ranking, top_k: usize) -> Result<Ranking> {
+async fn scored(
+    session: &Session,
+    reranker: &dyn Reranker,
+    mut found: Ranking,
+    top_k: usize,
+) -> Result<(Ranking, bool)> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).collect();
     let texts = on_cpu(&found.query, move |query| {
         query.reader.prepare(&passages)?;
@@ -131,17 +181,17 @@ async fn scored(session: &Session, reranker: &dyn Reranker, mut found: Ranking, 
             let name = reranker.name();
             found.ledger.notes.push(format!("the order is that of the search, without the reranker {name}: {why}"));
             found.ranked.truncate(top_k);
-            return Ok(found);
+            return Ok((found, false));
         }
     };
     if scores.len() != texts.len() {
         let (name, actual, due) = (reranker.name(), scores.len(), texts.len());
         return Err(Error::Internal(format!("the reranker `{name}` returned {actual} scores for {due} passages")));
     }
-    found.ledger.notes.push(format!("{} passages were judged by the reranker {}", texts.len(), reranker.name()));
+    found.ledger.notes.push(format!("{} {JUDGED} the reranker {}", texts.len(), reranker.name()));
     let judged = found.ranked.iter().zip(scores).map(|((passage, _), score)| (*passage, score));
     found.ranked = top::best(judged, top_k);
-    Ok(found)
+    Ok((found, true))
 }
 
 /// Asks a reranker for the scores of texts within the calls of the question; returns why there are none, where the

@@ -19,10 +19,10 @@ use super::evidence::filter::shown;
 use super::evidence::question::{AskedQuestion, checked, named_passages};
 use super::evidence::spelling::respelled;
 use super::evidence::{Fields, NAMED_BEARERS_MAX};
-use super::options::SearchOptions;
+use super::options::{RerankedBy, SearchOptions};
 use super::retrievers::{Needs, Retriever};
 use super::strategies::{Found, Strategy};
-use crate::domain::{DatabaseError, IndexVersion, ModelWork, RerankWork, Spelling, Spent};
+use crate::domain::{Calibration, DatabaseError, IndexVersion, ModelWork, RerankWork, Spelling, Spent};
 use crate::embed::{Embedder, NoEmbedder, Reranker};
 use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
@@ -303,6 +303,16 @@ impl Session {
 
     pub(super) fn reranker(&self) -> Option<&Arc<dyn Reranker>> {
         self.engine.reranker.as_ref()
+    }
+
+    /// Returns what makes probabilities of a reranker's scores, if anything does, and the least that a passage has.
+    pub(super) fn calibration(&self) -> Option<(&Calibration, Option<f32>)> {
+        Some((self.options.calibration.as_deref()?, self.options.relevance_min))
+    }
+
+    /// Returns the name of who reranks.
+    pub(super) fn reranker_name(&self, by: RerankedBy) -> &str {
+        self.engine.reranker_name(by).unwrap_or_default()
     }
 
     pub(super) fn is_answer(&self) -> bool {

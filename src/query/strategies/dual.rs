@@ -70,7 +70,7 @@ impl Dual {
     pub fn of(options: &SearchOptions) -> Self {
         let kind = if options.preset == Preset::Paper { StrategyKind::Dense } else { StrategyKind::Trail };
         let own = SearchOptions { strategy: kind, n_hop: None, ..options.clone() };
-        let rerank = options.rerank.filter(|_| options.reranked_by == RerankedBy::Reranker);
+        let rerank = options.rerank.filter(|_| options.reranked_by != RerankedBy::Model);
         let rerank = rerank.map(|count| Rerank { count, by: options.reranked_by });
         Self {
             rounds: options.n_hop.unwrap_or(ROUNDS),

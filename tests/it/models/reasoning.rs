@@ -348,7 +348,7 @@ fn the_program_asks_what_it_is_told_to_and_says_what_came_of_it() {
     let refused = run(&["search", QUESTION, "--strategy", "lexical", "--reason", "choose"]);
     assert!(refused.stderr.contains("`lexical` does not judge its steps so"), "{refused:#?}");
     let refused = run(&["search", QUESTION, "--reranker", "nobody"]);
-    assert!(refused.stderr.contains("there are onnx:DIR, model"), "{refused:#?}");
+    assert!(refused.stderr.contains("there are onnx:DIR, model, rule"), "{refused:#?}");
     server.play([Play::Says(json!({ "necessary": [2], "related": [] }).to_string())]);
     let plain = cli.json(&["search", QUESTION]);
     let said = run(&["search", QUESTION, "--reranker", "model", "--json"]).succeeded();

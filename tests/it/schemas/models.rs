@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use cairn::domain::{
-    AnsweredBy, CitationCheck, Cost, Dropped, Judgement, Ledger, ModelWork, Pick, Plan, PlanEnd, PlanNote, RerankWork,
-    RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage, Verdict, WebResult,
-    WebWork, Writing, WrittenSentence,
+    AnsweredBy, Calibration, CitationCheck, Cost, Dropped, Judgement, Ledger, ModelWork, Pick, Plan, PlanEnd, PlanNote,
+    RerankWork, RoundReasoning, Route, SkillCalls, Skip, Spent, StopReason, SubAnswer, SubQuestionTrace, Usage,
+    Verdict, WebResult, WebWork, Writing, WrittenSentence,
 };
 use cairn::eval::{
-    BridgeCoverage, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, LiveFigures, LiveReport,
-    MatrixReport, MatrixRow, MatrixTable, OverviewFigures, TrainingLine, TrainingMessage, TrainingReport, VerdictLine,
-    WorkReport, tallied,
+    BridgeCoverage, CalibrationReport, ContextReport, ContextRow, Facts, FailedVerdicts, Interval, JudgeReport, KeptAt,
+    LiveFigures, LiveReport, MatrixReport, MatrixRow, MatrixTable, OverviewFigures, Quality, TrainingLine,
+    TrainingMessage, TrainingReport, VerdictLine, WorkReport, tallied,
 };
 use cairn::index::{Changes, DocumentCounts, Estimate, ExtractReport, ModelReport, StageEstimate, StoppedBy};
 use cairn::skill::Criterion;
@@ -272,4 +272,15 @@ pub(super) fn estimate() -> Estimate {
         skips,
         warnings: vec!["w".to_owned()],
     }
+}
+
+/// What came of calibrating a reranker.
+pub(super) fn calibrated(facts: Facts) -> CalibrationReport {
+    let calibration =
+        Calibration { reranker: "rule".to_owned(), slope: 2.0, intercept: -1.0, questions: 2, passages: 40 };
+    let quality = Quality { passages: 20, needed: 0.1, log_loss: 0.3, brier: 0.1, calibration_error: 0.0 };
+    let (held_out, in_sample, constant) = (quality, quality, quality);
+    let kept = KeptAt { relevance_min: 0.5, passages: 1.5, needed_kept: 0.9, kept_needed: 0.5, only_best: 0.1 };
+    let kept = vec![kept];
+    CalibrationReport { facts, questions: 2, unscored: 1, calibration, held_out, in_sample, constant, kept }
 }

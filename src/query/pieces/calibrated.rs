@@ -1,0 +1,81 @@
+//! Scores of a reranker as probabilities, where somebody calibrated them, and passages that fall below what is asked
+//! for. The best one always stays.
+
+use std::path::Path;
+
+use crate::domain::Calibration;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::query::session::query::Ranking;
+
+/// Bytes of a file with a calibration at most.
+const CALIBRATION_BYTES_MAX: u64 = 64 << 10;
+
+/// Reads the calibration in the file at `path`, as `eval calibrate` writes it.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a curve that does not rise.
+pub fn read_calibration(path: &Path) -> Result<Calibration> {
+    let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
+    let bytes = files::read_up_to(path, CALIBRATION_BYTES_MAX)?
+        .ok_or_else(|| refused(1, format!("the file has more than {CALIBRATION_BYTES_MAX} bytes")))?;
+    let calibration: Calibration =
+        serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
+    if calibration.is_sound() {
+        Ok(calibration)
+    } else {
+        Err(refused(1, "its slope is not a number above 0, or its intercept is none".to_owned()))
+    }
+}
+
+/// Returns what was ranked with probabilities for scores, without what has less than `least`.
+pub(super) fn calibrated(mut found: Ranking, calibration: &Calibration, least: Option<f32>) -> Ranking {
+    for (_, score) in &mut found.ranked {
+        *score = calibration.probability(f64::from(*score)) as f32;
+    }
+    if let Some(least) = least {
+        let all = found.ranked.len();
+        let kept = kept(found.ranked.iter().map(|it| it.1), least);
+        found.ranked.truncate(kept);
+        let best = if kept == 1 { ", or are the best" } else { "" };
+        let note = format!("{kept} of {all} passages have a relevance of at least {least}{best}");
+        found.ledger.notes.push(note);
+    }
+    found
+}
+
+/// Returns how many of what is ranked, best first, are kept.
+fn kept(probabilities: impl Iterator<Item = f32>, least: f32) -> usize {
+    probabilities.take_while(|it| *it >= least).count().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_below_is_left_out_and_the_best_stays() {
+        for (least, expect) in [(0.0, 3), (0.5, 2), (0.51, 1), (1.0, 1)] {
+            assert_eq!(kept([0.9, 0.5, 0.1].into_iter(), least), expect, "{least}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_anything_else_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calibration.json");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_calibration(&path)
+        };
+        let of = |slope: &str| {
+            format!(r#"{{"reranker":"rule","slope":{slope},"intercept":-2,"questions":9,"passages":99}}"#)
+        };
+        assert_eq!(read(&of("1.5")).unwrap().probability(0.0), crate::domain::logistic(-2.0));
+        for text in [of("-1"), of("0"), of("1e999"), of("1").replace("slope", "steep"), "[]".to_owned(), String::new()]
+        {
+            assert!(matches!(read(&text), Err(Error::Line { .. })), "{text}");
+        }
+    }
+}
