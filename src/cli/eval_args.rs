@@ -45,10 +45,9 @@ impl EvalCommand {
     /// Returns whether JSON was asked for.
     pub(super) fn json(&self) -> bool {
         match self {
-            Self::Retrieval(args) => args.asked.place.json,
+            Self::Retrieval(args) | Self::Calibrate(args) => args.asked.place.json,
             Self::Answers(args) => args.place.json,
             Self::Compare(args) => args.json,
-            Self::Calibrate(args) => args.asked.place.json,
             Self::Matrix(args) => args.json,
             Self::Sweep(args) => args.place.json,
             Self::Fit(args) => args.json,

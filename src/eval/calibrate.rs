@@ -228,7 +228,7 @@ fn quality(pairs: &[(f64, bool)], probability: impl Fn(f64) -> f64) -> Quality {
         quality.needed += actual;
         quality.log_loss -= of_actual.max(1e-15).ln();
         quality.brier += (p - actual).powi(2);
-        let bin = &mut bins[((p * BINS as f64) as usize).min(BINS - 1)];
+        let bin = &mut bins[(1..BINS).take_while(|edge| p >= *edge as f64 / BINS as f64).count()];
         *bin = (bin.0 + p, bin.1 + actual);
     }
     let count = (pairs.len() as f64).max(1.0);
@@ -318,8 +318,8 @@ mod tests {
     fn drawn() -> Judged {
         let scores = (-20..=20).map(|it| f64::from(it) / 5.0);
         let of = |score: f64| {
-            let needed = (200.0 * logistic(2.0 * score - 1.0)).round() as usize;
-            (0..200).map(move |it| (score, it < needed))
+            let needed = 200.0 * logistic(2.0 * score - 1.0);
+            (0..200).map(move |it| (score, f64::from(it) + 0.5 < needed))
         };
         scores.flat_map(of).collect()
     }

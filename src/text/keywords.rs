@@ -240,7 +240,7 @@ mod tests {
             let bare: String = said.split('"').step_by(2).collect();
             let fields = ["text:(", ") title:(", ")^0.5"];
             let bare = fields.iter().fold(bare, |bare, field| bare.replace(field, ""));
-            assert!(bare.trim().is_empty() && said.matches('"').count() % 2 == 0, "{text}: {said}");
+            assert!(bare.trim().is_empty() && said.matches('"').count().is_multiple_of(2), "{text}: {said}");
         }
     }
 }

@@ -29,16 +29,17 @@ fn scores() -> Play {
 
 fn indexed() -> Cli {
     let cli = Cli::new();
-    let (mut records, mut questions) = (String::new(), String::new());
-    for mill in MILLS {
+    let record = |mill: &&str| {
         let text = format!("{mill} Mill was built by {mill} Lorne on the {mill}water, a river near {mill}ford.");
-        records += &format!("{}\n", json!({ "id": mill, "title": format!("{mill} Mill"), "text": text }));
+        json!({ "id": mill, "title": format!("{mill} Mill"), "text": text }).to_string()
+    };
+    let question = |mill: &&str| {
         let question = format!("Who built {mill} Mill on the river?");
-        let question = json!({ "id": mill, "question": question, "supporting": [mill] });
-        questions += &format!("{question}\n");
-    }
-    cli.write("notes.jsonl", records);
-    cli.write("questions.jsonl", questions);
+        json!({ "id": mill, "question": question, "supporting": [mill] }).to_string()
+    };
+    let lines = |line: &dyn Fn(&&str) -> String| MILLS.iter().map(line).collect::<Vec<_>>().join("\n");
+    cli.write("notes.jsonl", lines(&record));
+    cli.write("questions.jsonl", lines(&question));
     cli.run(["index", "notes.jsonl"]).succeeded();
     cli
 }

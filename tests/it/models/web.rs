@@ -99,8 +99,11 @@ fn searches_are_counted_and_no_more_are_made_than_allowed() {
     assert_eq!((work(&one), web.asked().len() - made), (Some(1), 1));
     let note = "the web was not searched for 1 question: the limit of searches is 1";
     assert!(one["ledger"]["notes"].to_string().contains(note), "{one}");
-    let none = cli.run([&args[..], &["--web-searches", "0"]].concat()).succeeded();
-    assert!(web.asked().len() == made + 1 && none.stderr.contains("the limit of searches is 0"), "{none:#?}");
+    let unsearched = cli.run([&args[..], &["--web-searches", "0"]].concat()).succeeded();
+    assert!(
+        web.asked().len() == made + 1 && unsearched.stderr.contains("the limit of searches is 0"),
+        "{unsearched:#?}"
+    );
     let away = ["--web-search", "http://127.0.0.1:1"];
     let away = cli.json(&ask(&away));
     assert_eq!(away["ledger"]["web_work"], json!({ "server": "127.0.0.1:1", "searches": 1, "failed": 1 }));
