@@ -3,7 +3,7 @@
 //!
 //! The centers are some 2√n of the n rows: those whose vectors have the smallest hashes. So they are a sample that
 //! depends on nothing but the vectors, and rows that come or go seldom change it. How many cells a search looks into
-//! depends on n alone. No chance is involved: equal vectors give equal cells.
+//! depends on n alone, in steps. No chance is involved: equal vectors give equal cells.
 
 use rayon::prelude::*;
 
@@ -13,16 +13,13 @@ use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// Rows of a cell at most that a search looks at. Where more lie around one center, as equal ones do, the others are in
-/// no cell, so that no search is bound to look at all of them.
-pub(crate) const CELL_ROWS_MAX: usize = 16_384;
 /// In lists of cells: a row that lies in none.
 pub(crate) const NO_CELL: u32 = u32::MAX;
 /// Centers for each of √n. More find better neighbors among as many rows, and take longer to compare with.
 const CENTERS_PER_ROOT: usize = 2;
 /// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
-/// Bits of the number of rows that say how many centers there are: so that it changes by a quarter, and seldom.
+/// Bits of the number of rows that say how many centers there are: so that it changes in steps of 14 to 25 %.
 const SIGNIFICANT_BITS: u32 = 3;
 
 /// How many centers there are, and how many cells a search looks into.
@@ -40,6 +37,11 @@ impl Fineness {
         let centers = (CENTERS_PER_ROOT * rows.isqrt()).min(rows);
         let probes = wanted.saturating_mul(centers).div_ceil(rows.max(1)).min(centers);
         Self { centers, probes }
+    }
+
+    /// Returns whether a search looks into all of so many cells.
+    pub(crate) fn reaches_all(self, centers: usize) -> bool {
+        centers <= self.probes
     }
 }
 
@@ -106,20 +108,24 @@ pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
 }
 
 /// Returns the center that is nearest to row `row` of `query`, and how far a search for it reaches: the cosine of the
-/// last center whose cell it looks into. Where it looks into all cells, there is nothing that it does not reach.
+/// last center whose cell it looks into. Where it looks into all cells, there is nothing that it does not reach; a
+/// vector of zeros is near nothing and reaches nothing.
 pub(crate) fn reach(
     query: &Vectors<'_>,
     row: u32,
     centers: &QuantizedVectors,
-    probes: usize,
+    fineness: Fineness,
     cosines: &mut Vec<f32>,
 ) -> (u32, f32) {
+    if query.codes(row).iter().all(|code| *code == 0) {
+        return (0, f32::INFINITY);
+    }
     query.each_cosine(row, &centers.view(), 0..centers.len(), cosines);
     let nearest = top::best_of(cosines, 1).first().map_or(0, |best| best.0);
-    if probes == 0 || centers.len() <= probes {
+    if fineness.reaches_all(centers.len()) {
         return (nearest, f32::NEG_INFINITY);
     }
-    (nearest, *cosines.select_nth_unstable_by(probes - 1, |a, b| b.total_cmp(a)).1)
+    (nearest, *cosines.select_nth_unstable_by(fineness.probes - 1, |a, b| b.total_cmp(a)).1)
 }
 
 /// Rows in cells.
@@ -244,7 +250,7 @@ mod tests {
         let places = nearest(&view, &all, &around, &NEVER()).unwrap();
         let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
         let (mut near, mut found, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
-        let (_, reach) = reach(&view, row, &around, fineness.probes, &mut cosines);
+        let (_, reach) = reach(&view, row, &around, fineness, &mut cosines);
         cells.within(&view, row, reach, &mut near);
         for cell in near {
             cells.visit(cell, &view, row, &mut cosines, |place, cosine| {
@@ -272,7 +278,8 @@ mod tests {
         let mut vectors = circle(401);
         assert_eq!(looked_at(&vectors, 3, usize::MAX, true), (0..401).collect::<Vec<_>>());
         (0..100).for_each(|_| vectors.push(&[0.0, 0.0]));
-        assert_eq!(looked_at(&vectors, 450, usize::MAX, false), (0..501).collect::<Vec<_>>());
+        assert_eq!(looked_at(&vectors, 3, usize::MAX, false), (0..501).collect::<Vec<_>>());
+        assert!(looked_at(&vectors, 450, usize::MAX, false).is_empty(), "zeros are near nothing");
     }
 
     #[test]
@@ -291,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn how_fine_cells_are_changes_with_a_quarter_more_rows() {
+    fn how_fine_cells_are_changes_in_steps() {
         assert_eq!(Fineness::of(0, 10), Fineness { centers: 0, probes: 0 });
         assert_eq!(Fineness::of(1_000, usize::MAX), Fineness { centers: 58, probes: 58 });
         assert_eq!(Fineness::of(896, 100), Fineness::of(1_023, 100));

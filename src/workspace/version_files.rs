@@ -91,8 +91,8 @@ fn damaged_block(block: Range<usize>) -> Damage {
     format!("bytes {} to {} are not what was written", block.start, block.end)
 }
 
-/// The files of a version, open and checked, but for two: parts of that of the vectors are checked when they are used,
-/// so that a large index opens at once, and that of the matches is of use to the next version alone.
+/// The files of a version, open and checked, but for that of the vectors: its parts are checked when they are used, so
+/// that a large index opens at once. That of the matches is not opened: the next version alone reads it.
 #[derive(Debug)]
 pub(super) struct VersionFiles {
     folder: PathBuf,
@@ -106,13 +106,20 @@ impl VersionFiles {
         expect_folders(folder)?;
         let open = |due: &StampedFile| {
             let file = HeldFile::open(folder, due, access)?;
-            if due.path != MATCHES && (due.path != VECTORS || due.blocks.is_none()) {
+            if due.path != VECTORS || due.blocks.is_none() {
                 file.check()?;
             }
             Ok((due.path.clone(), Arc::new(file)))
         };
         // Side by side, and the first that fails in their order is told of.
-        let files = row.files.par_iter().map(open).collect::<Vec<_>>().into_iter().collect::<Result<_>>()?;
+        let files = row
+            .files
+            .par_iter()
+            .filter(|due| due.path != MATCHES)
+            .map(open)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect::<Result<_>>()?;
         Ok(Self { folder: folder.to_owned(), files })
     }
 

@@ -17,8 +17,12 @@ const NTH: usize = 4;
 const COPIES: usize = 48;
 
 /// Bounds that bound nothing: every pair is compared.
-const EVERY_PAIR: MatchOptions =
-    MatchOptions { keyword_frequency_max: usize::MAX, neighbors: usize::MAX, quota: EdgeQuota::Best };
+const EVERY_PAIR: MatchOptions = MatchOptions {
+    keyword_frequency_max: usize::MAX,
+    neighbors: usize::MAX,
+    cell_rows_max: usize::MAX,
+    quota: EdgeQuota::Best,
+};
 
 /// The bounds on candidates are there so that matching does not compare every pair. They must not cost edges: of the
 /// out-coming questions of ten thousand, at least 99 in 100 lead to the same passage with the same SIM.

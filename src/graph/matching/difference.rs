@@ -7,7 +7,7 @@ use super::candidates::Scored;
 use super::{Earlier, Matches, Questions};
 use crate::domain::Cancellation;
 use crate::error::Result;
-use crate::graph::cells::{self, CELL_ROWS_MAX, Fineness, NO_CELL};
+use crate::graph::cells::{self, Fineness, NO_CELL};
 use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal};
 use crate::graph::scan::{dot, dots};
 use crate::graph::top;
@@ -101,8 +101,9 @@ pub(super) struct Placed {
     pub(super) vectors: QuantizedVectors,
     /// The cell of each.
     pub(super) cells: Vec<u32>,
-    /// Whether it is looked at there.
+    /// Whether it is looked at there: so many of each cell are.
     is_member: Vec<bool>,
+    rows_max: usize,
     /// The centers that came or went.
     changed: QuantizedVectors,
     /// For each earlier center its place now, or [`GONE`].
@@ -113,7 +114,7 @@ impl Placed {
     pub(super) fn of(
         incoming: &Questions<'_, IncomingOrdinal>,
         marks: &Marks,
-        fineness: Fineness,
+        (fineness, rows_max): (Fineness, usize),
         earlier: Option<&Surviving<'_>>,
         cancellation: &Cancellation,
     ) -> Result<Self> {
@@ -123,19 +124,20 @@ impl Placed {
             vectors,
             cells: vec![NO_CELL; incoming.passage.len()],
             is_member: Vec::new(),
+            rows_max,
             changed: QuantizedVectors::new(incoming.vectors.dimension),
             moved: Vec::new(),
             centers,
         };
         if !placed.centers.is_empty() {
             let unknown: Vec<u32> = match earlier {
-                Some(earlier) => placed.take_over(incoming, &marks.vectors, earlier),
+                Some(earlier) => placed.take_over(incoming, &marks.vectors, earlier, cancellation),
                 None => (0..incoming.passage.len() as u32).collect(),
             };
             let found = cells::nearest(&incoming.vectors, &unknown, &placed.vectors, cancellation)?;
             unknown.iter().zip(found).for_each(|(row, cell)| placed.cells[*row as usize] = cell);
         }
-        placed.is_member = cells::members(&placed.cells, &marks.incoming, CELL_ROWS_MAX);
+        placed.is_member = cells::members(&placed.cells, &marks.incoming, rows_max);
         Ok(placed)
     }
 
@@ -145,6 +147,7 @@ impl Placed {
         incoming: &Questions<'_, IncomingOrdinal>,
         hashes: &[u64],
         surviving: &Surviving<'_>,
+        cancellation: &Cancellation,
     ) -> Vec<u32> {
         let Earlier { matches, incoming: before, .. } = surviving.earlier;
         let places: FxHashMap<u64, u32> = self.centers.iter().map(|row| hashes[*row as usize]).zip(0..).collect();
@@ -153,13 +156,15 @@ impl Placed {
         for (row, _) in matches.center.iter().zip(&self.moved).filter(|it| *it.1 == GONE) {
             self.changed.push_row(before, row.0);
         }
-        let came: Vec<u32> = (0..self.centers.len() as u32).filter(|it| !self.moved.contains(it)).collect();
+        let mut is_known = vec![false; self.centers.len()];
+        self.moved.iter().filter(|it| **it != GONE).for_each(|it| is_known[*it as usize] = true);
+        let came: Vec<u32> = (0..).zip(&is_known).filter(|it| !it.1).map(|it| it.0).collect();
         let new = cells::rows(&self.vectors.view(), &came);
         (0..new.len() as u32).for_each(|row| self.changed.push_row(&new.view(), row));
 
         let nearest = |sums: &mut Vec<i32>, (row, before): (u32, &u32)| {
             let kept = self.moved_cell(matches, *before)?;
-            if came.is_empty() {
+            if came.is_empty() || cancellation.is_cancelled() {
                 return Some(kept);
             }
             let codes = incoming.vectors.codes(row);
@@ -216,7 +221,8 @@ pub(super) struct Added {
 impl Difference {
     pub(super) fn of(
         outgoing: &Questions<'_, OutgoingOrdinal>,
-        (placed, frequent): (&Placed, &[KeywordOrdinal]),
+        incoming: &Questions<'_, IncomingOrdinal>,
+        (placed, frequent, fineness): (&Placed, &[KeywordOrdinal], Fineness),
         surviving: Option<&Surviving<'_>>,
         cancellation: &Cancellation,
     ) -> Result<Self> {
@@ -227,7 +233,7 @@ impl Difference {
         };
         let matches = &surviving.earlier.matches;
         // Where an in-coming question lay and lies: whoever looks there found it, or finds it.
-        let was_member = cells::members(&matches.incoming_cell, &matches.incoming_mark, CELL_ROWS_MAX);
+        let was_member = cells::members(&matches.incoming_cell, &matches.incoming_mark, placed.rows_max);
         let is_where_it_was = |row: u32, before: u32| {
             let cell = Some(placed.cells[row as usize]).filter(|cell| *cell != NO_CELL);
             placed.moved_cell(matches, before) == cell && placed.is_member[row as usize] == was_member[before as usize]
@@ -239,6 +245,7 @@ impl Difference {
             members: placed.members().into_iter().filter(|(row, _)| !stays[*row as usize]).collect(),
             questions: IncomingOrdinal::first(stays.len()).filter(is_new).collect(),
         };
+        let looks_at_all = fineness.reaches_all(placed.centers.len());
         let toggled = toggled(&surviving.earlier.frequent, frequent);
         let is_kept = |cosines: &mut Vec<f32>, question: OutgoingOrdinal| {
             let before = surviving.outgoing[question.index()];
@@ -247,15 +254,18 @@ impl Difference {
             }
             let reach = matches.outgoing_reach[OutgoingOrdinal(before)];
             let mut own = matches.outgoing_matched.of(OutgoingOrdinal(before));
+            // What is written down of the last version may be forged: no question is matched inside its own passage.
+            let is_elsewhere = |now| incoming.passage[IncomingOrdinal(now)] != outgoing.passage[question];
             let is_there = |it: IncomingOrdinal| {
                 let now = surviving.now[it.index()];
-                now != GONE && stays[now as usize]
+                now != GONE && stays[now as usize] && is_elsewhere(now)
             };
             let has_all = own.all(|place| is_there(matches.matched_incoming[place]));
             let is_toggled = outgoing.keywords_of(question).iter().any(|it| toggled.binary_search(it).is_ok());
             let changed = &placed.changed;
             outgoing.vectors.each_cosine(question.0, &changed.view(), 0..changed.len(), cosines);
             let looks_elsewhere = cosines.iter().any(|cosine| *cosine >= reach);
+            let reach = if looks_at_all && reach.is_finite() { f32::NEG_INFINITY } else { reach };
             (has_all && !is_toggled && !looks_elsewhere).then_some(reach)
         };
         let all = 0..all().len() as u32;

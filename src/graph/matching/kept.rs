@@ -1,7 +1,7 @@
 //! What matching came to, as a version keeps it for the next: with it the cost of a change follows the change.
 
 use super::difference::{Marks, Placed};
-use super::{MatchOptions, Matched};
+use super::{MatchOptions, Matched, VERSION};
 use crate::graph::arrays::Elsewhere;
 use crate::graph::cells::Fineness;
 use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, Position, Rows};
@@ -60,6 +60,14 @@ impl Matches<'_> {
     ///
     /// The name of an array that breaks a rule, and the rule.
     pub fn check(&self, incoming: usize, outgoing: usize) -> Result<(), (&'static str, &'static str)> {
+        let is_number = |values: &[f32]| values.iter().all(|value| !value.is_nan());
+        for (name, values) in
+            [("outgoing.reach", self.outgoing_reach.items()), ("matched.similarity", self.matched_similarity.items())]
+        {
+            if !is_number(values) {
+                return Err((name, "has what is no number"));
+            }
+        }
         self.check_arrays(Elsewhere { incoming, outgoing, ..Elsewhere::default() })
     }
 
@@ -90,14 +98,12 @@ pub struct Earlier<'a> {
 
 impl Earlier<'_> {
     /// Returns whether the same is a candidate now as it was then.
-    pub(super) fn is_made_by(&self, settings: u64) -> bool {
-        let is_whole = self.incoming.len() == self.matches.incoming_mark.len() || self.matches.center.is_empty();
-        is_whole && self.matches.settings.items() == [settings]
+    pub(super) fn is_made_by(&self, settings: u64, dimension: usize) -> bool {
+        let has_vectors =
+            self.incoming.len() == self.matches.incoming_mark.len() && self.incoming.dimension == dimension;
+        (has_vectors || self.matches.center.is_empty()) && self.matches.settings.items() == [settings]
     }
 }
-
-/// Raised with whatever makes another question a candidate, or scores it otherwise: then all are matched anew.
-const VERSION: u32 = 1;
 
 /// Returns 64 bits of all that decides what is a candidate, but for the questions.
 pub(super) fn settings(options: &MatchOptions, fineness: Fineness, dimension: usize) -> u64 {

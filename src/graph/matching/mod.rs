@@ -74,15 +74,17 @@ pub enum EdgeQuota {
 pub struct MatchOptions {
     /// In-coming questions up to which a keyword brings candidates.
     pub keyword_frequency_max: usize,
-    /// Candidates by vector, on average: all those of so many cells.
+    /// Candidates by vector, on average: all those of so many cells. 0 for none.
     pub neighbors: usize,
+    /// In-coming questions around one center that are candidates by vector.
+    pub cell_rows_max: usize,
     /// Edges a question.
     pub quota: EdgeQuota,
 }
 
 impl Default for MatchOptions {
     fn default() -> Self {
-        Self { keyword_frequency_max: 256, neighbors: 6_144, quota: EdgeQuota::Best }
+        Self { keyword_frequency_max: 256, neighbors: 6_144, cell_rows_max: 4_096, quota: EdgeQuota::Best }
     }
 }
 
@@ -97,14 +99,17 @@ pub struct Matched {
     pub similarity: f32,
 }
 
+/// Raised with whatever makes another question a candidate, or scores it otherwise: then all are matched anew.
+pub const VERSION: u32 = 2;
+
 /// Returns what every out-coming question is matched with.
 ///
 /// A question is never matched inside its own passage, nor where SIM is not above 0. What was matched `earlier` saves
 /// work and changes nothing: a question that is still there keeps its matches where nothing that they depend on
 /// changed, and only candidates that were not candidates then are compared with it.
 ///
-/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)); where m changed, O(m · that + n · m),
-/// or less.
+/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)); where m of them changed, O(m · that),
+/// and at most n · m besides.
 ///
 /// # Errors
 ///
@@ -117,20 +122,23 @@ pub fn match_questions(
     cancellation: &Cancellation,
 ) -> Result<PackedMatches> {
     let has_vectors = !outgoing.vectors.is_empty() && !incoming.vectors.is_empty();
-    let wanted = if has_vectors { options.neighbors } else { 0 };
-    let fineness = Fineness::of(if has_vectors { incoming.passage.len() } else { 0 }, wanted);
+    let in_cells = if has_vectors && options.neighbors > 0 { incoming.passage.len() } else { 0 };
+    let fineness = Fineness::of(in_cells, options.neighbors);
     let marks = Marks::of(outgoing, incoming, has_vectors);
     let settings = kept::settings(options, fineness, incoming.vectors.dimension);
-    let earlier = earlier.filter(|it| it.is_made_by(settings)).map(|it| Surviving::of(it, &marks));
-    let placed = Placed::of(incoming, &marks, fineness, earlier.as_ref(), cancellation)?;
+    let earlier =
+        earlier.filter(|it| it.is_made_by(settings, incoming.vectors.dimension)).map(|it| Surviving::of(it, &marks));
+    let cells = (fineness, options.cell_rows_max);
+    let placed = Placed::of(incoming, &marks, cells, earlier.as_ref(), cancellation)?;
     let postings = Postings::of(incoming, incoming.passage.ordinals());
     let frequent = postings.frequent(options.keyword_frequency_max);
-    let difference = Difference::of(outgoing, (&placed, &frequent), earlier.as_ref(), cancellation)?;
+    let known = (&placed, &frequent[..], fineness);
+    let difference = Difference::of(outgoing, incoming, known, earlier.as_ref(), cancellation)?;
     let Difference { anew, kept, mut reach, added } = difference;
 
     let is_copied = anew.len().saturating_mul(options.neighbors) > incoming.passage.len();
     let cells = Cells::of(incoming.vectors, placed.members(), &placed.vectors, is_copied);
-    let order = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness.probes), &mut reach);
+    let order = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness), &mut reach);
     cancellation.check()?;
     let scoring = Scoring::of((outgoing, incoming), (&postings, &postings), (&cells, &reach), options);
     let mut matched = scoring.matches(&order, |_| Vec::new(), cancellation)?;
@@ -154,14 +162,14 @@ pub fn match_questions(
 fn by_nearest_center(
     questions: &[OutgoingOrdinal],
     outgoing: &Questions<'_, OutgoingOrdinal>,
-    (centers, probes): (&QuantizedVectors, usize),
+    (centers, fineness): (&QuantizedVectors, Fineness),
     reach: &mut [f32],
 ) -> Vec<OutgoingOrdinal> {
     if centers.is_empty() {
         return questions.to_vec();
     }
     let of_one = |cosines: &mut Vec<f32>, question: &OutgoingOrdinal| {
-        let (nearest, reach) = cells::reach(&outgoing.vectors, question.0, centers, probes, cosines);
+        let (nearest, reach) = cells::reach(&outgoing.vectors, question.0, centers, fineness, cosines);
         (nearest, *question, reach)
     };
     let mut found: Vec<(u32, OutgoingOrdinal, f32)> = questions.par_iter().map_init(Vec::new, of_one).collect();

@@ -18,8 +18,8 @@ struct Side {
 }
 
 impl Side {
-    /// Each question: its passage, its keywords, its vector; two passages make a document.
-    fn of(questions: &[(u32, Vec<u32>, [f32; 3])]) -> Self {
+    /// Two passages make a document.
+    fn of(questions: &[Question]) -> Self {
         let mut side = Self {
             passage: Vec::new(),
             document: Vec::new(),
@@ -28,12 +28,12 @@ impl Side {
             vectors: QuantizedVectors::new(3),
             marks: Vec::new(),
         };
-        for (passage, keywords, vector) in questions {
+        for (name, passage, keywords, vector) in questions {
             let mut keywords = keywords.clone();
             keywords.sort_unstable();
             keywords.dedup();
-            let name = blake3::hash(format!("{passage} {keywords:?}").as_bytes());
-            side.marks.push(u64::from_le_bytes(name.as_bytes()[..8].try_into().unwrap()));
+            let mark = blake3::hash(format!("{name} {passage} {keywords:?}").as_bytes());
+            side.marks.push(u64::from_le_bytes(mark.as_bytes()[..8].try_into().unwrap()));
             side.passage.push(PassageOrdinal(*passage));
             side.document.push(DocumentOrdinal(passage / 2));
             side.keyword.extend(keywords.into_iter().map(KeywordOrdinal));
@@ -56,34 +56,47 @@ impl Side {
     }
 }
 
-/// A passage, keywords, a vector.
-type Question = (u32, Vec<u32>, [f32; 3]);
+/// Its name, its passage, its keywords, its vector.
+type Question = (u64, u32, Vec<u32>, [f32; 3]);
 
 fn question() -> impl Strategy<Value = Question> {
-    // Some vectors are equal.
-    let vector = prop_oneof![prop::array::uniform3(-1.0f32..1.0), prop::array::uniform3((-1i8..2).prop_map(f32::from))];
-    (0u32..12, prop::collection::vec(0u32..8, 0..4), vector)
+    // Some vectors are equal, and some are zeros.
+    let few = prop::array::uniform3((0i8..2).prop_map(f32::from));
+    let vector = prop_oneof![prop::array::uniform3(-1.0f32..1.0), few];
+    (any::<u64>(), 0u32..12, prop::collection::vec(0u32..8, 0..4), vector)
 }
 
 fn side() -> impl Strategy<Value = Side> {
     prop::collection::vec(question(), 0..160).prop_map(|questions| Side::of(&questions))
 }
 
-/// Questions, and what is done to them: at a place, one is removed, becomes another, goes to the front, or comes.
-fn edited() -> impl Strategy<Value = [Vec<Question>; 2]> {
-    let edit = (any::<prop::sample::Index>(), 0u8..4, question());
-    (prop::collection::vec(question(), 1..400), prop::collection::vec(edit, 0..12)).prop_map(|(before, edits)| {
-        let mut after = before.clone();
-        for (place, what, question) in edits {
-            let place = place.index(before.len()).min(after.len().saturating_sub(1));
-            match what {
-                0 if !after.is_empty() => drop(after.remove(place)),
-                1 if !after.is_empty() => after[place] = question,
-                2 if !after.is_empty() => after[..=place].rotate_right(1),
-                _ => after.insert(place, question),
+/// Questions, and what they are after each of three changes: at a place, one is removed, is another, gets another
+/// vector, goes to the front, or comes.
+fn edited() -> impl Strategy<Value = Vec<Side>> {
+    let few = prop::array::uniform3((0i8..2).prop_map(f32::from));
+    let of_few = prop::collection::vec(
+        question().prop_flat_map(move |it| few.clone().prop_map(move |few| (it.0, it.1, it.2.clone(), few))),
+        1..200,
+    );
+    let first = prop_oneof![prop::collection::vec(question(), 1..400), of_few];
+    let edit = (any::<prop::sample::Index>(), 0u8..5, question());
+    let edits = prop::collection::vec(prop::collection::vec(edit, 0..12), 3);
+    (first, edits).prop_map(|(mut questions, edits)| {
+        let mut sides = vec![Side::of(&questions)];
+        for edits in edits {
+            for (place, what, question) in edits {
+                let place = place.index(questions.len() + 1).min(questions.len().saturating_sub(1));
+                match what {
+                    0 if questions.len() > 1 => drop(questions.remove(place)),
+                    1 if !questions.is_empty() => questions[place] = question,
+                    2 if !questions.is_empty() => questions[place].3 = question.3,
+                    3 if !questions.is_empty() => questions[..=place].rotate_right(1),
+                    _ => questions.insert(place, question),
+                }
             }
+            sides.push(Side::of(&questions));
         }
-        [before, after]
+        sides
     })
 }
 
@@ -93,8 +106,12 @@ fn frequent(side: &Side, most: usize) -> Vec<KeywordOrdinal> {
     (0..8).map(KeywordOrdinal).filter(|keyword| count(keyword) > most).collect()
 }
 
-const UNBOUNDED: MatchOptions =
-    MatchOptions { keyword_frequency_max: usize::MAX, neighbors: usize::MAX, quota: EdgeQuota::Best };
+const UNBOUNDED: MatchOptions = MatchOptions {
+    keyword_frequency_max: usize::MAX,
+    neighbors: usize::MAX,
+    cell_rows_max: usize::MAX,
+    quota: EdgeQuota::Best,
+};
 
 /// Compares every pair.
 fn brute_force(outgoing: &Questions<'_, OutgoingOrdinal>, incoming: &Questions<'_, IncomingOrdinal>) -> Vec<Matched> {
@@ -132,24 +149,73 @@ proptest! {
         incoming in edited(),
         outgoing in edited(),
         quota in prop_oneof![Just(EdgeQuota::Best), Just(EdgeQuota::Split { within: 1, across: 2 })],
-        neighbors in 1usize..60,
+        neighbors in 0usize..60,
+        cell_rows_max in prop_oneof![Just(usize::MAX), 1usize..30],
         keyword_frequency_max in 0usize..60,
+        has_vectors in prop::bool::weighted(0.9),
     ) {
-        let options = MatchOptions { keyword_frequency_max, neighbors, quota };
-        let [(incoming, old_incoming), (outgoing, old_outgoing)] =
-            [incoming, outgoing].map(|[before, after]| (Side::of(&after), Side::of(&before)));
+        let options = MatchOptions { keyword_frequency_max, neighbors, cell_rows_max, quota };
         let stop = Cancellation::default();
-        let before = match_questions(&old_outgoing.view(), &old_incoming.view(), &options, None, &stop).unwrap();
-        let earlier = Earlier {
-            matches: before.view(),
-            incoming: old_incoming.vectors.view(),
-            frequent: frequent(&old_incoming, keyword_frequency_max),
-        };
-        let (outgoing, incoming) = (outgoing.view(), incoming.view());
-        let anew = match_questions(&outgoing, &incoming, &options, None, &stop).unwrap();
-        let updated = match_questions(&outgoing, &incoming, &options, Some(&earlier), &stop).unwrap();
-        prop_assert_eq!(&updated, &anew);
-        prop_assert_eq!(anew.view().check(incoming.passage.len(), outgoing.passage.len()), Ok(()));
+        let mut earlier: Option<(&Side, PackedMatches)> = None;
+        for (incoming, outgoing) in incoming.iter().zip(&outgoing) {
+            let (mut asked, mut answered) = (outgoing.view(), incoming.view());
+            if !has_vectors {
+                (asked.vectors, answered.vectors) = (Vectors::default(), Vectors::default());
+            }
+            let before = earlier.as_ref().map(|(side, matches)| Earlier {
+                matches: matches.view(),
+                incoming: if has_vectors { side.vectors.view() } else { Vectors::default() },
+                frequent: frequent(side, keyword_frequency_max),
+            });
+            let anew = match_questions(&asked, &answered, &options, None, &stop).unwrap();
+            let updated = match_questions(&asked, &answered, &options, before.as_ref(), &stop).unwrap();
+            prop_assert_eq!(&updated, &anew);
+            prop_assert_eq!(anew.view().check(incoming.passage.len(), outgoing.passage.len()), Ok(()));
+            earlier = Some((incoming, updated));
+        }
+    }
+
+    #[test]
+    fn what_is_forged_of_an_earlier_matching_breaks_nothing(
+        sides in [edited(), edited()],
+        numbers in prop::collection::vec((0usize..9, any::<prop::sample::Index>(), any::<u32>()), 1..8),
+    ) {
+        let options = MatchOptions { keyword_frequency_max: 20, neighbors: 20, ..UNBOUNDED };
+        let stop = Cancellation::default();
+        let [incoming, outgoing] = &sides;
+        let mut before = match_questions(&outgoing[0].view(), &incoming[0].view(), &options, None, &stop).unwrap();
+        for (array, place, number) in numbers {
+            let questions = before.incoming_mark.len();
+            let PackedMatches { incoming_cell, center, matched_incoming, outgoing_reach, matched_similarity, .. } =
+                &mut before;
+            let set = |numbers: &mut [u32], below: usize| {
+                if !numbers.is_empty() && below > 0 {
+                    numbers[place.index(numbers.len())] = number % below as u32;
+                }
+            };
+            let centers = center.len();
+            match array {
+                0 | 1 => set(incoming_cell, centers),
+                2 | 3 => set(bytemuck::cast_slice_mut(center), questions),
+                4 | 5 => set(bytemuck::cast_slice_mut(matched_incoming), questions),
+                6 if !outgoing_reach.is_empty() => outgoing_reach[0] = f32::from_bits(number),
+                7 if !matched_similarity.is_empty() => matched_similarity[0] = f32::from_bits(number),
+                _ => before.incoming_mark.reverse(),
+            }
+        }
+        if before.view().check(incoming[0].passage.len(), outgoing[0].passage.len()).is_err() {
+            return Ok(());
+        }
+        let vectors = [incoming[0].vectors.view(), Vectors { dimension: 2, ..incoming[0].vectors.view() }];
+        for vectors in vectors {
+            let earlier = Earlier { matches: before.view(), incoming: vectors, frequent: vec![KeywordOrdinal(9)] };
+            let (asked, answered) = (outgoing[1].view(), incoming[1].view());
+            let matches = match_questions(&asked, &answered, &options, Some(&earlier), &stop).unwrap();
+            prop_assert_eq!(matches.view().check(answered.passage.len(), asked.passage.len()), Ok(()));
+            for it in matches.view().matched() {
+                prop_assert!(asked.passage[it.outgoing] != answered.passage[it.incoming]);
+            }
+        }
     }
 
     #[test]
@@ -178,13 +244,13 @@ proptest! {
 
 #[test]
 fn a_quota_counts_edges_within_and_across_documents() {
-    let outgoing = Side::of(&[(0, vec![1], [1.0, 0.0, 0.0])]);
+    let outgoing = Side::of(&[(0, 0, vec![1], [1.0, 0.0, 0.0])]);
     let incoming = Side::of(&[
-        (1, vec![1], [1.0, 0.0, 0.0]),
-        (2, vec![1], [1.0, 0.1, 0.0]),
-        (2, vec![1], [1.0, 0.0, 0.0]),
-        (4, vec![1], [1.0, 0.5, 0.0]),
-        (6, vec![], [1.0, 0.5, 0.0]),
+        (0, 1, vec![1], [1.0, 0.0, 0.0]),
+        (0, 2, vec![1], [1.0, 0.1, 0.0]),
+        (0, 2, vec![1], [1.0, 0.0, 0.0]),
+        (0, 4, vec![1], [1.0, 0.5, 0.0]),
+        (0, 6, vec![], [1.0, 0.5, 0.0]),
     ]);
     let passages = |quota| {
         let options = MatchOptions { quota, ..UNBOUNDED };

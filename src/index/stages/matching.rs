@@ -175,13 +175,7 @@ impl<'a, K: Ordinal> Side<'a, K> {
     }
 
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.numbers(&self.passage);
-        for question in self.questions {
-            inputs.number(question.keywords.len());
-            for keyword in question.keywords.iter() {
-                inputs.text(keyword);
-            }
-        }
+        inputs.numbers(&self.passage).bytes(bytemuck::cast_slice(&self.marks));
     }
 
     fn view<'v>(&'v self, vectors: Vectors<'v>) -> Questions<'v, K> {

@@ -58,7 +58,7 @@ const STAGES: [Listed; 11] = [
     listed("sentence-vectors", "embedding", 1),
     listed("incoming-vectors", "embedding", 1),
     listed("outgoing-vectors", "embedding", 1),
-    listed("matching", "matching questions", 2),
+    listed("matching", "matching questions", crate::graph::matching::VERSION),
     listed("hierarchy", "finding topics", 3),
     listed("terms", "writing", 2),
     listed("writing", "writing", 1),

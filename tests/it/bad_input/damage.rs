@@ -40,6 +40,14 @@ fn every_derived_part_is_made_again_from_the_records() {
         damage(&cli.folder().join(".cairn/versions").join(version.to_string()).join(&part), number);
         let name = part.file_name().unwrap().to_str().unwrap();
         let said = cli.run(["search", "mill"]);
+        if name == "matches.bin" {
+            // Of use to the next version alone.
+            assert_eq!(said.status, Some(0), "{said:#?}");
+            let said = cli.run(["check"]);
+            assert!(said.status == Some(7) && said.stdout.contains(name), "{said:#?}");
+            cli.run(["check", "--repair"]).succeeded();
+            continue;
+        }
         assert_eq!((said.status, said.stdout.as_str()), (Some(7), ""), "{name}: {said:#?}");
         for word in ["damaged", name, "hint: run `", "index` again"] {
             assert!(said.stderr.contains(word), "{word}: {said:#?}");

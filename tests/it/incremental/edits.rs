@@ -143,3 +143,22 @@ fn records_without_ids_are_told_by_their_lines() {
     let found = cli.json(&["search", "mill"]);
     assert_eq!(found["hits"][0]["source_id"], "notes/a.jsonl:2", "{found:#}");
 }
+
+/// Nothing else that a version is made of changes with a name.
+#[test]
+fn a_file_with_another_name_leaves_for_the_next_version_what_a_clean_build_does() {
+    let cli = Cli::new();
+    cli.write(
+        "notes/a.md",
+        "# Harl Mill\n\nHarl Mill was built by Ada Lund in 1790. Its wheel came from Port Halven.\n",
+    );
+    cli.write("notes/b.md", "# Ada Lund\n\nAda Lund was born in Port Halven. She ran Harl Mill until 1801.\n");
+    cli.json(&["index", "notes"]);
+    fs::rename(cli.folder().join("notes/b.md"), cli.folder().join("notes/c.md")).unwrap();
+    cli.json(&["index", "notes", "--remove"]);
+    cli.json(&["index", "notes", "--index", "fresh"]);
+    for name in ["graph.bin", "matches.bin"] {
+        let read = |version: &str| fs::read(cli.folder().join(version).join(name)).unwrap();
+        assert!(read(".cairn/versions/2") == read("fresh/versions/1"), "{name}");
+    }
+}
