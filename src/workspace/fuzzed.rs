@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::FileAccess;
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile};
 use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
@@ -20,18 +20,18 @@ use crate::store::VectorField;
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
-/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin` or
-/// `descriptions.bin`, by a number, and reads what it holds; returns whether it is one with as many documents,
-/// passages, sentences, in-coming and out-coming questions as `counts` says. Of the last three, the first number is
-/// that of entities; names also have documents in place of passages, and what is described has mentions, sentences,
-/// relations and communities behind it. The checksum of the file is right, whatever it holds.
+/// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin`,
+/// `descriptions.bin` or `matches.bin`, by a number, and reads what it holds; returns whether it is one with as many
+/// documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three before the last,
+/// the first number is that of entities; names also have documents in place of passages, and what is described has
+/// mentions, sentences, relations and communities behind it. The checksum of the file is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
     let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
     let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
-    match kind % 6 {
+    match kind % 7 {
         0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
@@ -45,6 +45,10 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
             let described = Described { entities, mentions, relations, communities, summaries: entities, sentences };
             DescriptionsFile::open(&file, described).is_ok_and(|file| describe(&file, described))
         }
+        6 => MatchesFile::open(&file, incoming, outgoing).is_ok_and(|file| {
+            let matches = file.matches();
+            matches.matched().all(|it| it.incoming.index() < incoming && it.outgoing.index() < outgoing)
+        }),
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];
             let read = fields.map(|field| file.vectors(field));

@@ -38,6 +38,7 @@ pub(crate) fn write() -> Vec<PathBuf> {
         ("hierarchy.bin", [entities, passages, sentences, incoming, outgoing]),
         ("resolution.bin", [entities, documents, sentences, incoming, outgoing]),
         ("descriptions.bin", [entities, mentions, sentences, of_hierarchy("relations"), of_hierarchy("communities")]),
+        ("matches.bin", counts),
     ];
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let mut written = Vec::new();
