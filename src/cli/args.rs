@@ -222,7 +222,8 @@ pub(super) struct FindArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
     /// Read scores of `--reranker` as probabilities that a passage is needed, by a file that `cairn eval calibrate`
-    /// wrote for this reranker [default: scores are on a scale of the reranker's own].
+    /// wrote for this reranker. Not with `--decompose` or where a language model leads the search [default: scores are
+    /// on a scale of the reranker's own].
     #[arg(long, value_name = "FILE", requires = "reranker")]
     pub(super) calibration: Option<PathBuf>,
     /// Return only passages with at least this probability, 0 to 1; the best is always returned [default: all].
@@ -233,7 +234,7 @@ pub(super) struct FindArgs {
     #[arg(long, value_name = "URL")]
     pub(super) web_search: Option<String>,
     /// Maximum number of searches of the web per question, including those that fail; `--max-calls` does not count
-    /// them. Each smaller question is searched for once, at most 8.
+    /// them. At most 8: each smaller question is searched for once.
     #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_DEFAULT)]
     pub(super) web_searches: u32,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].

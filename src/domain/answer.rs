@@ -33,7 +33,8 @@ pub struct Hit {
     pub span: Span,
     /// The passage's text.
     pub text: String,
-    /// The score, on the strategy's own scale. It orders this list only; scores of different lists cannot be compared.
+    /// The score, on the strategy's own scale. It orders this list only; scores of different lists cannot be compared,
+    /// unless a calibration made them probabilities that the passage is needed.
     pub score: f32,
     /// The byte ranges of the text that contain words of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

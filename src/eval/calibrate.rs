@@ -12,7 +12,7 @@ use super::stand_in::StandIn;
 use super::table::{counted, printable};
 use crate::domain::{Calibration, Hit, logistic};
 use crate::error::{Error, Result};
-use crate::query::{JUDGED, QueryEngine, SearchOptions};
+use crate::query::{JOINED, JUDGED, QueryEngine, SearchOptions};
 
 /// Bins of equal width of the expected calibration error.
 const BINS: usize = 10;
@@ -85,8 +85,9 @@ pub struct CalibrationReport {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] where nothing is reranked; [`Error::Question`] if there are too few scores for a curve, or higher
-/// ones do not mean needed passages; the first error of the engine.
+/// [`Error::Option`] where nothing is reranked, or hits do not keep the scores and the order of the reranker;
+/// [`Error::Question`] if there are too few scores for a curve, or higher ones do not mean needed passages; the first
+/// error of the engine.
 ///
 /// # Cancel safety
 ///
@@ -102,6 +103,10 @@ pub async fn calibrate(
         let (value, reason) = (String::new(), "without one, there are no scores to calibrate".to_owned());
         return Err(Error::Option { option: "reranker", value, reason });
     };
+    if search.joins_lists() || search.pick.is_some() {
+        let (value, reason) = (search.strategy.to_string(), JOINED.to_owned());
+        return Err(Error::Option { option: "strategy", value, reason });
+    }
     let options = SearchOptions { top_k: count, calibration: None, relevance_min: None, ..search.clone() };
     let (mut judged, mut unscored, mut reranker) = (Vec::new(), 0, String::new());
     for question in questions {
@@ -117,6 +122,7 @@ pub async fn calibrate(
     }
     let [first, second] = [0, 1].map(|half| judged.iter().skip(half).step_by(2).collect::<Vec<_>>());
     let curve = Curve::fit(&pairs(&first))?;
+    counts(&pairs(&second))?;
     let all = Curve::fit(&pairs(&judged.iter().collect::<Vec<_>>()))?;
     let share = pairs(&first).iter().filter(|it| it.1).count() as f64 / pairs(&first).len() as f64;
     let mut facts = Facts::of(engine, &options).await?;
@@ -155,6 +161,24 @@ fn pairs(judged: &[&Judged]) -> Judged {
     judged.iter().copied().flatten().copied().collect()
 }
 
+fn refused(reason: &str) -> Error {
+    Error::Question { reason: reason.to_owned() }
+}
+
+/// Returns how many passages are needed, and how many are not.
+///
+/// # Errors
+///
+/// If either is none.
+fn counts(pairs: &[(f64, bool)]) -> Result<[f64; 2]> {
+    let needed = pairs.iter().filter(|it| it.1).count() as f64;
+    let other = pairs.len() as f64 - needed;
+    if needed < 1.0 || other < 1.0 {
+        return Err(refused("there are too few scores: each half needs passages that are needed, and others"));
+    }
+    Ok([needed, other])
+}
+
 /// A logistic curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Curve {
@@ -169,12 +193,7 @@ impl Curve {
 
     /// Fits a curve by Newton's method, with Platt's targets, which keep it from being surer than there are passages.
     fn fit(pairs: &[(f64, bool)]) -> Result<Self> {
-        let refused = |reason: &str| Error::Question { reason: reason.to_owned() };
-        let needed = pairs.iter().filter(|it| it.1).count() as f64;
-        let other = pairs.len() as f64 - needed;
-        if needed < 1.0 || other < 1.0 {
-            return Err(refused("there are too few scores: each half needs passages that are needed, and others"));
-        }
+        let [needed, other] = counts(pairs)?;
         let (yes, no) = ((needed + 1.0) / (needed + 2.0), 1.0 / (other + 2.0));
         // Scores may be of any size; they are fitted as distances from their mean.
         let count = pairs.len() as f64;

@@ -75,16 +75,8 @@ pub(super) async fn build(
     let outgoing = if is_costly { Some(stages.run(embedding.field(Field::Outgoing)).await?) } else { None };
     embedding.forget();
     let sides = Sides::of(corpus, &mut packed);
-    let matching = Matching {
-        sides: &sides,
-        incoming: incoming.view(),
-        outgoing: outgoing.as_ref().map(|it| it.view()),
-        embedding: &mut embedding,
-        options: &options.matching,
-        packed: &packed,
-        last: past.last.as_ref(),
-        cancellation,
-    };
+    let of_questions = (incoming.view(), outgoing.as_ref().map(|it| it.view()));
+    let matching = Matching::of(&sides, of_questions, &mut embedding, (&packed, past.last.as_ref()), options);
     let (matches, vectors) = (stages.run(matching).await?, embedding.finish());
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());

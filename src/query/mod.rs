@@ -19,6 +19,7 @@ pub use entities::{EntityIndex, folded_name};
 pub use evidence::exact::{NO_PHRASE, QuerySyntax};
 pub use evidence::filter::{Comparison, Filter, UNMET};
 pub use evidence::question::QUESTION_CHARS_MAX;
+pub(crate) use options::JOINED;
 pub use options::{
     DEADLINE_MAX, N_HOP_MAX, PaperEntry, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions,
     StrategyKind, TOP_K_MAX, TrailRanker, WEB_SEARCHES_DEFAULT, parse_deadline,

@@ -348,10 +348,13 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// The largest number of rounds of a traversal.
 pub const N_HOP_MAX: u32 = 16;
-/// The largest number of searches of the web for one question, unless options say otherwise.
+/// The largest number of searches of the web for one question; options may ask for fewer.
 pub const WEB_SEARCHES_DEFAULT: u32 = 8;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
+/// Why scores are none of a reranker, as an error says it.
+pub(crate) const JOINED: &str = "hits of several lists are joined by their places, and have no score of the reranker; \
+     choose a strategy that no language model leads, without `--decompose`";
 /// What a deadline must be, as an error says it.
 const DEADLINE_BOUNDS: &str = "it is a number of seconds, more than 0, 86400 at most";
 
@@ -438,6 +441,9 @@ impl SearchOptions {
                 reason: format!("`{}` does not judge its steps so", self.strategy),
             });
         }
+        if self.web_searches_max > WEB_SEARCHES_DEFAULT {
+            return Err(out_of_bounds("web-searches", self.web_searches_max, 0, WEB_SEARCHES_DEFAULT));
+        }
         self.check_relevance()?;
         self.check_strategy()?;
         self.layers.check()?;
@@ -462,8 +468,15 @@ impl SearchOptions {
             }
             (None, Some(least)) => refused(least.to_string(), "a score is a probability only with a calibration"),
             (_, Some(least)) if !(0.0..=1.0).contains(&least) => refused(least.to_string(), "it lies between 0 and 1"),
+            (Some(calibration), _) if self.joins_lists() => refused(calibration.reranker.clone(), JOINED),
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether hits may come from several lists: their scores are then places, not those of a reranker.
+    pub(crate) const fn joins_lists(&self) -> bool {
+        let is_led = matches!(self.strategy, StrategyKind::Auto) && self.calls_max.is_some();
+        self.decompose.is_some() || self.strategy.uses_model() || is_led
     }
 
     /// Checks that nothing is asked of a language model that the strategy decides by itself.

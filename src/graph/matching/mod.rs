@@ -108,8 +108,8 @@ pub const VERSION: u32 = 2;
 /// work and changes nothing: a question that is still there keeps its matches where nothing that they depend on
 /// changed, and only candidates that were not candidates then are compared with it.
 ///
-/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)); where m of them changed, O(m · that),
-/// and at most n · m besides.
+/// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)); where m of them changed, that with
+/// m for n, and at most n · m besides.
 ///
 /// # Errors
 ///

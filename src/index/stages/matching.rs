@@ -17,22 +17,37 @@ use crate::graph::ordinal::{
 use crate::graph::packed::{PackedGraph, back_to_back, row, text_at};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
+use crate::index::options::IndexOptions;
 use crate::store::VectorField;
 use crate::workspace::LastVersion;
 
 /// Matches the questions of a corpus.
 pub(in crate::index) struct Matching<'s, 'c> {
-    pub(in crate::index) sides: &'s Sides<'s>,
-    pub(in crate::index) incoming: Vectors<'s>,
+    sides: &'s Sides<'s>,
+    incoming: Vectors<'s>,
     /// Where they are kept; else they are made when they are needed.
-    pub(in crate::index) outgoing: Option<Vectors<'s>>,
-    pub(in crate::index) embedding: &'s mut Embedding<'c>,
+    outgoing: Option<Vectors<'s>>,
+    embedding: &'s mut Embedding<'c>,
     /// Where the keywords are, and the document of each passage.
-    pub(in crate::index) packed: &'s PackedGraph,
+    packed: &'s PackedGraph,
     /// What it was before.
-    pub(in crate::index) last: Option<&'s LastVersion>,
-    pub(in crate::index) options: &'s MatchOptions,
-    pub(in crate::index) cancellation: &'s Cancellation,
+    last: Option<&'s LastVersion>,
+    options: &'s MatchOptions,
+    cancellation: &'s Cancellation,
+}
+
+impl<'s, 'c> Matching<'s, 'c> {
+    /// Matches the questions of `sides`, whose vectors are made by `embedding` where they are not given.
+    pub(in crate::index) fn of(
+        sides: &'s Sides<'s>,
+        (incoming, outgoing): (Vectors<'s>, Option<Vectors<'s>>),
+        embedding: &'s mut Embedding<'c>,
+        (packed, last): (&'s PackedGraph, Option<&'s LastVersion>),
+        options: &'s IndexOptions,
+    ) -> Self {
+        let IndexOptions { matching, cancellation, .. } = options;
+        Self { sides, incoming, outgoing, embedding, packed, last, options: matching, cancellation }
+    }
 }
 
 impl<'v> Stage<'v> for Matching<'_, '_> {

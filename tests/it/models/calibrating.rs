@@ -63,6 +63,14 @@ fn scores_of_a_server_become_probabilities_and_a_search_leaves_out_what_is_impro
     let curve: Value = serde_json::from_slice(&fs::read(cli.folder().join("curve.json")).unwrap()).unwrap();
     assert_valid("calibration", &curve);
     assert_eq!(curve, report["calibration"]);
+    let questions = fs::read_to_string(cli.folder().join("questions.jsonl")).unwrap();
+    cli.write("one.jsonl", questions.lines().next().unwrap());
+    let refused = [("one.jsonl", "hybrid", "each half needs"), ("questions.jsonl", "level", "joined by their places")];
+    for (questions, strategy, reason) in refused {
+        let args = ["eval", "calibrate", "--questions", questions, "--strategy", strategy, "--reranker", "server:m"];
+        let said = cli.run(args);
+        assert!(said.status != Some(0) && said.stderr.contains(reason), "{said:#?}");
+    }
     let said = cli.run([&CALIBRATE[..], &["--reranker", "server:m"]].concat()).succeeded().stdout;
     assert!(said.contains("held-out half") && said.contains("in sample"), "{said}");
 

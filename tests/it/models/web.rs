@@ -108,6 +108,8 @@ fn searches_are_counted_and_no_more_are_made_than_allowed() {
     let away = cli.json(&ask(&away));
     assert_eq!(away["ledger"]["web_work"], json!({ "server": "127.0.0.1:1", "searches": 1, "failed": 1 }));
     assert_eq!(cli.run(ask(&["--web-searches", "2"])).status, Some(2), "it says nothing without `--web-search`");
+    let many = cli.run([&args[..], &["--web-searches", "9"]].concat());
+    assert!(many.status == Some(3) && many.stderr.contains("between 0 and 8"), "{many:#?}");
 }
 
 #[test]
