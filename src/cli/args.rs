@@ -13,7 +13,7 @@ use super::index_args::IndexArgs;
 use super::layers_args::LayersArgs;
 use super::remove::RemoveArgs;
 use super::topics::TopicsArgs;
-use crate::query::WEB_SEARCHES_DEFAULT;
+use crate::query::WEB_SEARCHES_MAX;
 
 /// The group of flags that select a language model; flags that need one require this group.
 pub(super) const LANGUAGE_MODEL: &str = "language-model";
@@ -235,7 +235,7 @@ pub(super) struct FindArgs {
     pub(super) web_search: Option<String>,
     /// Maximum number of searches of the web per question, including those that fail; `--max-calls` does not count
     /// them. At most 8: each smaller question is searched for once.
-    #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_DEFAULT)]
+    #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_MAX)]
     pub(super) web_searches: u32,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]

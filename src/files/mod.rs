@@ -17,6 +17,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 pub(crate) use kind::Found;
+use serde::de::DeserializeOwned;
 use system::Links;
 pub(crate) use system::is_on_local_disk;
 
@@ -53,6 +54,17 @@ pub(crate) fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     // A file may grow while it is read.
     open_to("read", path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Reads a value from a file of JSON that the user named, of at most `limit` bytes.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it has more bytes, or holds something else.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, limit: u64) -> Result<T> {
+    let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
+    let bytes = read_up_to(path, limit)?.ok_or_else(|| refused(1, format!("the file has more than {limit} bytes")))?;
+    serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))
 }
 
 /// Reads a file of text that the user named; nothing where it has more than `limit` bytes.

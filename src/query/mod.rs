@@ -22,7 +22,7 @@ pub use evidence::question::QUESTION_CHARS_MAX;
 pub(crate) use options::JOINED;
 pub use options::{
     DEADLINE_MAX, N_HOP_MAX, PaperEntry, Preset, RERANK_MAX, Reading, Reasoning, RerankedBy, SearchOptions,
-    StrategyKind, TOP_K_MAX, TrailRanker, WEB_SEARCHES_DEFAULT, parse_deadline,
+    StrategyKind, TOP_K_MAX, TrailRanker, WEB_SEARCHES_MAX, parse_deadline,
 };
 pub use paths::paths;
 pub use pieces::calibrated::read_calibration;

@@ -349,7 +349,7 @@ pub const RERANK_MAX: usize = 1_000;
 /// The largest number of rounds of a traversal.
 pub const N_HOP_MAX: u32 = 16;
 /// The largest number of searches of the web for one question; options may ask for fewer.
-pub const WEB_SEARCHES_DEFAULT: u32 = 8;
+pub const WEB_SEARCHES_MAX: u32 = 8;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// Why scores are none of a reranker, as an error says it.
@@ -377,7 +377,7 @@ impl Default for SearchOptions {
             decompose: None,
             entities: false,
             calls_max: None,
-            web_searches_max: WEB_SEARCHES_DEFAULT,
+            web_searches_max: WEB_SEARCHES_MAX,
             layers: LayersOptions::default(),
             weights: None,
             trail_ranker: None,
@@ -441,8 +441,8 @@ impl SearchOptions {
                 reason: format!("`{}` does not judge its steps so", self.strategy),
             });
         }
-        if self.web_searches_max > WEB_SEARCHES_DEFAULT {
-            return Err(out_of_bounds("web-searches", self.web_searches_max, 0, WEB_SEARCHES_DEFAULT));
+        if self.web_searches_max > WEB_SEARCHES_MAX {
+            return Err(out_of_bounds("web-searches", self.web_searches_max, 0, WEB_SEARCHES_MAX));
         }
         self.check_relevance()?;
         self.check_strategy()?;
@@ -475,7 +475,7 @@ impl SearchOptions {
 
     /// Returns whether hits may come from several lists: their scores are then places, not those of a reranker.
     pub(crate) const fn joins_lists(&self) -> bool {
-        let is_led = matches!(self.strategy, StrategyKind::Auto) && self.calls_max.is_some();
+        let is_led = matches!((self.strategy, self.calls_max), (StrategyKind::Auto, Some(1..)));
         self.decompose.is_some() || self.strategy.uses_model() || is_led
     }
 

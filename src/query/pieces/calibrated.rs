@@ -17,16 +17,12 @@ const CALIBRATION_BYTES_MAX: u64 = 64 << 10;
 ///
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a curve that does not rise.
 pub fn read_calibration(path: &Path) -> Result<Calibration> {
-    let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
-    let bytes = files::read_up_to(path, CALIBRATION_BYTES_MAX)?
-        .ok_or_else(|| refused(1, format!("the file has more than {CALIBRATION_BYTES_MAX} bytes")))?;
-    let calibration: Calibration =
-        serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
+    let calibration: Calibration = files::read_json(path, CALIBRATION_BYTES_MAX)?;
     if calibration.is_sound() {
-        Ok(calibration)
-    } else {
-        Err(refused(1, "its slope is not a number above 0, or its intercept is none".to_owned()))
+        return Ok(calibration);
     }
+    let reason = "its slope is not a number above 0, or its intercept is none".to_owned();
+    Err(Error::Line { path: path.to_owned(), line: 1, reason })
 }
 
 /// Returns what was ranked with probabilities for scores, without what has less than `least`.

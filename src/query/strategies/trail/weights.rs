@@ -17,15 +17,12 @@ const WEIGHTS_BYTES_MAX: u64 = 64 << 20;
 /// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a weight that is no finite
 /// number.
 pub fn read_weights(path: &Path) -> Result<WeightSet> {
-    let refused = |line: usize, reason: String| Error::Line { path: path.to_owned(), line, reason };
-    let bytes = files::read_up_to(path, WEIGHTS_BYTES_MAX)?
-        .ok_or_else(|| refused(1, format!("the file has more than {WEIGHTS_BYTES_MAX} bytes")))?;
-    let weights: WeightSet =
-        serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))?;
-    if !weights.is_finite() {
-        return Err(refused(1, "a weight is no finite number".to_owned()));
+    let weights: WeightSet = files::read_json(path, WEIGHTS_BYTES_MAX)?;
+    if weights.is_finite() {
+        return Ok(weights);
     }
-    Ok(weights)
+    let reason = "a weight is no finite number".to_owned();
+    Err(Error::Line { path: path.to_owned(), line: 1, reason })
 }
 
 /// Returns the weights that come with the program for an index with the vectors of `embedder`.
