@@ -7,6 +7,7 @@ use neo4rs::BoltType;
 use super::kinds::Kind;
 use super::lease::Lease;
 use super::retry::Remedy;
+use super::session::{Failed, Session};
 use super::statement::Statement;
 use crate::error::{Error, Result};
 
@@ -64,6 +65,20 @@ impl Work {
         Self { action: "delete what is gone", text: &kind.statements().delete, rows_max: ROWS_MAX, counts }
     }
 
+    /// Returns how many relationships of others' went, of the number that the statement returned for `due` rows. A
+    /// relationship whose ends are not there is not written, and nobody else would say so.
+    fn check(&self, session: &Session, count: i64, due: usize) -> Result<u64> {
+        let count = count.max(0).cast_unsigned();
+        match self.counts {
+            Counted::Rows if count != due as u64 => {
+                let missing = (due as u64).saturating_sub(count);
+                Err(session.damaged(format!("the ends of {missing} relationships are not there")))
+            }
+            Counted::Torn => Ok(count),
+            Counted::Rows | Counted::Nothing => Ok(0),
+        }
+    }
+
     /// Returns the statement for rows.
     pub(super) fn statement(&self, rows: Vec<BoltType>) -> Statement {
         Statement::new(self.action, self.text).with_rows(rows)
@@ -73,7 +88,7 @@ impl Work {
 /// A batch that is on its way: the next one is made meanwhile.
 struct Sent {
     rows: Vec<BoltType>,
-    answer: tokio::task::JoinHandle<Result<Option<Vec<i64>>, super::session::Failed>>,
+    answer: tokio::task::JoinHandle<Result<Option<Vec<i64>>, Failed>>,
 }
 
 /// Rows of one kind of work, on their way into the database.
@@ -158,23 +173,34 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// A relationship whose ends are not there is not written, and nobody else would say so.
     fn check(&mut self, counts: Option<&[i64]>, due: usize) -> Result<()> {
-        let Some(count) = counts.and_then(<[i64]>::first).map(|count| count.max(&0).cast_unsigned()) else {
-            return Ok(());
-        };
-        match self.work.counts {
-            Counted::Rows if count != due as u64 => {
-                let missing = (due as u64).saturating_sub(count);
-                Err(self.lease.session().damaged(format!("the ends of {missing} relationships are not there")))
-            }
-            Counted::Torn => {
-                self.torn += count;
-                Ok(())
-            }
-            Counted::Rows | Counted::Nothing => Ok(()),
+        if let Some(count) = counts.and_then(<[i64]>::first) {
+            self.torn += self.work.check(self.lease.session(), *count, due)?;
         }
+        Ok(())
     }
+}
+
+/// Sends rows of several kinds of work in one transaction, and one more statement; returns how many relationships of
+/// others' went with what they hung on.
+pub(super) async fn send_at_once(
+    lease: &mut Lease,
+    mut parts: Vec<(Work, Vec<BoltType>)>,
+    last: Option<Statement>,
+) -> Result<u64, Failed> {
+    parts.retain(|(_, rows)| !rows.is_empty());
+    if parts.is_empty() && last.is_none() {
+        return Ok(0);
+    }
+    let due: Vec<(Work, usize)> = parts.iter().map(|(work, rows)| (*work, rows.len())).collect();
+    let statements = parts.into_iter().map(|(work, rows)| work.statement(rows)).chain(last);
+    let counts = lease.batch(statements.collect()).send().await?.unwrap_or_default();
+    let mut torn = 0;
+    for ((work, due), count) in due.into_iter().zip(counts) {
+        let checked = work.check(lease.session(), count, due);
+        torn += checked.map_err(|error| Failed { remedy: Remedy::GiveUp, error })?;
+    }
+    Ok(torn)
 }
 
 fn halves(mut rows: Vec<BoltType>) -> [Vec<BoltType>; 2] {

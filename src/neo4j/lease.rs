@@ -51,7 +51,8 @@ impl Owner {
 pub(super) struct Lease {
     session: Session,
     owner: Owner,
-    epoch: i64,
+    /// How many have held the lease up to this one.
+    pub(super) epoch: i64,
     batch: i64,
     /// What the publisher before was about to do.
     pub(super) plan: String,

@@ -20,6 +20,7 @@ mod lease;
 mod paths;
 mod plan;
 mod publish;
+mod published;
 mod reader;
 mod replacing;
 mod restore;
@@ -35,6 +36,7 @@ mod status;
 mod target;
 mod unpublish;
 mod walk;
+mod whole_file;
 
 pub use cache::{DatabaseGraph, Questions, ReadFrom, Traversal, TraversalOptions};
 pub use check::{CheckReport, Finding, check};

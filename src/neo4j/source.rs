@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::element::{Element, Key, Properties, Value};
@@ -17,12 +18,12 @@ use crate::graph::ordinal::{
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::graph::resolution::{Merge, Reason, Resolution};
 use crate::store::{GraphReader as _, VectorField, Vectors, spelling};
-use crate::workspace::{Records, Snapshot};
+use crate::workspace::{Records, Snapshot, Units};
 
 /// A version of a workspace, element by element. Elements of a kind are numbered from 0.
 pub(super) struct Source<'a> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) records: &'a Records,
+    pub(super) units: Units<'a>,
     pub(super) graph: PassageGraph<'a>,
     /// Passages that another of the same document follows.
     pub(super) followed: Vec<PassageOrdinal>,
@@ -139,12 +140,13 @@ impl<'a> Source<'a> {
         for SameAs { ends: [name, entity], .. } in same.iter().filter(|it| it.documents.is_empty()) {
             aliases.entry(*entity).or_default().push(*name);
         }
-        let spellings = graph.entity_documents.ordinals().map(|entity| spelling(snapshot, entity));
+        let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
+        let spellings = entities.into_par_iter().map(|entity| spelling(snapshot, entity));
         let spellings = spellings.collect::<Result<_>>()?;
         let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
         Ok(Self {
             snapshot,
-            records,
+            units: records.units()?,
             graph,
             followed,
             duplicates,

@@ -43,6 +43,8 @@ pub(super) struct IndexState {
     pub(super) collection: Option<CollectionId>,
     /// Fingerprint of the version of a workspace that it was published from.
     pub(super) source: String,
+    /// Which publish made it; empty of a bulk import, and where an earlier program published it.
+    pub(super) publish: String,
     pub(super) embedder: String,
     pub(super) dimension: usize,
     /// Fingerprint of the options that its passages and edges were made with.
@@ -57,6 +59,9 @@ pub(super) struct IndexState {
 
 /// The properties that say how much is by a language model.
 const BY_MODEL: [&str; 4] = ["entitiesByModel", "relationsByModel", "reports", "summariesByModel"];
+
+/// The property that says which publish made it.
+const PUBLISH: &str = "publishId";
 
 /// Values of a vector at most: what is to be read is sized by it.
 const DIMENSION_MAX: usize = 1 << 16;
@@ -97,6 +102,7 @@ impl IndexState {
             version: integer("version")?,
             collection,
             source: text("source")?,
+            publish: properties.get(PUBLISH).unwrap_or_default(),
             embedder: text("embedder")?,
             dimension: usize::try_from(integer("dimension")?)
                 .ok()
@@ -145,6 +151,7 @@ impl IndexState {
             ("program", Value::Text(format!("cairn {}", env!("CARGO_PKG_VERSION")))),
             ("version", Value::Integer(self.version)),
             ("source", text(&self.source)),
+            (PUBLISH, text(&self.publish)),
             ("embedder", text(&self.embedder)),
             ("dimension", count(self.dimension as u64)),
             ("settings", text(&self.settings)),

@@ -1,5 +1,6 @@
 //! Word lists and stems.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -83,9 +84,35 @@ pub(crate) fn related(stem: &str) -> &'static [String] {
     RELATIONS.get(stem).map_or(&[], Vec::as_slice)
 }
 
+/// Words whose stems a thread remembers: texts consist of few words, again and again.
+const STEMS_MAX: usize = 1 << 16;
+/// Bytes of a word at most whose stem is remembered.
+const STEMMED_BYTES_MAX: usize = 32;
+
+thread_local! {
+    static STEMS: RefCell<FxHashMap<String, String>> = RefCell::default();
+}
+
 /// Returns the English stem of a folded word.
 #[must_use]
 pub(crate) fn stem(word: &str) -> String {
+    if word.len() > STEMMED_BYTES_MAX {
+        return stem_anew(word);
+    }
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return stem.clone();
+        }
+        let stem = stem_anew(word);
+        if stems.len() >= STEMS_MAX {
+            stems.clear();
+        }
+        stems.insert(word.to_owned(), stem.clone());
+        stem
+    })
+}
+
+fn stem_anew(word: &str) -> String {
     if let Some((_, stem)) = OWN_STEMS.iter().find(|(beginning, _)| word.starts_with(beginning)) {
         return (*stem).to_owned();
     }
@@ -117,6 +144,19 @@ mod tests {
         assert_eq!(["universities", "universe"].map(stem), ["universiti", "univers"]);
         assert_eq!(["internationally", "interned"].map(stem), ["internat", "intern"]);
         assert_eq!(["organization", "organs"].map(stem), ["organiz", "organ"]);
+    }
+
+    #[test]
+    fn a_stem_that_is_remembered_is_the_one_that_was_made() {
+        let words: Vec<String> = (0..STEMS_MAX + 10).map(|number| format!("walkings{number}")).collect();
+        for word in words.iter().chain(&words[..100]) {
+            assert_eq!(stem(word), stem_anew(word));
+        }
+        assert!(STEMS.with_borrow(|stems| stems.len() <= STEMS_MAX));
+        assert_eq!(["walking", "walking"].map(stem), ["walk", "walk"]);
+        let long = "a".repeat(STEMMED_BYTES_MAX + 1);
+        assert_eq!(stem(&long), long);
+        assert!(STEMS.with_borrow(|stems| !stems.contains_key(&long)));
     }
 
     #[test]

@@ -58,7 +58,7 @@ use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
     DocumentUnit, Extracted, Manifest, ModelStage, NAME_PAIRS_MAX, PassageUnit, ProposedTypes, Records, StageMark,
-    StageMarks, StoredDocument, StoredReport, WrittenExtraction, WrittenQuestions, WrittenReport,
+    StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions, WrittenReport,
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
@@ -81,6 +81,7 @@ const VERSIONS: &str = "versions";
 const LOCK: &str = "lock";
 const REPLIES: &str = "replies.db";
 const FRESH_VECTORS: &str = "vectors.part";
+const PUBLISHED: &str = "published.bin";
 const GRAPH: &str = "graph.bin";
 const HIERARCHY: &str = "hierarchy.bin";
 const DESCRIPTIONS: &str = "descriptions.bin";

@@ -14,8 +14,8 @@ use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions};
 use super::{
-    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RECORDS, RESOLUTION, SENTENCE_TERMS, TEXTS,
-    VECTORS, WorkspaceOptions, database, graph_file, vectors,
+    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION,
+    SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database, graph_file, vectors,
 };
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
@@ -181,6 +181,12 @@ impl Writer {
     #[must_use]
     pub fn records_path(&self) -> PathBuf {
         self.path.join(RECORDS)
+    }
+
+    /// Returns where a publisher keeps what it left in a database, for the next.
+    #[must_use]
+    pub fn published_path(&self) -> PathBuf {
+        self.path.join(PUBLISHED)
     }
 
     /// Returns what lies among the versions and is no part of an index. It stays where it is.

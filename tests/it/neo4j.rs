@@ -1,5 +1,6 @@
 //! A real Neo4j: what publishing leaves there, what it refuses, what no interruption can spoil, and answers from it.
 
+mod again;
 mod answering;
 mod beside;
 mod browser;

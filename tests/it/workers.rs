@@ -223,6 +223,13 @@ fn a_converter_of_the_user_reads_other_kinds_under_limits() {
     let skips = skips(&report);
     assert!(matches!(&skips[..], [it] if it.contains("notes/b.bad") && it.contains("`false`")), "{skips:?}");
     assert_eq!(found(&cli, "Who built Harl Mill?")["source_id"], "notes/a.djvu");
+    // It takes the place of what reads the format otherwise, and pages stay.
+    cli.configure("[ingest.convert]\npdf = [\"cat\", \"{}\"]\ndjvu = [\"cat\", \"{}\"]");
+    let lines = "A line that no reader of PDF finds.\n".repeat(100);
+    cli.write("notes/c.pdf", format!("%PDF-1.7\n{lines}\x0c{lines}Pale Hill was painted by Ida Marr."));
+    cli.json(&["index", "notes"]);
+    let hit = found(&cli, "Who painted Pale Hill?");
+    assert_eq!((&hit["source_id"], &hit["page"]), (&"notes/c.pdf".into(), &2.into()), "{hit}");
     // The file in the current folder may not name one.
     cli.write("cairn.toml", "[ingest.convert]\ndjvu = [\"cat\", \"{}\"]");
     cli.refuses(&["index", "notes"], "input", &["ingest.convert"]);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::element::Key;
 use super::super::state::{GRAPH_FORMAT, IndexState};
 use super::super::target::Target;
+use super::super::whole_file::{self, section};
 use super::levels::Levels;
 use super::load::{Lexicon, Structure, Texts};
 use crate::error::{Error, Result};
@@ -22,14 +23,12 @@ use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, back_to_back, text_at};
 use crate::graph::resolution::Resolution;
 use crate::store::Networks;
-use crate::workspace::sections::{Contents, Sections, write};
+use crate::workspace::sections::Sections;
 
 /// What names the file: a digest of where the database is.
 const NAME_DIGITS: usize = 16;
 const EXTENSION: &str = "structure";
 const LEVELS_EXTENSION: &str = "levels";
-/// The section with the checksum of all others.
-const CHECKSUM: &str = "copy.checksum";
 /// Bytes of a passage's key and first version.
 const PASSAGE_BYTES: usize = size_of::<Key>() + size_of::<i64>();
 
@@ -123,15 +122,11 @@ fn write_levels(path: &Path, state: &IndexState, levels: &Levels) -> Result<()> 
     });
     let mut parts: Vec<(String, &[u8])> = named.collect();
     parts.push(("copy.origin".to_owned(), &origin));
-    let checksum = checksum(parts.iter().map(|it| it.1));
-    parts.push((CHECKSUM.to_owned(), &checksum));
-    let parts: Vec<_> = parts.iter().map(|(name, bytes)| (name.as_str(), Contents::Bytes(bytes))).collect();
-    write(path, &parts).map(drop)
+    whole_file::write(path, &parts.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect::<Vec<_>>())
 }
 
 fn levels(sections: &Sections) -> Option<Levels> {
-    let all = sections.iter().filter(|(name, _)| *name != CHECKSUM).map(|it| it.1);
-    if section(sections, CHECKSUM)? != checksum(all) {
+    if !whole_file::is_whole(sections) {
         return None;
     }
     let [hierarchy, resolution, descriptions] =
@@ -142,10 +137,6 @@ fn levels(sections: &Sections) -> Option<Levels> {
         descriptions: Descriptions::from_sections(descriptions).ok().map(|it| it.to_packed()),
         networks: Networks::default(),
     })
-}
-
-fn section<'a>(sections: &'a Sections, name: &str) -> Option<&'a [u8]> {
-    Some(sections.at(sections.range(name)?))
 }
 
 fn write_file(path: &Path, state: &IndexState, structure: &Structure, lexicon: &Lexicon) -> Result<()> {
@@ -174,24 +165,12 @@ fn write_file(path: &Path, state: &IndexState, structure: &Structure, lexicon: &
         ("copy.terms", &term_bytes),
         ("copy.term-counts", bytemuck::cast_slice(&counts)),
     ]);
-    let checksum = checksum(parts.iter().map(|it| it.1));
-    parts.push((CHECKSUM, &checksum));
-    let parts: Vec<_> = parts.into_iter().map(|(name, bytes)| (name, Contents::Bytes(bytes))).collect();
-    write(path, &parts).map(drop)
-}
-
-fn checksum<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-    }
-    *hasher.finalize().as_bytes()
+    whole_file::write(path, &parts)
 }
 
 fn read(sections: &Sections) -> Option<(Structure, Lexicon)> {
     let graph = PassageGraph::from_sections(|name| section(sections, name)).ok()?;
-    let all = sections.iter().filter(|(name, _)| *name != CHECKSUM).map(|it| it.1);
-    if section(sections, CHECKSUM)? != checksum(all) {
+    if !whole_file::is_whole(sections) {
         return None;
     }
     let numbers = |name| Some(bytemuck::try_cast_slice::<u8, u32>(section(sections, name)?).ok()?.to_vec());
@@ -241,6 +220,7 @@ mod tests {
             version,
             collection: None,
             source: "notes".to_owned(),
+            publish: String::new(),
             embedder: "none".to_owned(),
             dimension: 0,
             settings: String::new(),

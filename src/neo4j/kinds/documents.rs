@@ -76,7 +76,7 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;
     let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
-    let unit = source.records.document_unit(document.document)?.ok_or_else(missing)?;
+    let unit = source.units.get(document.document)?.ok_or_else(missing)?;
     let mut properties = Properties::default();
     properties.put_text("name", document.caption());
     properties.put_text("stage", STAGE);

@@ -26,7 +26,9 @@ pub(super) use self::kept::{KeptRecord, kept_records};
 pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
 pub(super) use self::questions::SIMILARITY_LEAST;
 use self::statements::Statements;
-pub(super) use self::statements::{DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
+pub(super) use self::statements::{
+    COUNTS, DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
+};
 use super::element::{EMBEDDING, Element, Type, VECTORS};
 use super::source::Source;
 use crate::error::Result;

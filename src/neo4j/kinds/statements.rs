@@ -75,6 +75,20 @@ pub(in crate::neo4j) static OF_OURS: LazyLock<String> = LazyLock::new(|| of_all(
 pub(in crate::neo4j) static NOTHING_IS_LEFT: LazyLock<String> =
     LazyLock::new(|| of_all(cypher!("check/nothing-is-left")));
 
+/// Counts the nodes of each label and the relationships of each type, ours and others', as the store has them counted.
+pub(in crate::neo4j) static COUNTS: LazyLock<String> = LazyLock::new(|| {
+    let mut parts: Vec<String> = Vec::new();
+    for kind in Kind::ALL {
+        let template =
+            if kind.ends().is_some() { cypher!("kind/count-relationship") } else { cypher!("kind/count-node") };
+        let part = template.replace("<label>", kind.name());
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.join("UNION ALL\n")
+});
+
 /// Puts the labels of all nodes and the types of all relationships into a template.
 fn of_all(template: &str) -> String {
     let (mut nodes, mut relationships) = (Vec::new(), Vec::new());

@@ -3,7 +3,7 @@
 //! Elements are visible in a version from `since` on and before `until`. Those of versions that are not finished yet
 //! are leftovers: of a publish that was broken off, and either taken over or deleted.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::element::{Element, Key, Place, Since};
 use super::kinds::Kind;
@@ -13,6 +13,11 @@ use super::kinds::Kind;
 const IN_PLACE_MAX: usize = 1_000;
 /// Bytes of changed elements up to which they are changed in place.
 const IN_PLACE_BYTES_MAX: usize = 8 << 20;
+
+/// Elements that are written, retired and deleted up to which that is done in two transactions rather than in batches.
+const SMALL_MAX: usize = 2_000;
+/// Bytes that are written up to which it is.
+const SMALL_BYTES_MAX: usize = 8 << 20;
 
 /// An element that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +111,17 @@ impl Plan {
         self.steps.get(&kind)
     }
 
+    /// Returns whether it is so little that it is carried out at once.
+    pub(super) fn is_small(&self, sides: &FxHashMap<Kind, Side>) -> bool {
+        let count: usize = self.steps.values().map(Steps::count).sum();
+        let written = self.steps.iter().filter_map(|(kind, steps)| Some((sides.get(kind)?, steps)));
+        let bytes = |(side, steps): (&Side, &Steps)| {
+            let numbers = steps.add.iter().chain(&steps.change);
+            numbers.map(|number| side.due[*number as usize].bytes as usize).sum::<usize>()
+        };
+        count <= SMALL_MAX && written.map(bytes).sum::<usize>() <= SMALL_BYTES_MAX
+    }
+
     /// Returns from which version on an element of version `own`, and its ends, are there.
     pub(super) fn since(&self, kind: Kind, element: &Element, own: i64) -> Since {
         let end = |kind: Kind, key: &Key| self.of(kind).and_then(|steps| steps.since.get(key)).copied();
@@ -167,9 +183,11 @@ pub(super) fn plan(sides: &FxHashMap<Kind, Side>, version: i64, change: Change, 
 }
 
 /// Returns what readers of `version` see, by key.
-fn live(side: &Side, version: i64) -> FxHashMap<Key, Held> {
+fn live(side: &Side, version: i64) -> FxHashMap<Key, &Held> {
     let is_live = |held: &&Held| held.since <= version && held.until.is_none_or(|until| until > version);
-    side.held.iter().filter(is_live).map(|held| (held.key, *held)).collect()
+    let mut live = FxHashMap::with_capacity_and_hasher(side.held.len(), FxBuildHasher);
+    live.extend(side.held.iter().filter(is_live).map(|held| (held.key, held)));
+    live
 }
 
 fn steps(
@@ -199,7 +217,7 @@ fn steps(
     let mut due_keys = FxHashSet::default();
     for (due, number) in side.due.iter().zip(0..) {
         due_keys.insert(due.key);
-        let held = live.get(&due.key);
+        let held = live.get(&due.key).copied();
         let is_same = held.is_some_and(|held| held.digest == due.digest);
         let stays = held.filter(|_| (is_same || change == Change::InPlace) && !hangs_on_replaced(due));
         let Some(held) = stays else {

@@ -65,6 +65,12 @@ pub(super) async fn wrong(session: &Session, dimension: usize) -> Result<Wrong> 
     Ok(Wrong { missing: schema.missing(&due, dimension), others: schema.conflicts(&due) })
 }
 
+/// Returns whether all that is due is there and can be asked, and nothing of an earlier program.
+pub(super) async fn is_ready(session: &Session, dimension: usize) -> Result<bool> {
+    let (schema, due) = (Schema::read(session).await?, all_due(dimension));
+    Ok(schema.unready(&due, dimension).is_empty() && schema.outdated(&due) == Drops::default())
+}
+
 /// Returns those of our indexes with these names that cannot be asked: not there, not as they should be, not filled.
 pub(super) async fn unready(session: &Session, names: &[&str], dimension: usize) -> Result<Vec<&'static str>> {
     let due: Vec<Due> = all_due(dimension).into_iter().filter(|it| names.contains(&it.name)).collect();

@@ -1,5 +1,7 @@
 //! Reading documents back with all that was made from them, in an order that depends on nothing but what they are.
 
+use std::cell::RefCell;
+
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{OptionalExtension, Row, Statement};
 
@@ -56,10 +58,34 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn document_unit(&self, document: DocumentId) -> Result<Option<DocumentUnit>> {
-        const SQL: &str = "SELECT document FROM documents WHERE id = ?1";
-        let row = self.connection.query_row(SQL, [document.as_bytes()], |row| row.get(0)).optional();
-        let row = row.map_err(Error::records("read"))?;
-        row.map(|row| Read::new(self)?.unit(row)).transpose()
+        self.units()?.get(document)
+    }
+
+    /// Returns what reads documents by their ids: many of them one by one.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn units(&self) -> Result<Units<'_>> {
+        let find = self.connection.prepare("SELECT document FROM documents WHERE id = ?1");
+        let find = find.map_err(Error::records("read"))?;
+        Ok(Units(RefCell::new((find, Read::new(self)?))))
+    }
+}
+
+/// Reads documents by their ids, each with all that was made from it.
+pub struct Units<'c>(RefCell<(Statement<'c>, Read<'c>)>);
+
+impl Units<'_> {
+    /// Returns a document with all that was made from it.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn get(&self, document: DocumentId) -> Result<Option<DocumentUnit>> {
+        let (find, read) = &mut *self.0.borrow_mut();
+        let row = find.query_row([document.as_bytes()], |row| row.get(0)).optional();
+        row.map_err(Error::records("read"))?.map(|row| read.unit(row)).transpose()
     }
 }
 

@@ -4,20 +4,18 @@
 //! same number; one transaction switches the version, and with it changes what is to be changed in place; then what is
 //! gone is deleted. Each step can be taken again: a publish that was broken off anywhere is taken up by the next.
 
-use std::time::{Duration, Instant};
+mod run;
 
-use neo4rs::BoltType;
-use rustc_hash::FxHashMap;
+use std::time::Instant;
+
 use serde::Serialize;
 use tokio::runtime::Handle;
 
-use super::batch::{Rows, Work};
+use self::run::Run;
 use super::check::CheckReport;
-use super::element::{Place, put};
-use super::held::held;
-use super::kinds::{KeptRecord, Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS, kept_records};
+use super::kinds::{KeptRecord, Kind, kept_records};
 use super::lease::{Lease, Owner};
-use super::plan::{self, Change, Due, Held, Leftovers, Plan, Side};
+use super::published::{Published, new_publish};
 use super::replacing::{self, OtherIndex};
 use super::schema;
 use super::session::Session;
@@ -135,6 +133,7 @@ async fn run(
     let began = Instant::now();
     // Nobody writes the records while they are read, and nobody else publishes from here.
     let mut writer = workspace.writer()?;
+    let published_path = writer.published_path();
     let records: &Records = writer.records();
     let snapshot = workspace.snapshot()?;
     let manifest = records.manifest()?;
@@ -143,15 +142,23 @@ async fn run(
     }
     let session = Session::connect(target).await?;
     let there = There::read(&session).await?;
+    let source_hash = source_hash(&snapshot, records)?;
+    if let Some(version) = there.version_of(&source_hash, &manifest).filter(|_| repairs.is_none())
+        && schema::is_ready(&session, manifest.dimension).await?
+    {
+        let (source_version, counts) = (snapshot.version().0, snapshot.counts());
+        let seconds = began.elapsed().as_secs_f64();
+        return Ok(PublishReport { version, source_version, counts, seconds, ..PublishReport::default() });
+    }
     let documents = records.documents()?.into_iter().map(|it| *it.id.as_bytes()).collect();
     let given = replacing::Side { collection: manifest.collection, documents };
-    let renews_vectors = there.refuse(&session, &manifest, &given, options).await?;
+    let published = Published::read(&published_path, there.state.as_ref());
+    let renews_vectors = there.refuse(&session, published.as_ref(), &manifest, &given, options).await?;
     let lease = there.take(&session, Owner::of(workspace)).await?;
     if renews_vectors {
         schema::drop_vectors(&session).await?;
     }
     let source = Source::new(&snapshot, records)?;
-    let source_hash = source_hash(&snapshot, records)?;
     let mut run = Run {
         session,
         lease,
@@ -162,6 +169,9 @@ async fn run(
         given,
         options,
         repairs,
+        published,
+        published_path,
+        publish: new_publish(),
         done: 0,
         total: 0,
         detached: 0,
@@ -184,16 +194,32 @@ impl There {
         Ok(Self { state: IndexState::read(session).await? })
     }
 
+    /// Returns the version that it holds, if it is all that this source has to publish.
+    fn version_of(&self, source_hash: &str, manifest: &Manifest) -> Option<u64> {
+        let is_of_this = |state: &&IndexState| {
+            let is_same = state.collection == Some(manifest.collection) && state.source == source_hash;
+            is_same && state.phase == Phase::Whole && !state.is_earlier()
+        };
+        Some(self.state.as_ref().filter(is_of_this)?.version.cast_unsigned())
+    }
+
     /// Refuses what must not be published there. Returns whether the vectors that are there are to be replaced.
     async fn refuse(
         &self,
         session: &Session,
+        published: Option<&Published>,
         manifest: &Manifest,
         given: &replacing::Side<CollectionId>,
         options: &PublishOptions,
     ) -> Result<bool> {
         match &self.state {
-            Some(state) => refuse_other(session, options, &replacing::held(session, state).await?, given)?,
+            Some(state) => {
+                let held = match published {
+                    Some(it) => replacing::Side { collection: state.collection, documents: it.documents() },
+                    None => replacing::held(session, state).await?,
+                };
+                refuse_other(session, options, &held, given)?;
+            }
             None => refuse_foreign(session).await?,
         }
         let renews_vectors = check_embedder(session, self.state.as_ref(), manifest, options.other_vectors)?;
@@ -283,10 +309,17 @@ pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<Stri
 
 /// Returns the state of a database that holds nothing but this version.
 pub(super) fn first_state(source_hash: String, manifest: &Manifest, snapshot: &Snapshot) -> IndexState {
-    state(1, Phase::Whole, source_hash, manifest, snapshot)
+    state(1, Phase::Whole, (source_hash, String::new()), manifest, snapshot)
 }
 
-fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapshot: &Snapshot) -> IndexState {
+/// `made_of` is the fingerprint of the source, and the publish.
+fn state(
+    version: i64,
+    phase: Phase,
+    (source, publish): (String, String),
+    manifest: &Manifest,
+    snapshot: &Snapshot,
+) -> IndexState {
     let Manifest { collection, embedder, dimension, chunking, .. } = manifest.clone();
     let (settings, collection) = (chunking.unwrap_or_default(), Some(collection));
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
@@ -297,234 +330,21 @@ fn state(version: i64, phase: Phase, source: String, manifest: &Manifest, snapsh
         let FoundByModel { entities, relations } = it.found_by_model();
         [entities, relations, it.report_community.len() as u64, it.summarized()]
     });
-    IndexState { format, version, collection, source, embedder, dimension, settings, phase, counts, terms, by_model }
-}
-
-type Sides = FxHashMap<Kind, Side>;
-
-/// A publish in hand.
-struct Run<'a> {
-    session: Session,
-    lease: Lease,
-    snapshot: &'a Snapshot,
-    source: Source<'a>,
-    source_hash: String,
-    manifest: Manifest,
-    given: replacing::Side<CollectionId>,
-    options: &'a PublishOptions,
-    /// What is known to be wrong with what is there.
-    repairs: Option<&'a CheckReport>,
-    done: u64,
-    total: u64,
-    /// Relationships of others' that went.
-    detached: u64,
-}
-
-impl Run<'_> {
-    async fn run(&mut self, began: Instant) -> Result<PublishReport> {
-        // Read again: until the lease was taken, another may have published.
-        let state = IndexState::read(&self.session).await?;
-        let mut report = PublishReport {
-            source_version: self.snapshot.version().0,
-            counts: self.snapshot.counts(),
-            ..PublishReport::default()
-        };
-        let version = state.as_ref().map_or(0, |state| state.version);
-        let is_there = state.as_ref().is_some_and(|state| {
-            let is_of_this = state.collection == Some(self.manifest.collection) && state.source == self.source_hash;
-            is_of_this && state.phase == Phase::Whole && !state.is_earlier()
-        });
-        if is_there && self.repairs.is_none() {
-            report.version = version.cast_unsigned();
-        } else {
-            self.renew(state.as_ref(), version, &mut report).await?;
-        }
-        report.seconds = began.elapsed().as_secs_f64();
-        let (options, done, total) = (self.options, self.done, self.total);
-        let tell = move || told(options, "filling indexes", done, total);
-        let filled = schema::make_all(&self.session, self.manifest.dimension, &tell).await?;
-        report.index_seconds = filled.as_ref().map(Duration::as_secs_f64);
-        Ok(report)
-    }
-
-    async fn renew(&mut self, state: Option<&IndexState>, version: i64, report: &mut PublishReport) -> Result<()> {
-        self.tell("comparing")?;
-        if self.repairs.is_some() {
-            let unkeyed = [UNKEYED_RELATIONSHIPS.as_str(), UNKEYED_NODES.as_str()];
-            let delete = |text| Statement::new("delete what has no key", text);
-            self.lease.write(unkeyed.map(delete).into()).await?;
-        }
-        // What an earlier format wrote is no part of what is due, whatever its digest.
-        let is_earlier = state.is_some_and(IndexState::is_earlier);
-        let sides = self.compare(is_earlier).await?;
-        if let Some(state) = state {
-            self.refuse_other(&sides, state)?;
-        }
-        let change = if is_earlier { Change::Replace } else { plan::change(&sides, version) };
-        let name = format!("{} {version} {change:?}", self.source_hash);
-        let leftovers = if self.lease.plan == name { Leftovers::Keep } else { Leftovers::Drop };
-        let plan = plan::plan(&sides, version, change, leftovers);
-        self.total = plan.steps.values().map(|it| it.count() as u64).sum();
-        let is_same = state.is_some() && plan.steps.values().all(plan::Steps::is_empty);
-        let next = if is_same { version } else { version + 1 };
-        self.drop_leftovers(&plan).await?;
-        if leftovers == Leftovers::Drop {
-            self.lease.set_plan(&name).await?;
-        }
-        report.written = self.add(&plan, next).await?;
-        self.mark(&plan, next).await?;
-        report.changed = self.switch(&plan, next).await?;
-        report.deleted = self.delete(&plan).await?;
-        report.detached = self.detached;
-        report.version = next.cast_unsigned();
-        Ok(())
-    }
-
-    /// Returns what is due and what is there.
-    async fn compare(&self, is_earlier: bool) -> Result<Sides> {
-        let mut sides = Sides::default();
-        for kind in Kind::ALL {
-            let mut held = held(&self.session, kind).await?;
-            // Whatever its digest says, its contents are others.
-            let is_other = |key| is_earlier || self.repairs.is_some_and(|found| found.suspects.contains(&(kind, key)));
-            held.iter_mut().filter(|it| is_other(it.key)).for_each(|it| it.digest = !it.digest);
-            let mut due = Vec::with_capacity(self.source.count(kind) as usize);
-            for number in 0..self.source.count(kind) {
-                let element = self.source.element(kind, number)?;
-                due.push(Due {
-                    key: element.key,
-                    digest: element.properties.digest(),
-                    bytes: element.wire_bytes() as u32,
-                    ends: element.ends,
-                });
-            }
-            self.check_cancelled()?;
-            sides.insert(kind, Side { due, held });
-        }
-        Ok(sides)
-    }
-
-    /// Refuses what is there by now, as before the lease was taken.
-    fn refuse_other(&self, sides: &Sides, state: &IndexState) -> Result<()> {
-        let held = sides.get(&Kind::Document).map_or(&[][..], |side| &side.held);
-        let is_live =
-            |held: &&Held| held.since <= state.version && held.until.is_none_or(|until| until > state.version);
-        let documents = held.iter().filter(is_live).map(|held| held.key).collect();
-        let held = replacing::Side { collection: state.collection, documents };
-        refuse_other(&self.session, self.options, &held, &self.given)
-    }
-
-    async fn drop_leftovers(&mut self, plan: &Plan) -> Result<()> {
-        for kind in Kind::ALL.into_iter().rev() {
-            let places = plan.of(kind).map(|steps| steps.drop.clone()).unwrap_or_default();
-            self.at_places("clearing", Work::delete(kind), &places, None).await?;
-        }
-        Ok(())
-    }
-
-    /// Writes what is new, nodes before relationships.
-    async fn add(&mut self, plan: &Plan, next: i64) -> Result<u64> {
-        let mut written = 0;
-        // A look at any nodes of a graph, as a click on `*` in Neo4j Browser, shows those that were written first.
-        let numbers = |kind: Kind| plan.of(kind).map(|steps| steps.add.clone()).unwrap_or_default();
-        let (mut documents, mut passages) = (numbers(Kind::Document), numbers(Kind::Passage));
-        let early = self.source.together(&mut documents, &mut passages, SHOWN_DOCUMENTS);
-        let parts = [(Kind::Document, early.0), (Kind::Passage, early.1)].into_iter();
-        let parts = parts.chain([(Kind::Document, documents), (Kind::Passage, passages)]);
-        let others = Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Document | Kind::Passage));
-        for (kind, numbers) in parts.chain(others.map(|kind| (kind, numbers(kind)))) {
-            let mut rows = Rows::new(&mut self.lease, Work::write(kind));
-            for number in numbers {
-                let element = self.source.element(kind, number)?;
-                let bytes = element.wire_bytes();
-                let since = plan.since(kind, &element, next);
-                self.done += rows.push(element.into_row(kind, since), bytes).await? as u64;
-                written += 1;
-                told(self.options, "writing", self.done, self.total)?;
-            }
-            self.done += rows.finish().await?.rows as u64;
-        }
-        Ok(written)
-    }
-
-    /// Marks what is gone, and takes marks back from what is due after all.
-    async fn mark(&mut self, plan: &Plan, next: i64) -> Result<()> {
-        for kind in Kind::ALL {
-            let Some(steps) = plan.of(kind) else { continue };
-            self.at_places("retiring", Work::mark(kind), &steps.retire, Some(next)).await?;
-            self.at_places("retiring", Work::mark(kind), &steps.revive, None).await?;
-        }
-        Ok(())
-    }
-
-    /// Makes the version the current one, in one transaction with all that changes in place.
-    async fn switch(&mut self, plan: &Plan, next: i64) -> Result<u64> {
-        self.tell("switching")?;
-        let mut statements = Vec::new();
-        let mut changed = 0;
-        for kind in Kind::ALL {
-            let Some(steps) = plan.of(kind).filter(|steps| !steps.change.is_empty()) else { continue };
-            let mut rows = Vec::with_capacity(steps.change.len());
-            for number in &steps.change {
-                let element = self.source.element(kind, *number)?;
-                let own = plan.of(kind).and_then(|it| it.since.get(&element.key)).copied().unwrap_or(next);
-                rows.push(element.clone().into_row(kind, plan.since(kind, &element, own)));
-            }
-            changed += rows.len() as u64;
-            statements.push(Work::write(kind).statement(rows));
-        }
-        let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
-        let phase = if is_clear { Phase::Whole } else { Phase::Clearing };
-        let state = state(next, phase, self.source_hash.clone(), &self.manifest, self.snapshot);
-        statements.push(state.switch());
-        self.lease.write(statements).await?;
-        self.done += changed;
-        Ok(changed)
-    }
-
-    /// Deletes what no reader sees any more, relationships before nodes.
-    async fn delete(&mut self, plan: &Plan) -> Result<u64> {
-        let mut deleted = 0;
-        for kind in Kind::ALL.into_iter().rev() {
-            let Some(steps) = plan.of(kind) else { continue };
-            let mut places = steps.gone();
-            places.sort_unstable();
-            deleted += places.len() as u64;
-            self.at_places("deleting", Work::delete(kind), &places, None).await?;
-        }
-        let statement = Statement::new("note the state", cypher!("write/state")).with("state", Phase::Whole.text());
-        self.lease.write(vec![statement]).await?;
-        Ok(deleted)
-    }
-
-    async fn at_places(&mut self, stage: &'static str, work: Work, places: &[Place], until: Option<i64>) -> Result<()> {
-        let mut rows = Rows::new(&mut self.lease, work);
-        for place in places {
-            let mut row = place.into_row();
-            put(&mut row, "until", until.into());
-            self.done += rows.push(BoltType::Map(row), PLACE_BYTES).await? as u64;
-            told(self.options, stage, self.done, self.total)?;
-        }
-        let finished = rows.finish().await?;
-        self.done += finished.rows as u64;
-        self.detached += finished.torn;
-        Ok(())
-    }
-
-    fn check_cancelled(&self) -> Result<()> {
-        if self.options.cancellation.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
-    }
-
-    fn tell(&self, stage: &'static str) -> Result<()> {
-        told(self.options, stage, self.done, self.total)
+    IndexState {
+        format,
+        version,
+        collection,
+        source,
+        publish,
+        embedder,
+        dimension,
+        settings,
+        phase,
+        counts,
+        terms,
+        by_model,
     }
 }
-
-/// Documents that are written first, together with their passages.
-const SHOWN_DOCUMENTS: usize = 6;
-
-/// Bytes of a row that names an element, about.
-const PLACE_BYTES: usize = 64;
 
 /// Tells of progress, unless a stop was asked for.
 fn told(options: &PublishOptions, stage: &'static str, done: u64, total: u64) -> Result<()> {

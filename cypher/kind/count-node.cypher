@@ -1,0 +1,3 @@
+MATCH (n:<label>)
+WITH count(n) AS count
+RETURN '<label>' AS name, count

@@ -1,0 +1,316 @@
+//! What a publish left in a database, kept beside the index: the next publish computes its difference from that, and
+//! reads no keys back.
+//!
+//! It is believed only while the database names that very publish, nobody has held the lease since, and it counts as
+//! many nodes and relationships of each kind as then. A change by hand that shows in none of these is found by a check.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::element::{Key, Properties};
+use super::kinds::{COUNTS, Kind};
+use super::lease::Lease;
+use super::plan::{Held, Plan, Side};
+use super::session::Session;
+use super::source::relationship_key;
+use super::state::{GRAPH_FORMAT, IndexState};
+use super::statement::Statement;
+use super::whole_file::{self, section};
+use crate::error::{Error, Result};
+use crate::workspace::sections::Sections;
+
+/// How many nodes or relationships a database has, by label or type.
+pub(super) type KindCounts = BTreeMap<String, i64>;
+
+/// Of what this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    format: i64,
+    /// Which publish left it.
+    publish: String,
+    /// The lease that the publish held.
+    epoch: i64,
+    counts: KindCounts,
+}
+
+impl Origin {
+    /// Returns what the publish that holds `lease` leaves, as the database counts it now.
+    pub(super) async fn of(session: &Session, publish: &str, lease: &Lease) -> Result<Self> {
+        let (format, publish, epoch) = (GRAPH_FORMAT, publish.to_owned(), lease.epoch);
+        Ok(Self { format, publish, epoch, counts: counts(session).await? })
+    }
+}
+
+/// Returns a name for a publish that no other has.
+pub(super) fn new_publish() -> String {
+    // Seeded by the system.
+    [0, 1].map(|half| format!("{:016x}", RandomState::new().hash_one(half))).concat()
+}
+
+async fn counts(session: &Session) -> Result<KindCounts> {
+    let rows = session.rows(&Statement::new("count what is there", COUNTS.as_str())).await?;
+    let count = |row: &neo4rs::Row| Some((row.get("name").ok()?, row.get("count").ok()?));
+    Ok(rows.iter().filter_map(count).collect())
+}
+
+/// What a publish left in a database, by kind.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Published {
+    origin: Origin,
+    held: FxHashMap<Kind, Vec<Held>>,
+}
+
+impl Published {
+    /// Reads what the publish left that a database names; none where another is kept, or none, or it is damaged.
+    pub(super) fn read(path: &Path, state: Option<&IndexState>) -> Option<Self> {
+        let publish = state.map(|state| &state.publish).filter(|it| !it.is_empty())?;
+        let sections = Sections::read(path).ok()?;
+        let origin: Origin = serde_json::from_slice(section(&sections, ORIGIN)?).ok()?;
+        if origin.format != GRAPH_FORMAT || origin.publish != *publish {
+            return None;
+        }
+        let held = if whole_file::is_whole(&sections) { held(&sections) } else { None };
+        if held.is_none() {
+            tracing::warn!(path = %path.display(), "what was published is read back: the file that says it is damaged");
+        }
+        Some(Self { origin, held: held? })
+    }
+
+    /// Returns the documents.
+    pub(super) fn documents(&self) -> FxHashSet<Key> {
+        self.held.get(&Kind::Document).into_iter().flatten().map(|held| held.key).collect()
+    }
+
+    /// Returns what the database holds by kind, if it is still what that publish left, to the publisher with `lease`.
+    pub(super) async fn confirmed(
+        self,
+        session: &Session,
+        state: Option<&IndexState>,
+        lease: &Lease,
+    ) -> Result<Option<FxHashMap<Kind, Vec<Held>>>> {
+        let Origin { publish, epoch, counts, .. } = &self.origin;
+        let is_next = state.is_some_and(|it| it.publish == *publish) && epoch + 1 == lease.epoch;
+        let is_so = is_next && *counts == self::counts(session).await?;
+        Ok(is_so.then_some(self.held))
+    }
+}
+
+/// The section that says of what this is, and what the names of others end with.
+const ORIGIN: &str = "published.origin";
+const KEYS: &str = "keys";
+const ENDS: &str = "ends";
+const SINCE: &str = "since";
+const DIGESTS: &str = "digests";
+
+/// Keeps what a publish left: all that is due, from the versions on that `plan` says.
+///
+/// Of each node it keeps the key, of each relationship the numbers of its ends, and of both a version and a digest.
+pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>, plan: &Plan) -> Result<()> {
+    let wrong = |what: &str| Error::Internal(format!("what was published has {what}"));
+    let json = serde_json::to_vec(origin).map_err(|error| Error::Internal(error.to_string()))?;
+    let mut parts: Vec<(String, Vec<u8>)> = vec![(ORIGIN.to_owned(), json)];
+    let mut numbers: FxHashMap<Kind, FxHashMap<Key, u32>> = FxHashMap::default();
+    for kind in Kind::ALL {
+        let (Some(Side { due, .. }), Some(steps)) = (sides.get(&kind), plan.of(kind)) else { continue };
+        let mut add = |part: &str, bytes: Vec<u8>| parts.push((section_name(kind, part), bytes));
+        match kind.ends() {
+            None => {
+                add(KEYS, due.iter().flat_map(|due| due.key).collect());
+                numbers.insert(kind, due.iter().map(|due| due.key).zip(0..).collect());
+            }
+            Some((from, to)) => {
+                let number = |kind: Kind, key: Option<&Key>| numbers.get(&kind)?.get(key?).copied();
+                let pairs = due.iter().map(|due| {
+                    let ends = due.ends.as_ref();
+                    Some([number(from, ends.map(|it| &it.0))?, number(to, ends.map(|it| &it.1))?])
+                });
+                let pairs: Vec<[u32; 2]> =
+                    pairs.collect::<Option<_>>().ok_or_else(|| wrong("a relationship without its ends"))?;
+                add(ENDS, bytemuck::cast_slice(&pairs).to_vec());
+            }
+        }
+        let since = due.iter().map(|due| u32::try_from(*steps.since.get(&due.key)?).ok());
+        let since: Vec<u32> = since.collect::<Option<_>>().ok_or_else(|| wrong("an element of no version"))?;
+        add(SINCE, bytemuck::cast_slice(&since).to_vec());
+        if has_digests(kind) {
+            add(DIGESTS, due.iter().flat_map(|due| due.digest.to_ne_bytes()).collect());
+        }
+    }
+    whole_file::write(path, &parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect::<Vec<_>>())
+}
+
+/// Returns what [`write`] kept; none where it contradicts itself.
+fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
+    let mut all: FxHashMap<Kind, Vec<Held>> = FxHashMap::default();
+    for kind in Kind::ALL {
+        let part = |part: &str| section(sections, &section_name(kind, part));
+        let since: &[u32] = bytemuck::try_cast_slice(part(SINCE)?).ok()?;
+        let digests: &[i64] = if has_digests(kind) { bytemuck::try_cast_slice(part(DIGESTS)?).ok()? } else { &[] };
+        let nothing = Properties::default().digest();
+        if has_digests(kind) && digests.len() != since.len() {
+            return None;
+        }
+        let held = |number: usize, key: Key, ends| Held {
+            key,
+            since: since[number].into(),
+            until: None,
+            digest: digests.get(number).copied().unwrap_or(nothing),
+            ends,
+        };
+        let of_kind: Vec<Held> = match kind.ends() {
+            None => {
+                let keys: &[Key] = bytemuck::try_cast_slice(part(KEYS)?).ok()?;
+                let keys = keys.iter().enumerate().take(since.len());
+                keys.map(|(number, key)| held(number, *key, None)).collect()
+            }
+            Some((from, to)) => {
+                let pairs: &[[u32; 2]] = bytemuck::try_cast_slice(part(ENDS)?).ok()?;
+                let end = |kind: Kind, number: u32| {
+                    let node = all.get(&kind)?.get(number as usize)?;
+                    Some((node.key, node.since))
+                };
+                let read = |(number, [a, b]): (usize, &[u32; 2])| {
+                    let (a, b) = (end(from, *a)?, end(to, *b)?);
+                    Some(held(number, relationship_key(kind, &a.0, &b.0), Some([a, b])))
+                };
+                pairs.iter().enumerate().take(since.len()).map(read).collect::<Option<_>>()?
+            }
+        };
+        if of_kind.len() != since.len() {
+            return None;
+        }
+        all.insert(kind, of_kind);
+    }
+    Some(all)
+}
+
+fn section_name(kind: Kind, part: &str) -> String {
+    format!("{}.{part}", kind.own_name())
+}
+
+/// Returns whether elements of a kind differ in more than their keys.
+const fn has_digests(kind: Kind) -> bool {
+    !kind.properties().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::plan::{Change, Due, Leftovers, plan};
+    use super::super::state::Phase;
+    use super::*;
+    use crate::domain::Counts;
+
+    fn state(publish: &str) -> IndexState {
+        IndexState {
+            format: GRAPH_FORMAT,
+            version: 4,
+            collection: None,
+            source: "notes".to_owned(),
+            publish: publish.to_owned(),
+            embedder: "none".to_owned(),
+            dimension: 0,
+            settings: String::new(),
+            phase: Phase::Whole,
+            counts: Counts::default(),
+            terms: [0, 0],
+            by_model: [0; 4],
+        }
+    }
+
+    fn origin(publish: &str) -> Origin {
+        let counts = [("Passage".to_owned(), 2)].into_iter().collect();
+        Origin { format: GRAPH_FORMAT, publish: publish.to_owned(), epoch: 7, counts }
+    }
+
+    /// Two passages, one of which was there before, and an edge between them.
+    fn sides() -> FxHashMap<Kind, Side> {
+        let mut sides: FxHashMap<Kind, Side> = Kind::ALL.into_iter().map(|kind| (kind, Side::default())).collect();
+        let due = |key: Key, ends| Due { key, digest: i64::from(key[0]), bytes: 1, ends };
+        let (a, b) = ([1; 16], [2; 16]);
+        let passages = Side {
+            due: vec![due(a, None), due(b, None)],
+            held: vec![Held { key: a, since: 3, until: None, digest: 1, ends: None }],
+        };
+        let edge = due(relationship_key(Kind::LeadsTo, &b, &a), Some((b, a)));
+        sides.insert(Kind::Passage, passages);
+        sides.insert(Kind::LeadsTo, Side { due: vec![edge], held: Vec::new() });
+        sides
+    }
+
+    fn kept(folder: &Path) -> std::path::PathBuf {
+        let (path, sides) = (folder.join("published.bin"), sides());
+        let plan = plan(&sides, 4, Change::InPlace, Leftovers::Drop);
+        write(&path, &origin("b"), &sides, &plan).unwrap();
+        path
+    }
+
+    #[test]
+    fn what_was_published_comes_back_as_the_database_holds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kept(folder.path());
+        let published = Published::read(&path, Some(&state("b"))).expect("it is of this publish");
+        let sides = sides();
+        let [a, b] = [0, 1].map(|it| sides[&Kind::Passage].due[it].key);
+        let held = |key, since, digest, ends| Held { key, since, until: None, digest, ends };
+        assert_eq!(published.held[&Kind::Passage], [held(a, 3, 1, None), held(b, 5, 2, None)]);
+        let edge = sides[&Kind::LeadsTo].due[0];
+        assert_eq!(published.held[&Kind::LeadsTo], [held(edge.key, 5, edge.digest, Some([(b, 5), (a, 3)]))]);
+        assert!(published.held[&Kind::Document].is_empty() && published.documents().is_empty());
+        assert_eq!(published.origin, origin("b"));
+        // Another publish, none, and one without a name.
+        for state in [Some(state("c")), None, Some(state(""))] {
+            assert_eq!(Published::read(&path, state.as_ref()), None);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_changed_by_a_byte_says_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kept(folder.path());
+        let (whole, intact) = (fs::read(&path).unwrap(), Published::read(&path, Some(&state("b"))).unwrap());
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            fs::write(&path, &changed).unwrap();
+            // Only the padding between two sections may change.
+            let read = Published::read(&path, Some(&state("b")));
+            assert!(read.is_none_or(|it| it == intact), "{at}");
+        }
+        fs::remove_file(&path).unwrap();
+        assert_eq!(Published::read(&path, Some(&state("b"))), None);
+    }
+
+    #[test]
+    fn forged_numbers_of_ends_and_lists_of_other_lengths_say_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kept(folder.path());
+        let sections = Sections::read(&path).unwrap();
+        let parts: Vec<(String, Vec<u8>)> =
+            sections.iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect();
+        let forge = |name: &str, forge: &dyn Fn(&mut Vec<u8>)| {
+            let mut parts: Vec<_> = parts.iter().filter(|it| it.0 != "copy.checksum").cloned().collect();
+            forge(&mut parts.iter_mut().find(|it| it.0 == name).expect("a section").1);
+            let parts: Vec<_> = parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+            whole_file::write(&path, &parts).unwrap();
+            Published::read(&path, Some(&state("b")))
+        };
+        assert!(forge("Passage.keys", &|_| ()).is_some());
+        assert_eq!(forge("LEADS_TO.ends", &|bytes| bytes[0] = 2), None);
+        assert_eq!(forge("LEADS_TO.ends", &|bytes| bytes.clear()), None);
+        assert_eq!(forge("Passage.keys", &|bytes| bytes.truncate(16)), None);
+        assert_eq!(forge("Passage.digests", &|bytes| bytes.truncate(8)), None);
+        assert_eq!(forge("Passage.since", &|bytes| bytes.truncate(3)), None);
+    }
+
+    #[test]
+    fn every_publish_has_a_name_of_its_own() {
+        let [one, other] = [new_publish(), new_publish()];
+        assert!(one != other && one.len() == 32, "{one} {other}");
+    }
+}

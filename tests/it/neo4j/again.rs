@@ -1,0 +1,108 @@
+//! Publishing again: what the publish before left is not read back, unless it may be something else by now.
+
+use std::fs;
+
+use super::{assert_whole, held, write_harbor};
+use crate::support::Cli;
+use crate::support::neo4j::{Database, bare_database};
+
+fn published_harbor(database: &Database) -> Cli {
+    let cli = Cli::new();
+    write_harbor(&cli);
+    cli.json(&["index", "harbor"]);
+    cli.json(&["publish", "--neo4j", &database.uri]);
+    cli
+}
+
+/// Changes a document, indexes, publishes, and returns whether the keys in the database were read back.
+#[track_caller]
+fn reads_back(cli: &Cli, database: &Database, edition: usize) -> bool {
+    cli.write("harbor/new.txt", format!("Toll Tower\n\nToll Tower was built by Ada Lorne in {}.", 1900 + edition));
+    cli.json(&["index", "harbor"]);
+    let said = cli.run(["publish", "--neo4j", &database.uri, "-vvv"]).succeeded();
+    assert_whole(cli, database);
+    let [is_known, is_unknown] = ["is_known=true", "is_known=false"].map(|it| said.stderr.contains(it));
+    assert!(is_known != is_unknown, "{}", said.stderr);
+    is_unknown
+}
+
+#[test]
+fn a_publish_after_one_reads_no_keys_back() {
+    let Some(database) = bare_database() else { return };
+    let cli = published_harbor(&database);
+    for edition in 0..3 {
+        assert!(!reads_back(&cli, &database, edition), "edition {edition}");
+    }
+    // Nor does one after several versions that were not published, and none that there was nothing to do for.
+    cli.write("harbor/other.txt", "Heron Inn\n\nHeron Inn stands by the river Tarn.");
+    cli.json(&["index", "harbor"]);
+    cli.json(&["remove", "harbor/other.txt"]);
+    assert!(!reads_back(&cli, &database, 3));
+    let said = cli.run(["publish", "--neo4j", &database.uri, "-vvv"]).succeeded().stderr;
+    assert!(said.contains("nothing changed") && !said.contains("take the lease"), "{said}");
+    assert!(!reads_back(&cli, &database, 4));
+}
+
+#[test]
+fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
+    let Some(database) = bare_database() else { return };
+    let cli = published_harbor(&database);
+    for (edition, change) in [
+        "MATCH (e:Entity) WITH e LIMIT 1 DETACH DELETE e",
+        "MATCH ()-[r:LEADS_TO|MAY_LEAD_TO]->() WITH r LIMIT 1 DELETE r",
+        "MATCH (u:Unit) WITH u LIMIT 1 DETACH DELETE u",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        database.rows(change);
+        assert!(reads_back(&cli, &database, edition), "{change}");
+        assert!(!reads_back(&cli, &database, edition + 10), "{change}");
+    }
+    // What a user adds with a label of ours is not known to be none of ours.
+    database.rows("CREATE (:Community {name: 'a topic of my own'})");
+    assert!(reads_back(&cli, &database, 20));
+    assert!(!reads_back(&cli, &database, 21));
+    assert_eq!(database.count("MATCH (c:Community) WHERE c.id IS NULL RETURN count(c) AS n"), 1);
+}
+
+#[test]
+fn what_another_published_meanwhile_is_read_back() {
+    let Some(database) = bare_database() else { return };
+    let cli = published_harbor(&database);
+    // A copy of the index, with what it remembers: both publish in turns.
+    let copied = Cli::new();
+    write_harbor(&copied);
+    copied.run(["clone", &database.uri, ".cairn"]).succeeded();
+    let kept = ".cairn/published.bin";
+    fs::copy(cli.folder().join(kept), copied.folder().join(kept)).unwrap();
+    assert!(!reads_back(&copied, &database, 1), "nobody published since");
+    assert!(reads_back(&cli, &database, 2), "the copy did");
+    assert!(reads_back(&copied, &database, 3), "the first did");
+    assert!(!reads_back(&copied, &database, 4));
+    // A repair trusts nothing that is remembered, and neither does the publish after it.
+    let before = held(&database);
+    database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.text = 'changed by hand'");
+    copied.run(["check", "--repair", "--neo4j", &database.uri]).succeeded();
+    assert!(held(&database) == before);
+    assert!(!reads_back(&copied, &database, 5), "a repair remembers what it left");
+}
+
+#[test]
+fn a_file_that_is_damaged_or_of_an_earlier_publish_is_not_believed() {
+    let Some(database) = bare_database() else { return };
+    let cli = published_harbor(&database);
+    let path = cli.folder().join(".cairn/published.bin");
+    let earlier = fs::read(&path).unwrap();
+    assert!(!reads_back(&cli, &database, 1));
+    fs::write(&path, &earlier).unwrap();
+    assert!(reads_back(&cli, &database, 2));
+    let mut damaged = fs::read(&path).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(&path, &damaged).unwrap();
+    assert!(reads_back(&cli, &database, 3));
+    fs::remove_file(&path).unwrap();
+    assert!(reads_back(&cli, &database, 4));
+    assert!(!reads_back(&cli, &database, 5));
+}
