@@ -75,9 +75,11 @@ async fn calibrate(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
         output.write(&format!("{text}\n"))?;
     }
     if asked.place.json {
-        return surroundings.print_json(&report);
+        surroundings.print_json(&report)?;
+    } else {
+        show(surroundings, &report.to_string())?;
     }
-    show(surroundings, &report.to_string())
+    end(report.work.as_ref(), &asked.call)
 }
 
 /// Ends an evaluation with an error in which the model that was named gave nothing of use: what was printed are the

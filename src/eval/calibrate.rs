@@ -10,6 +10,7 @@ use super::questions::Question;
 use super::report::Facts;
 use super::stand_in::StandIn;
 use super::table::{counted, printable};
+use super::work::WorkReport;
 use crate::domain::{Calibration, Hit, logistic};
 use crate::error::{Error, Result};
 use crate::query::{JOINED, JUDGED, QueryEngine, SearchOptions};
@@ -78,6 +79,9 @@ pub struct CalibrationReport {
     pub constant: Quality,
     /// What is kept in the held-out half.
     pub kept: Vec<KeptAt>,
+    /// What a language model or a reranker behind a server came to, where one was asked, all questions together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkReport>,
 }
 
 /// Asks `engine` every question, and fits a curve to the scores of the reranker that `search` names; `stand_in` takes
@@ -108,12 +112,13 @@ pub async fn calibrate(
         return Err(Error::Option { option: "strategy", value, reason });
     }
     let options = SearchOptions { top_k: count, calibration: None, relevance_min: None, ..search.clone() };
-    let (mut judged, mut unscored, mut reranker) = (Vec::new(), 0, String::new());
+    let (mut judged, mut unscored, mut reranker, mut work) = (Vec::new(), 0, String::new(), None);
     for question in questions {
         let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
         let asked = asked.as_ref().unwrap_or(engine);
         asked.reranker_name(options.reranked_by).unwrap_or_default().clone_into(&mut reranker);
         let found = asked.search(&question.question, &options).await?;
+        WorkReport::of_search(&mut work, &found.ledger);
         if found.ledger.notes.iter().any(|note| note.contains(JUDGED)) && !found.hits.is_empty() {
             judged.push(found.hits.iter().map(|hit| (f64::from(hit.score), question.needs(hit))).collect::<Judged>());
         } else {
@@ -142,6 +147,7 @@ pub async fn calibrate(
         in_sample: quality(&pairs(&first), |score| curve.at(score)),
         constant: quality(&pairs(&second), |_| share),
         kept: LEAST.map(|least| kept_at(&second, curve, least)).to_vec(),
+        work,
     })
 }
 
@@ -325,7 +331,8 @@ impl Display for CalibrationReport {
                 "{relevance_min:<16}{passages:>21.1}{needed_kept:>16.1} %{kept_needed:>16.1} %{only_best:>9.1} %"
             )?;
         }
-        Ok(())
+        let Some(work) = &self.work else { return Ok(()) };
+        write!(out, "\n{work}")
     }
 }
 

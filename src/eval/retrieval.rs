@@ -40,9 +40,7 @@ pub async fn retrieval(
         let started = Instant::now();
         let asked = stand_in.as_ref().map(|it| engine.with_model(it.model(question, engine)));
         let (hits, ledger) = found(asked.as_ref().unwrap_or(engine), question, options).await?;
-        if ledger.work.is_some() || ledger.reranking.is_some() {
-            all.get_or_insert_default().add(&ledger, None);
-        }
+        WorkReport::of_search(&mut all, &ledger);
         let ranked = ranked(question, &hits);
         scored.push(Scored { question, ranked, time_ms: started.elapsed().as_secs_f64() * 1_000.0 });
     }

@@ -27,6 +27,13 @@ pub struct WorkReport {
 }
 
 impl WorkReport {
+    /// Adds to `all` what was done to find passages for one more question, if anybody was asked.
+    pub(super) fn of_search(all: &mut Option<Self>, ledger: &Ledger) {
+        if ledger.work.is_some() || ledger.reranking.is_some() {
+            all.get_or_insert_default().add(ledger, None);
+        }
+    }
+
     /// Adds what was done for one more question: to find passages, and to write.
     pub fn add(&mut self, ledger: &Ledger, writing: Option<&Writing>) {
         self.questions += 1;

@@ -77,7 +77,7 @@ const NAMES: [&str; 36] = [
 ];
 
 /// Fields that a value need not have.
-const OPTIONAL: [(&str, &str); 40] = [
+const OPTIONAL: [(&str, &str); 41] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
@@ -103,6 +103,7 @@ const OPTIONAL: [(&str, &str); 40] = [
     ("eval-live", "stopped"),
     ("eval-matrix", "notes"),
     ("eval-retrieval", "notes"),
+    ("eval-calibrate", "work"),
     ("eval-retrieval", "work"),
     ("eval-sweep", "notes"),
     ("graph-status", "collection"),

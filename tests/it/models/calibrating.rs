@@ -73,6 +73,9 @@ fn scores_of_a_server_become_probabilities_and_a_search_leaves_out_what_is_impro
     }
     let said = cli.run([&CALIBRATE[..], &["--reranker", "server:m"]].concat()).succeeded().stdout;
     assert!(said.contains("held-out half") && said.contains("in sample"), "{said}");
+    assert!(said.contains("1.00 calls, ") && said.contains("m: 144 passages scored with 12 calls"), "{said}");
+    let work = &report["work"];
+    assert_eq!((&work["spent"]["calls"], &work["reranking"]["passages"]), (&json!(12), &json!(144)), "{work}");
 
     let search = ["search", "Who built Vell Mill on the river?", "--strategy", "hybrid", "--reranker", "server:m"];
     let found = |more: &[&str]| cli.json(&[&search[..], more].concat());
@@ -111,9 +114,11 @@ fn the_rule_is_calibrated_without_a_model_and_so_is_the_verdict_of_one() {
     let cli = indexed();
     let report = calibrated(&cli, &["--reranker", "rule"]);
     assert_eq!((&report["calibration"]["reranker"], &report["unscored"]), (&json!("rule"), &json!(0)));
+    assert!(report.get("work").is_none(), "nobody is asked: {report}");
     let report = calibrated(&cli, &["--reranker", "model", "--simulate", "0.9"]);
     assert_eq!(report["calibration"]["reranker"], "simulated:0.9");
     assert!(report["notes"].to_string().contains("no model was asked"), "{report}");
+    assert_eq!(report["work"]["skills"]["judge"]["asked"], 12, "{report}");
     let none = cli.run(CALIBRATE);
     assert!(none.status == Some(3) && none.stderr.contains("without one"), "{none:#?}");
 }

@@ -281,6 +281,6 @@ pub(super) fn calibrated(facts: Facts) -> CalibrationReport {
     let quality = Quality { passages: 20, needed: 0.1, log_loss: 0.3, brier: 0.1, calibration_error: 0.0 };
     let (held_out, in_sample, constant) = (quality, quality, quality);
     let kept = KeptAt { relevance_min: 0.5, passages: 1.5, needed_kept: 0.9, kept_needed: 0.5, only_best: 0.1 };
-    let kept = vec![kept];
-    CalibrationReport { facts, questions: 2, unscored: 1, calibration, held_out, in_sample, constant, kept }
+    let (kept, work) = (vec![kept], Some(work_report()));
+    CalibrationReport { facts, questions: 2, unscored: 1, calibration, held_out, in_sample, constant, kept, work }
 }
