@@ -3,8 +3,10 @@
 //! the rows that the note was read in, so that it leads to passages however often it was reduced.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::sources::{Part, Sources};
+use super::write::SentenceSink;
 use crate::domain::{ChatError, Spent, StopReason};
 use crate::error::Result;
 use crate::query::session::caller::Caller;
@@ -23,8 +25,8 @@ pub(super) struct Reduced {
 }
 
 /// Answers `question` from `sources` with at most `room` tokens of them in a call, and leaves `kept` calls for what
-/// comes after the notes, the answer among it. Where calls end, the answer is from the notes that there are; where
-/// there is none, from the rows that one call has room for.
+/// comes after the notes, the answer among it; `sink` is told its sentences as they come. Where calls end, the answer
+/// is from the notes that there are; where there is none, from the rows that one call has room for.
 ///
 /// # Errors
 ///
@@ -38,6 +40,7 @@ pub(super) async fn answer(
     question: &str,
     sources: &Sources,
     (room, kept): (usize, u32),
+    sink: Option<&SentenceSink>,
 ) -> Result<Reduced> {
     let mut reading = Reading { caller, question, kept, spent: Spent::default(), number: 0 };
     let mut notes = Vec::new();
@@ -67,7 +70,7 @@ pub(super) async fn answer(
         notes.push(format!("a call has no room for {} of {} rows or notes", parts.len() - shown, parts.len()));
         parts.truncate(shown);
     }
-    let mut performed = concluded(caller, question, &parts).await?;
+    let mut performed = concluded(caller, question, sources, parts, sink).await?;
     if reading.number > 0 && performed.outcome.is_ok() {
         notes.insert(0, format!("the answer was written from {} notes on {count} rows", reading.number));
     }
@@ -76,22 +79,38 @@ pub(super) async fn answer(
 }
 
 /// Writes the answer from parts, and lets each sentence cite what the parts that it cites were read in.
-async fn concluded(caller: &Caller, question: &str, parts: &[Part]) -> Result<Performed<WrittenAnswer>> {
+async fn concluded(
+    caller: &Caller,
+    question: &str,
+    sources: &Sources,
+    parts: Vec<Part>,
+    sink: Option<&SentenceSink>,
+) -> Result<Performed<WrittenAnswer>> {
     if parts.is_empty() {
         // Every note says that there is nothing.
         let nothing = WrittenAnswer { short: None, sentences: Vec::new() };
         return Ok(Performed { outcome: Ok(nothing), spent: Spent::default() });
     }
-    let passages = parts.iter().map(|it| ShownPassage { name: it.name.clone(), text: it.text.clone() }).collect();
-    let task = AnswerTask { question: question.to_owned(), passages };
-    let performed = perform_with::<AnswerSkill>(&caller.bounded(), &task, PerformOptions::default()).await;
-    let Performed { outcome, spent } = Performed::tolerating(performed, ChatError::is_of_request)?;
-    let led = |sentence: CitedSentence| {
-        let cited: BTreeSet<usize> = sentence.passages.iter().flat_map(|note| parts[*note].places.clone()).collect();
+    let (mut passages, mut places) = (Vec::with_capacity(parts.len()), Vec::with_capacity(parts.len()));
+    for part in parts {
+        passages.push(ShownPassage { name: part.name, text: part.text });
+        places.push(part.places);
+    }
+    let shown = places.len();
+    let led = Arc::new(move |sentence: CitedSentence| {
+        let cited: BTreeSet<usize> = sentence.passages.iter().flat_map(|note| places[*note].clone()).collect();
         CitedSentence { passages: cited.into_iter().collect(), ..sentence }
-    };
-    let outcome =
-        outcome.map(|written| WrittenAnswer { sentences: written.sentences.into_iter().map(led).collect(), ..written });
+    });
+    let heard = Arc::clone(&led);
+    let listener = sink.map(|sink| sink.listener(question, sources, shown, move |sentence| heard(sentence)));
+    let task = AnswerTask { question: question.to_owned(), passages };
+    let options = PerformOptions { listener, ..PerformOptions::default() };
+    let performed = perform_with::<AnswerSkill>(&caller.bounded(), &task, options).await;
+    let Performed { outcome, spent } = Performed::tolerating(performed, ChatError::is_of_request)?;
+    let outcome = outcome.map(|written| {
+        let sentences = written.sentences.into_iter().map(|sentence| led(sentence)).collect();
+        WrittenAnswer { sentences, ..written }
+    });
     Ok(Performed { outcome, spent })
 }
 

@@ -38,15 +38,22 @@ impl SentenceSink {
         Self(Arc::new(tell))
     }
 
-    /// Returns what hears the reply to a question that is answered from `sources`.
-    fn listener(&self, question: &str, sources: &Sources) -> Listener {
+    /// Returns what hears the reply of a model that is shown so many texts to a question that is answered from
+    /// `sources`; `led` makes a sentence that cites the texts one that cites the sources.
+    pub(super) fn listener(
+        &self,
+        question: &str,
+        sources: &Sources,
+        shown: usize,
+        led: impl Fn(CitedSentence) -> CitedSentence + Send + Sync + 'static,
+    ) -> Listener {
         let (sink, question, sources) = (self.clone(), question.to_owned(), sources.clone());
         let state = Mutex::new((StreamedSentences::default(), Vec::new()));
         Listener::new(move |piece| {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let (heard, citations) = &mut *state;
-            for sentence in heard.take(piece, sources.len()) {
-                (sink.0)(&with_quotations(&sentence, &question, (&sources, &[]), citations));
+            for sentence in heard.take(piece, shown) {
+                (sink.0)(&with_quotations(&led(sentence), &question, (&sources, &[]), citations));
             }
         })
     }
@@ -99,7 +106,8 @@ async fn asked_for(
     let question = answer.question.clone();
     let has_levels = answer.ledger.layers.is_some() && sources.len() > 1;
     let tokens = sources.tokens();
-    let in_parts = |room| reduce::answer(caller, &question, sources, (room, asked.calls_after()));
+    let sink = asked.sentences.as_ref();
+    let in_parts = |room| reduce::answer(caller, &question, sources, (room, asked.calls_after()), sink);
     if let Some(room) = asked.prompt_tokens_max.filter(|room| has_levels && tokens > *room) {
         let Reduced { performed, notes } = in_parts(room).await?;
         answer.ledger.notes.extend(notes);
@@ -146,7 +154,7 @@ async fn at_once(
 ) -> Result<Performed<WrittenAnswer>> {
     let model = caller.bounded();
     let task = AnswerTask { question: question.to_owned(), passages: sources.shown() };
-    let listener = asked.sentences.as_ref().map(|sink| sink.listener(question, sources));
+    let listener = asked.sentences.as_ref().map(|sink| sink.listener(question, sources, sources.len(), |it| it));
     let options = PerformOptions { listener, ..PerformOptions::default() };
     let notes = sources.notes.clone();
     let performed = if !web.is_empty() {

@@ -59,8 +59,15 @@ impl ChatModel for Scripted {
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         let said = self.reply_to(request);
         Box::pin(async move {
+            let text = said?;
+            let letters: Vec<char> = text.chars().collect();
+            for (piece, listener) in
+                letters.chunks(7).flat_map(|piece| request.listener.iter().map(move |it| (piece, it)))
+            {
+                listener.tell(&piece.iter().collect::<String>());
+            }
             Ok(ChatReply {
-                text: said?,
+                text,
                 finish: Finish::Stop,
                 usage: Usage::default(),
                 model: "scripted".to_owned(),
@@ -95,7 +102,7 @@ async fn answered(
     let model = Arc::new(model);
     let count = Arc::new(CallCount::after(0, calls_max));
     let caller = Caller::new(Arc::clone(&model) as Arc<dyn ChatModel>, count, None);
-    let Reduced { performed, notes } = answer(&caller, QUESTION, &sources(6), (room, 1)).await.unwrap();
+    let Reduced { performed, notes } = answer(&caller, QUESTION, &sources(6), (room, 1), None).await.unwrap();
     let asked = model.asked.lock().unwrap().clone();
     let replies = asked.iter().filter(|(skill, rows)| *skill != "digest" || *rows <= model.rows_max).count();
     assert_eq!(performed.spent.calls as usize, replies.min(model.budget), "every reply is counted");
@@ -109,6 +116,18 @@ async fn rows_become_notes_and_these_an_answer_that_cites_rows() {
     assert_eq!(cited, Some(vec![vec![0], vec![3]]));
     assert_eq!(asked, [("digest", 3), ("digest", 3), ("answer", 2)]);
     assert_eq!(notes, "the answer was written from 2 notes on 6 rows");
+}
+
+#[tokio::test]
+async fn sentences_of_the_answer_are_heard_as_they_come_with_the_rows_behind_them_and_notes_are_not() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heard);
+    let sink = SentenceSink::new(move |it| told.lock().unwrap().push((it.text.clone(), it.citations.clone())));
+    let sources = sources(6);
+    let caller = Caller::new(Arc::new(Scripted::new()), Arc::new(CallCount::after(0, None)), None);
+    answer(&caller, QUESTION, &sources, (room(3), 1), Some(&sink)).await.unwrap();
+    let expect = ["The mill of a closed in 1811.", "The mill of d closed in 1814."].map(str::to_owned);
+    assert_eq!(*heard.lock().unwrap(), expect.into_iter().zip([vec![0], vec![1]]).collect::<Vec<_>>());
 }
 
 #[tokio::test]
