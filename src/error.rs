@@ -280,6 +280,15 @@ pub enum Error {
         /// Why not.
         source: ChatError,
     },
+    /// The web cannot be searched, because the search is not in a recording or cannot be written into one. (A server
+    /// that cannot be asked is no error: a note says so.)
+    #[error("the web cannot be searched by `{server}`")]
+    WebSearch {
+        /// Who searches it.
+        server: String,
+        /// Why not.
+        source: ChatError,
+    },
     /// The index has documents that no version contains yet, or texts without vectors.
     #[error("the index at `{}` has changes that no version contains yet, or lacks vectors", path.display())]
     Unfinished {
@@ -328,9 +337,10 @@ impl Error {
             Self::NoIndex { .. } | Self::NoVersion { .. } => ErrorKind::NoIndex,
             Self::Busy { .. } => ErrorKind::Busy,
             Self::Database { source, .. } => database_kind(source),
-            Self::Chat { source, .. } | Self::EmbedderServer { source, .. } | Self::RerankerServer { source, .. } => {
-                chat_kind(source)
-            }
+            Self::Chat { source, .. }
+            | Self::EmbedderServer { source, .. }
+            | Self::RerankerServer { source, .. }
+            | Self::WebSearch { source, .. } => chat_kind(source),
             Self::Format { .. } | Self::Embedder { .. } | Self::ModelGone { .. } | Self::NoTopics => {
                 ErrorKind::Incompatible
             }
@@ -426,7 +436,8 @@ const fn chat_kind(error: &ChatError) -> ErrorKind {
         | ChatError::NoPrice { .. }
         | ChatError::NotRecorded { .. }
         | ChatError::VectorNotRecorded { .. }
-        | ChatError::ScoreNotRecorded { .. } => ErrorKind::Input,
+        | ChatError::ScoreNotRecorded { .. }
+        | ChatError::SearchNotRecorded { .. } => ErrorKind::Input,
         ChatError::Store { .. } => ErrorKind::Io,
         ChatError::RateLimited { .. }
         | ChatError::Server { .. }

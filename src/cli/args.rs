@@ -126,7 +126,8 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct RecordingArgs {
-    /// Record the calls to the model, and to an embedder and a reranker behind a server, in a new file for `--replay`.
+    /// Record the calls to the model, and to an embedder and a reranker behind a server, and searches of the web, in a
+    /// new file for `--replay`.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
     /// Replay calls from a recording instead of calling a server.

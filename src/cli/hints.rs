@@ -44,6 +44,10 @@ const UNTRUSTED: &str = "use the server name in the certificate, name the certif
 const UNENCRYPTED: &str = "see whether the server is up, whether it requires encryption (`bolt+s://`, `bolt+ssc://`) \
     or does not support it (`bolt://`), and whether the port is that of Bolt; nothing was changed";
 
+/// What to do where the model of an index is not found.
+const MODEL_GONE: &str = "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another \
+    embedder with `cairn index --re-embed --embedder builtin`";
+
 /// Returns what to do next, where that does not depend on the command.
 pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
@@ -74,12 +78,11 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
             "a model folder has model.onnx, tokenizer.json, config.json, special_tokens_map.json and \
              tokenizer_config.json",
         ),
-        Error::ModelGone { .. } => Some(
-            "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another embedder \
-             with `cairn index --re-embed --embedder builtin`",
-        ),
+        Error::ModelGone { .. } => Some(MODEL_GONE),
         Error::Database { source, .. } => Some(of_database(source)),
-        Error::Chat { source, .. } | Error::RerankerServer { source, .. } => Some(of_chat(source)),
+        Error::Chat { source, .. } | Error::RerankerServer { source, .. } | Error::WebSearch { source, .. } => {
+            Some(of_chat(source))
+        }
         Error::EmbedderServer { source, .. } if source.needs_correction() => Some(of_chat(source)),
         Error::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
             Some("allow more: finished work is kept, and the same command continues from there")
@@ -212,6 +215,9 @@ const fn of_chat(error: &ChatError) -> &'static str {
         }
         ChatError::ScoreNotRecorded { .. } => {
             "replay with the question, index, options and reranker of the recording, or record again"
+        }
+        ChatError::SearchNotRecorded { .. } => {
+            "replay with the question, index, options, model and web server of the recording, or record again"
         }
         ChatError::Store { .. } => "check the file, its permissions and free space",
         ChatError::Interrupted { .. } | ChatError::Timeout { .. } => {

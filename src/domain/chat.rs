@@ -177,6 +177,14 @@ pub enum ChatError {
         /// How it begins, in one line.
         beginning: String,
     },
+    /// A recording does not have a search of the web.
+    #[error("search {number} of the web (`{beginning}`) is not in the recording")]
+    SearchNotRecorded {
+        /// The search, from 1, in the order in which they were made.
+        number: u64,
+        /// How its query begins, in one line.
+        beginning: String,
+    },
     /// A recording does not have the vector of a text.
     #[error("the vector of text {number} (`{beginning}`) is not in the recording")]
     VectorNotRecorded {
@@ -222,7 +230,9 @@ impl ChatError {
             Self::NoPrice { model } => vec![model],
             Self::Budget { limit, spent, wanted, .. } => vec![limit, spent, wanted],
             Self::NotRecorded { purpose, key, .. } => vec![purpose, key],
-            Self::VectorNotRecorded { beginning, .. } | Self::ScoreNotRecorded { beginning, .. } => vec![beginning],
+            Self::VectorNotRecorded { beginning, .. }
+            | Self::ScoreNotRecorded { beginning, .. }
+            | Self::SearchNotRecorded { beginning, .. } => vec![beginning],
             Self::Timeout { .. } | Self::TooLarge { .. } | Self::Vectors { .. } | Self::Truncated { .. } => Vec::new(),
         }
     }
@@ -276,6 +286,7 @@ impl ChatError {
                 | Self::NotRecorded { .. }
                 | Self::VectorNotRecorded { .. }
                 | Self::ScoreNotRecorded { .. }
+                | Self::SearchNotRecorded { .. }
                 | Self::Store { .. }
         )
     }
@@ -321,6 +332,7 @@ impl ChatError {
             Self::NotRecorded { .. } => "not_recorded",
             Self::VectorNotRecorded { .. } => "vector_not_recorded",
             Self::ScoreNotRecorded { .. } => "score_not_recorded",
+            Self::SearchNotRecorded { .. } => "search_not_recorded",
             Self::Store { .. } => "store",
         }
     }

@@ -1,9 +1,9 @@
 //! Recordings: files that say what calls to servers came to, one JSON object a line.
 //!
-//! A chat call is found again by the key of its request, a vector by its text, a score by question and text. Neither
-//! prompts nor texts nor keys are in the file.
+//! A chat call is found again by the key of its request, a vector by its text, a score by question and text, a search
+//! of the web by its query. Neither prompts nor texts nor queries nor keys are in the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::recorded::ChatLine;
 use super::recorded_scores::{RecordedScores, ScoresLine};
+use super::recorded_searches::SearchLine;
 use super::recorded_vectors::{RecordedVectors, VectorsLine};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ use crate::files::{self, Readers};
 const EMBEDDER: &str = "embedder";
 /// The field by which a line about scores is told from one about a chat.
 const RERANKER: &str = "reranker";
+/// The field by which a line about a search of the web is told from one about a chat.
+const WEB_SEARCH: &str = "web_search";
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +49,38 @@ impl<T> Outcome<T> {
     }
 }
 
-/// A file into which calls are written, each as it ends. A chat model, an embedder and a reranker may share one.
+/// What came of calls that are due to be replayed, by key. Equal calls get what they got then, in order, and after that
+/// the last again.
+pub(super) struct Due<T>(Mutex<BTreeMap<String, VecDeque<Outcome<T>>>>);
+
+impl<T: Clone> Due<T> {
+    pub(super) fn of(calls: impl Iterator<Item = (String, Outcome<T>)>) -> Self {
+        let mut outcomes: BTreeMap<String, VecDeque<Outcome<T>>> = BTreeMap::new();
+        for (key, outcome) in calls {
+            let due = outcomes.entry(key).or_default();
+            // A call that did not go out and was made later has an outcome; when it did not was a matter of time.
+            if due.back().is_some_and(Outcome::is_not_made) {
+                due.pop_back();
+            }
+            due.push_back(outcome);
+        }
+        Self(Mutex::new(outcomes))
+    }
+
+    /// Returns what comes of the next call; nothing where there was none.
+    pub(super) fn next(&self, key: &str) -> Option<Result<T, ChatError>> {
+        let mut outcomes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = outcomes.get_mut(key)?;
+        let outcome = if due.len() > 1 { due.pop_front() } else { due.front().cloned() };
+        outcome.map(|outcome| match outcome {
+            Outcome::Reply(reply) => Ok(reply),
+            Outcome::Fault(fault) => Err(fault),
+        })
+    }
+}
+
+/// A file into which calls are written, each as it ends. A chat model, an embedder, a reranker and who searches the web
+/// may share one.
 #[derive(Debug)]
 pub struct Recording {
     file: Mutex<File>,
@@ -85,6 +119,7 @@ pub struct RecordedCalls {
     pub(super) chat: Vec<ChatLine>,
     vectors: BTreeMap<String, Arc<RecordedVectors>>,
     scores: BTreeMap<String, Arc<RecordedScores>>,
+    pub(super) searches: Vec<SearchLine>,
 }
 
 impl RecordedCalls {
@@ -96,13 +131,14 @@ impl RecordedCalls {
     pub fn read(path: &Path) -> Result<Self> {
         let file = files::open(path)?;
         let (mut chat, mut vectors) = (Vec::new(), BTreeMap::<String, RecordedVectors>::new());
-        let mut scores = BTreeMap::<String, RecordedScores>::new();
+        let (mut scores, mut searches) = (BTreeMap::<String, RecordedScores>::new(), Vec::new());
         for (line, number) in BufReader::new(file).lines().zip(1..) {
             let line = line.map_err(Error::io("read", path))?;
             let refused =
                 |reason: String| Error::Line { path: path.to_owned(), line: number, reason: no_call(&reason) };
             match Line::read(&line).map_err(|error| refused(error.to_string()))? {
                 Line::Chat(line) => chat.push(line),
+                Line::Search(line) => searches.push(line),
                 Line::Vectors(line) => {
                     vectors.entry(line.embedder.clone()).or_default().add(line).map_err(refused)?;
                 }
@@ -113,7 +149,7 @@ impl RecordedCalls {
         }
         let vectors = vectors.into_iter().map(|(name, it)| (name, Arc::new(it))).collect();
         let scores = scores.into_iter().map(|(name, it)| (name, Arc::new(it))).collect();
-        Ok(Self { chat, vectors, scores })
+        Ok(Self { chat, vectors, scores, searches })
     }
 
     /// Returns what was recorded of the reranker called `name`, which may be nothing.
@@ -136,6 +172,7 @@ enum Line {
     Chat(ChatLine),
     Vectors(VectorsLine),
     Scores(ScoresLine),
+    Search(SearchLine),
 }
 
 impl Line {
@@ -146,6 +183,9 @@ impl Line {
         }
         if value.get(RERANKER).is_some() {
             return serde_json::from_value(value).map(Self::Scores);
+        }
+        if value.get(WEB_SEARCH).is_some() {
+            return serde_json::from_value(value).map(Self::Search);
         }
         serde_json::from_value(value).map(Self::Chat)
     }

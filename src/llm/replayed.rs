@@ -1,25 +1,20 @@
 //! A model that says what was recorded, and asks nobody.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use super::recording::{Outcome, RecordedCalls};
+use super::recording::{Due, RecordedCalls};
 use super::reply::ChatReply;
 use super::request::ChatRequest;
 use super::{ChatModel, Replying};
 use crate::domain::ChatError;
 use crate::error::Result;
 
-/// What came of the calls of one key, in order.
-type Outcomes = VecDeque<Outcome<ChatReply>>;
-
 /// A model that says what was recorded. Equal calls get what they got then, in order, and after that the last again.
 pub struct Replayed {
     name: String,
     kept_as: String,
-    outcomes: Mutex<BTreeMap<String, Outcomes>>,
+    due: Due<ChatReply>,
     calls: AtomicU64,
 }
 
@@ -42,30 +37,16 @@ impl Replayed {
     /// Returns the same of a model whose replies are kept under another name.
     #[must_use]
     pub fn of_kept(name: &str, kept_as: &str, recorded: &RecordedCalls) -> Self {
-        let mut outcomes: BTreeMap<String, Outcomes> = BTreeMap::new();
-        for line in &recorded.chat {
-            let due = outcomes.entry(line.key.clone()).or_default();
-            // A call that did not go out and was made later has an outcome; when it did not was a matter of time.
-            if due.back().is_some_and(Outcome::is_not_made) {
-                due.pop_back();
-            }
-            due.push_back(line.outcome.clone());
-        }
-        Self {
-            name: name.to_owned(),
-            kept_as: kept_as.to_owned(),
-            outcomes: Mutex::new(outcomes),
-            calls: AtomicU64::new(0),
-        }
+        let due = Due::of(recorded.chat.iter().map(|line| (line.key.clone(), line.outcome.clone())));
+        Self { name: name.to_owned(), kept_as: kept_as.to_owned(), due, calls: AtomicU64::new(0) }
     }
 
-    fn outcome(&self, request: &ChatRequest) -> Result<Outcome<ChatReply>, ChatError> {
+    fn said(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let key = request.key(&self.kept_as).to_string();
-        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = outcomes.get_mut(&key);
-        let due = due.and_then(|due| if due.len() > 1 { due.pop_front() } else { due.front().cloned() });
-        due.ok_or_else(|| ChatError::NotRecorded { number, purpose: request.purpose.name().to_owned(), key })
+        let missing =
+            || ChatError::NotRecorded { number, purpose: request.purpose.name().to_owned(), key: key.clone() };
+        self.due.next(&key).unwrap_or_else(|| Err(missing()))
     }
 }
 
@@ -79,12 +60,7 @@ impl ChatModel for Replayed {
     }
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
-        Box::pin(async move {
-            match self.outcome(request)? {
-                Outcome::Reply(reply) => Ok(reply),
-                Outcome::Fault(fault) => Err(fault),
-            }
-        })
+        Box::pin(async move { self.said(request) })
     }
 }
 

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use reqwest::Url;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::connection::Connection;
@@ -34,7 +34,7 @@ const SNIPPET_CHARS_MAX: usize = 500;
 pub type Searching<'a> = Pin<Box<dyn Future<Output = Result<Vec<WebPage>, ChatError>> + Send + 'a>>;
 
 /// A page as a search engine shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebPage {
     /// Its title, on one line.
     pub title: String,
@@ -44,7 +44,18 @@ pub struct WebPage {
     pub snippet: String,
 }
 
-/// Searches the web.
+impl WebPage {
+    /// Returns it bounded, and freed of what could be taken for something else; nothing where its address is that of no
+    /// page, or where it says nothing.
+    pub(crate) fn cleaned(self) -> Option<Self> {
+        let title = clipped(&visible_line(&self.title), TITLE_CHARS_MAX);
+        let snippet = clipped(&visible_line(&self.snippet), SNIPPET_CHARS_MAX);
+        let address = address(&self.address)?;
+        (!title.is_empty() || !snippet.is_empty()).then_some(Self { title, address, snippet })
+    }
+}
+
+/// Searches the web. What it returns is text of strangers: a search cleans it, whoever made it.
 pub trait SearchTool: Send + Sync {
     /// Returns its name, as a note says it.
     fn name(&self) -> &str;
@@ -117,13 +128,10 @@ pub(super) struct WireResults {
 fn pages(wire: &WireResults, redacted: impl Fn(String) -> String) -> Vec<WebPage> {
     let mut seen = BTreeSet::new();
     let page = |result: &Value| {
-        let text = |field: &str, chars_max| {
-            let text = result.get(field).and_then(Value::as_str).unwrap_or_default();
-            clipped(&redacted(visible_line(text)), chars_max)
-        };
-        let address = address(&redacted(result.get("url")?.as_str()?.to_owned()))?;
-        let (title, snippet) = (text("title", TITLE_CHARS_MAX), text("content", SNIPPET_CHARS_MAX));
-        (!title.is_empty() || !snippet.is_empty()).then_some(WebPage { title, address, snippet })
+        // As a reader would see it: what is secret may be split by what is not seen.
+        let text = |field: &str| redacted(visible_line(result.get(field).and_then(Value::as_str).unwrap_or_default()));
+        let address = redacted(result.get("url")?.as_str()?.to_owned());
+        WebPage { title: text("title"), address, snippet: text("content") }.cleaned()
     };
     let looked_at = wire.results.iter().take(LOOKED_AT_MAX).filter_map(page);
     looked_at.filter(|page| seen.insert(page.address.clone())).take(RESULTS_MAX).collect()
@@ -185,6 +193,9 @@ mod tests {
         let soft = "Say\u{ad}\u{61c}\u{180e}\u{3164}\u{fe0f}\u{fff9}\u{e0100}\u{e01ef}so";
         let page = &found(&json!([{ "title": soft, "content": soft, "url": "http://a" }]))[0];
         assert_eq!((page.title.as_str(), page.snippet.as_str()), ("Sayso", "Sayso"));
+        for page in found(&json!([{ "title": text, "content": text, "url": "http://a/\u{e9}" }])) {
+            assert_eq!(page.clone().cleaned(), Some(page), "what is clean stays as it is");
+        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Setup {
     ) -> Result<Performers> {
         let calls = self.question_calls(options, log)?;
         let model = self.question_model(&options.call, options.role, index, &calls)?;
-        let (reranker, web) = (self.reranker(options, &calls)?, self.web_search(options)?);
+        let (reranker, web) = (self.reranker(options, &calls)?, self.web_search(options, log)?);
         let performers = Performers { reranker, model, web, ..performers };
         self.tell_if_idle(log, &performers);
         Ok(performers)
@@ -131,7 +131,8 @@ impl Setup {
     /// Says so where calls are to be written down and none can be made.
     fn tell_if_idle(&self, log: &CallLog, performers: &Performers) {
         let is_scored = performers.reranker.as_ref().is_some_and(|reranker| reranker.calls(1) > 0);
-        let asks_nobody = performers.model.is_none() && performers.embedder.account().is_none() && !is_scored;
+        let is_asked = performers.model.is_some() || performers.embedder.account().is_some();
+        let asks_nobody = !is_asked && !is_scored && performers.web.is_none();
         if asks_nobody && matches!(log, CallLog::Recorded(_)) {
             self.notices.tell(&Notice::NothingRecorded);
         }

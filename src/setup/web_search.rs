@@ -3,32 +3,35 @@
 use std::sync::Arc;
 
 use super::Setup;
+use super::calls::CallLog;
 use super::endpoint::{DEFAULT, first_line};
 use super::options::EngineOptions;
 use crate::domain::Secret;
 use crate::error::{Error, Result};
-use crate::llm::{SearchTool, WebServer};
+use crate::llm::{RecordedSearches, ReplayedSearches, SearchTool, WebServer};
 
 impl Setup {
     /// Returns who searches the web, if anybody is to.
-    pub(super) fn web_search(&self, options: &EngineOptions) -> Result<Option<Arc<dyn SearchTool>>> {
+    pub(super) fn web_search(&self, options: &EngineOptions, log: &CallLog) -> Result<Option<Arc<dyn SearchTool>>> {
         let Some(asked) = options.web_search.as_deref() else { return Ok(None) };
         let refused = |reason: String| Error::Option { option: "web search", value: shown(asked).to_owned(), reason };
-        if options.call.recording.replay.is_some() {
-            return Err(refused("searches of the web are not recorded, so that none can be replayed".to_owned()));
-        }
         let set = &self.settings.web_search;
         let unset = || refused("set `url` in `[web_search]` of your own cairn.toml, or `CAIRN_WEB_SEARCH`".to_owned());
         let address = if asked == DEFAULT { set.url.as_deref().ok_or_else(unset)? } else { asked };
         // A key goes to the server that it is set for, and to no other.
-        let key_file = set.key_file.as_deref().filter(|_| set.url.as_deref() == Some(address));
+        let is_own = set.url.as_deref() == Some(address) && !log.is_replayed();
+        let key_file = set.key_file.as_deref().filter(|_| is_own);
         let key = key_file.map(first_line).transpose()?.unwrap_or_else(Secret::default);
         let server = WebServer::new(address, key).map_err(|fault| Error::Option {
             option: "web search",
             value: shown(address).to_owned(),
             reason: fault.to_string(),
         })?;
-        Ok(Some(Arc::new(server)))
+        Ok(Some(match log {
+            CallLog::None => Arc::new(server),
+            CallLog::Recorded(recording) => Arc::new(RecordedSearches::new(Arc::new(server), Arc::clone(recording))),
+            CallLog::Replayed(recorded) => Arc::new(ReplayedSearches::of(server.name(), recorded)),
+        }))
     }
 }
 

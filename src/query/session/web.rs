@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::Session;
-use crate::domain::{Ledger, WebResult, WebWork};
+use crate::domain::{ChatError, Ledger, WebResult, WebWork};
+use crate::error::{Error, Result};
 use crate::llm::WebPage;
 
 /// How a note begins that says why the web was not searched.
@@ -18,7 +19,7 @@ const RESULTS_MAX: usize = 20;
 pub(in crate::query) struct WebFound {
     server: String,
     asked: String,
-    pages: Result<Vec<WebPage>, String>,
+    pages: std::result::Result<Vec<WebPage>, String>,
 }
 
 impl WebFound {
@@ -54,18 +55,27 @@ impl Session {
 
     /// Searches the web, if somebody does that, for no longer than a model is waited for, or for half of the time that
     /// there is.
-    pub(in crate::query) async fn searched_web(&self, asked: &str) -> Option<WebFound> {
-        let web = self.engine.web.as_ref()?;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WebSearch`] if the search is not in a recording, or cannot be written into one. Other faults are noted.
+    pub(in crate::query) async fn searched_web(&self, asked: &str) -> Result<Option<WebFound>> {
+        let Some(web) = self.engine.web.as_ref() else { return Ok(None) };
         let failed = |why: &str| format!("{UNSEARCHED} for `{asked}`, by {}: {why}", web.name());
         let limit =
             self.options.deadline.filter(|_| self.caller.is_none()).map_or(Duration::MAX, |it| it.mul_f64(TIME));
         let searched = async { tokio::time::timeout(limit, web.search(asked)).await.ok() };
+        let server = web.name().to_owned();
         let pages = match self.in_time(searched).await.flatten() {
             None => Err(failed("there was no time left")),
-            Some(pages) => pages.map_err(|fault| failed(&fault.to_string())),
+            Some(Err(source @ (ChatError::SearchNotRecorded { .. } | ChatError::Store { .. }))) => {
+                return Err(Error::WebSearch { server, source });
+            }
+            Some(Err(fault)) => Err(failed(&fault.to_string())),
+            Some(Ok(pages)) => Ok(pages.into_iter().filter_map(WebPage::cleaned).collect::<Vec<_>>()),
         };
         tracing::info!(pages = pages.as_ref().map_or(0, Vec::len), "searched the web");
-        Some(WebFound { server: web.name().to_owned(), asked: asked.to_owned(), pages })
+        Ok(Some(WebFound { server, asked: asked.to_owned(), pages }))
     }
 }
 

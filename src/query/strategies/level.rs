@@ -94,7 +94,7 @@ impl Level {
         if is_led {
             work.gathered.plan.end = work.levelled().await?;
         } else if work.may_search(0)
-            && let Some(found) = session.searched_web(session.question()).await
+            && let Some(found) = session.searched_web(session.question()).await?
         {
             // There are no smaller questions: there is no model, or what was found is not worth being led over.
             found.note(&mut work.gathered.whole.ledger);
@@ -190,9 +190,8 @@ impl Work<'_> {
         let tasks = (0..).zip(questions).map(task).collect();
         let looked = move |session: Session, (low, is_searched): (LowLevel, bool)| async move {
             let question = low.text.clone();
-            let web = async { if is_searched { session.searched_web(&question).await } else { None } };
-            let (looked, web) = tokio::join!(low.looked_up(&session), web);
-            Ok((looked?, web))
+            let web = async { if is_searched { session.searched_web(&question).await } else { Ok(None) } };
+            tokio::try_join!(low.looked_up(&session), web)
         };
         let found = session.each(tasks, session.at_once(AT_ONCE), looked).await?;
         let mut noted = 0;

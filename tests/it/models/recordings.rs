@@ -32,7 +32,7 @@ pub(super) fn lines(cli: &Cli, name: &str) -> Vec<Value> {
 
 /// Returns what a command prints as JSON, but for the time that it took.
 #[track_caller]
-fn printed(cli: &Cli, args: &[&str]) -> Value {
+pub(super) fn printed(cli: &Cli, args: &[&str]) -> Value {
     let said = cli.run([args, &["--json"]].concat()).succeeded();
     let mut printed = serde_json::from_str(&said.stdout).unwrap();
     without_times(&mut printed);

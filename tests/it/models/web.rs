@@ -1,9 +1,12 @@
 //! Searches of the web: what goes out and when, what an answer makes of the results, and every fault of a server.
 
+use std::fs;
+
 use cairn::domain::{ChatError, Secret};
 use cairn::llm::{SearchTool as _, WebPage, WebServer};
 use serde_json::{Value, json};
 
+use super::recordings::{lines, printed};
 use super::{TIMEOUT, check_faults};
 use crate::strategies::led::{QUESTION, indexed, of_shown, serves};
 use crate::support::block_on;
@@ -113,6 +116,43 @@ fn searches_are_counted_and_no_more_are_made_than_allowed() {
 }
 
 #[test]
+fn searches_are_recorded_and_replayed_without_the_server_and_its_key() {
+    let (cli, model) = with_model();
+    let told = json!({ "title": format!("{CANARY} t"), "url": format!("http://a/{CANARY}"), "content": "Built." });
+    let web = ChatServer::start([Play::Responds(200, "", json!({ "results": [told] }).to_string())]);
+    cli.write("key.txt", CANARY);
+    let key_file = cli.folder().join("key.txt");
+    let own = format!("[web_search]\nurl = '{}'\nkey_file = '{}'\n", web.url, key_file.display());
+    cli.configure(format!("[model]\nserver = 'vllm'\nurl = '{}'\n{own}", model.url));
+    for (name, with) in [("led.jsonl", &["--model", "vllm:m"][..]), ("alone.jsonl", &[])] {
+        let args = [&ask(&["--web-search", "default"]), with].concat();
+        let first = printed(&cli, &[&args[..], &["--record", name]].concat());
+        assert!(first["ledger"]["web"].to_string().contains("[secret] t"), "{first}");
+        let recorded = fs::read_to_string(cli.folder().join(name)).unwrap();
+        assert!(!recorded.contains(CANARY) && !recorded.contains(QUESTION), "neither key nor query: {recorded}");
+        let searches = lines(&cli, name).iter().filter(|line| line.get("web_search").is_some()).count();
+        assert_eq!(json!(searches), first["ledger"]["web_work"]["searches"]);
+        let asked = web.asked().len() + model.asked().len();
+        fs::rename(&key_file, cli.folder().join("away.txt")).unwrap();
+        assert_eq!(printed(&cli, &[&args[..], &["--replay", name]].concat()), first, "{name}");
+        fs::rename(cli.folder().join("away.txt"), &key_file).unwrap();
+        assert_eq!(web.asked().len() + model.asked().len(), asked, "nobody is asked");
+    }
+    // Another server is not the one that was recorded, and another question not the one that it was asked.
+    let other = ask(&["--web-search", "http://127.0.0.1:1", "--replay", "alone.jsonl"]);
+    cli.refuses(&other, "input", &["by `127.0.0.1:1`", "search 1 of the web (`When did", "is not in the recording"]);
+    let other = ["search", "Who is Ada?", "--strategy", "level", "--web-search", "default", "--replay", "alone.jsonl"];
+    cli.refuses(&other, "input", &["search 1 of the web (`Who is Ada?`)", "web server of the recording"]);
+    // A search that fails is recorded as that, and fails again.
+    web.play([Play::Responds(500, "", "down".to_owned())]);
+    let args = ask(&["--web-search", "default"]);
+    let failed = printed(&cli, &[&args[..], &["--record", "failed.jsonl"]].concat());
+    web.play([results()]);
+    assert_eq!(printed(&cli, &[&args[..], &["--replay", "failed.jsonl"]].concat()), failed);
+    assert_eq!(failed["ledger"]["web_work"]["failed"], 1);
+}
+
+#[test]
 fn a_short_answer_names_no_address_that_no_supported_sentence_has() {
     let (cli, model) = with_model();
     model.play([serves(|skill, said| {
@@ -201,12 +241,12 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     let keyed = format!("{}/?key=hushhush", web.url);
     for (args, words) in [
         (vec!["ask", QUESTION, "--web-search", &web.url], "only `--strategy level`"),
-        (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "not recorded"),
+        (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "search 1 of the web (`When did"),
         (ask(&["--web-search", &address]), "a user or password does not belong"),
         (ask(&["--web-search", "localhost"]), "its address is no URL"),
         (ask(&["--web-search", &keyed]), "its address has more than a path"),
         (ask(&["--web-search", &keyed, "--json"]), "its address has more than a path"),
-        (ask(&["--web-search", &keyed, "--replay", "calls.jsonl"]), "not recorded"),
+        (ask(&["--web-search", &keyed, "--replay", "calls.jsonl"]), "its address has more than a path"),
     ] {
         cli.write("calls.jsonl", "");
         let refused = cli.run(&args);
