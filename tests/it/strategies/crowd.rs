@@ -1,22 +1,35 @@
-//! More questions at one time than an engine works on: all of them are answered, whoever waits for whom.
+//! Far more questions at one time than an engine works on: all of them are answered, whoever waits for whom, first come
+//! first served, and each as if it had been asked alone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cairn::llm::{ChatModel, ChatRequest, Replying};
-use cairn::{QueryEngine, SearchOptions, StrategyKind};
+use cairn::{QueryEngine, SearchOptions, SearchResult, StrategyKind};
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::led::{COMPOUND, Led, QUESTION, indexed, options};
+use super::led::{COMPOUND, Led, QUESTION, found, indexed, options};
 use crate::support::{block_on, engine};
 
 /// More than are worked on at one time.
-const CROWD: usize = 40;
+const CROWD: usize = 200;
+/// Questions that are worked on at one time, and parts of one that are looked up beside each other.
+const AT_ONCE: usize = 32;
+const PARTS_AT_ONCE: usize = 4;
+/// Those that come first, and those that come last.
+const ENDS: usize = 50;
 /// What a crowd that waits for itself never ends within.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A model that takes its time, so that everybody waits for it at once.
-struct Slow(Arc<Led>);
+struct Slow {
+    led: Arc<Led>,
+    calls: AtomicUsize,
+    /// The most calls that there were at one time.
+    most: AtomicUsize,
+}
 
 impl ChatModel for Slow {
     fn name(&self) -> &'static str {
@@ -25,46 +38,66 @@ impl ChatModel for Slow {
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            self.0.reply(request).await
+            let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+            self.most.fetch_max(calls, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.calls.fetch_sub(1, Ordering::Relaxed);
+            self.led.reply(request).await
         })
     }
 }
 
-/// Asks a question many times at once; returns how many were answered in time.
-fn answered(engine: &QueryEngine, question: &'static str, options: &SearchOptions) -> usize {
+/// Returns what does not depend on who else asks: what was found, and the trace of how.
+fn told(found: &SearchResult) -> Value {
+    let mut told = json!(found);
+    let ledger = told["ledger"].as_object_mut().unwrap();
+    ledger.retain(|name, _| !name.ends_with("_ms"));
+    told
+}
+
+/// Puts `questions` in turn, many at once, and checks that each is answered in time and as alone. Of the strategies
+/// that wait, those that came first are answered before those that came last.
+fn check(engine: &QueryEngine, questions: &[&'static str], options: &SearchOptions) {
+    let alone: Vec<Value> = questions.iter().map(|question| told(&found(engine, question, options))).collect();
     let asked = async {
         let mut asking = JoinSet::new();
-        for _ in 0..CROWD {
+        for (number, question) in (0..CROWD).zip(questions.iter().copied().cycle()) {
             let (engine, options) = (engine.clone(), options.clone());
-            asking.spawn(async move { engine.search(question, &options).await.unwrap() });
+            asking.spawn(async move { (number, engine.search(question, &options).await.unwrap()) });
         }
-        let mut count = 0;
+        let mut ended = Vec::new();
         let all = async {
             while let Some(found) = asking.join_next().await {
-                assert!(!found.unwrap().hits.is_empty());
-                count += 1;
+                let (number, found) = found.unwrap();
+                assert_eq!(told(&found), alone[number % alone.len()], "{number}");
+                ended.push(number);
             }
         };
         // How many were, where it is too long for all.
         let _ended = tokio::time::timeout(PATIENCE, all).await;
-        count
+        ended
     };
-    block_on(asked)
+    let ended = block_on(asked);
+    assert_eq!(ended.len(), CROWD, "{}", options.strategy);
+    let last_of_first = ended.iter().rposition(|number| *number < ENDS);
+    let first_of_last = ended.iter().position(|number| *number >= CROWD - ENDS);
+    assert!(last_of_first < first_of_last, "{}: {ended:?}", options.strategy);
 }
 
 #[test]
 fn any_number_of_led_questions_at_once_is_answered() {
     let cli = indexed();
-    let engine = engine(&cli.folder().join(".cairn")).with_model(Arc::new(Slow(Led::well())));
+    let slow = Arc::new(Slow { led: Led::well(), calls: AtomicUsize::default(), most: AtomicUsize::default() });
+    let engine = engine(&cli.folder().join(".cairn")).with_model(slow.clone());
     for strategy in [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise] {
-        assert_eq!(answered(&engine, QUESTION, &options(strategy)), CROWD, "{strategy}");
+        check(&engine, &[QUESTION, COMPOUND], &options(strategy));
     }
+    let most = slow.most.load(Ordering::Relaxed);
+    assert!((AT_ONCE..=AT_ONCE * PARTS_AT_ONCE).contains(&most), "{most}");
 }
 
 #[test]
 fn any_number_of_compound_questions_at_once_is_answered_without_a_model() {
     let cli = indexed();
-    let engine = engine(&cli.folder().join(".cairn"));
-    assert_eq!(answered(&engine, COMPOUND, &options(StrategyKind::Noise)), CROWD);
+    check(&engine(&cli.folder().join(".cairn")), &[COMPOUND], &options(StrategyKind::Noise));
 }
