@@ -22,6 +22,7 @@ use crate::graph::ordinal::{
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::Resolution;
 pub use crate::graph::vectors::Vectors;
+use crate::text::KeywordQuery;
 pub use crate::text::terms;
 pub(crate) use hierarchy_ids::{community_ids, id_of_community, summary_ids};
 pub use networks::Networks;
@@ -300,6 +301,8 @@ pub struct Recognized {
 pub struct Wanted<'a> {
     /// Its folded words, without stop words.
     pub words: &'a [String],
+    /// The keywords by which it enters passages, in the place of its words.
+    pub keywords: Option<&'a KeywordQuery>,
     /// Its vector; empty without an embedder.
     pub vector: &'a [f32],
     /// Every text in it that may be a folded name.

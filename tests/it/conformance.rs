@@ -196,6 +196,7 @@ fn a_database_is_a_store() {
     let (words, vector) = (["bridge".to_owned()], first_vector(&kept));
     let nothing = Wanted {
         words: &[],
+        keywords: None,
         vector: &[],
         names: &[],
         recognize: &|_| Recognized::default(),

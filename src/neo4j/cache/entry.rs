@@ -12,6 +12,7 @@ use super::super::statement::{Statement, cypher};
 use super::load::key;
 use crate::error::Result;
 use crate::store::{Follow, Wanted};
+use crate::text::KeywordQuery;
 
 /// Passages that each index is asked for.
 const ENTRY_PASSAGES: usize = 150;
@@ -175,8 +176,12 @@ async fn by_text(session: &Session, version: i64, wanted: &Wanted<'_>, limit: i6
     if wanted.words.is_empty() {
         return Ok(Vec::new());
     }
+    let words = match wanted.keywords {
+        Some(keywords) => by_keywords(keywords, wanted.words),
+        None => either(wanted.words),
+    };
     let statement = Statement::new("ask the full-text index", cypher!("read/entry-passage-text"))
-        .with("words", either(wanted.words))
+        .with("words", words)
         .with("version", version);
     found(session, &statement, limit, passage).await
 }
@@ -266,6 +271,13 @@ fn passage(row: &Row) -> Option<Key> {
     unhex(row.get("id").ok()?)
 }
 
+/// Returns a query of the full-text index for keywords, and for those of their `words` that are not ASCII: they may be
+/// pairs of characters, which the index finds inside a clause that it does not find as a whole.
+fn by_keywords(keywords: &KeywordQuery, words: &[String]) -> String {
+    let others: Vec<String> = words.iter().filter(|word| !word.is_ascii()).cloned().collect();
+    format!("{} {}", keywords.to_lucene(), either(&others)).trim_end().to_owned()
+}
+
 /// Returns a query of the full-text index for any of `words`: each in quotation marks, so that none is an operator.
 fn either(words: &[String]) -> String {
     let quoted = words.iter().map(|word| format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"")));
@@ -280,5 +292,13 @@ mod tests {
     fn words_are_no_operators() {
         let words = ["mill", "AND", "a\"b", "x\\"].map(str::to_owned);
         assert_eq!(either(&words), r#""mill" "AND" "a\"b" "x\\""#);
+    }
+
+    #[test]
+    fn keywords_exclude_and_pairs_of_characters_are_looked_for_beside_them() {
+        let keywords = KeywordQuery::of_keywords(&["mill"]).filtered("wheel").unwrap();
+        let expect = r#"text:("mill") title:("mill")^0.5 -"wheel""#;
+        assert_eq!(by_keywords(&keywords, &["mill".to_owned()]), expect);
+        assert_eq!(by_keywords(&keywords, &["mill", "山田"].map(str::to_owned)), format!("{expect} \"山田\""));
     }
 }

@@ -104,6 +104,7 @@ async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Wal
     let admits = |document: &DocumentText| documents.contains(&document.document);
     let wanted = Wanted {
         words: &[],
+        keywords: None,
         vector: &[],
         names: &[],
         recognize: &|_| Recognized::default(),

@@ -1,6 +1,6 @@
 //! `keywords`: passages by a tree of keywords. Words count by BM25 times what their clause counts; a phrase whose words
 //! stand beside each other counts once more; what has an excluded clause is left out. The same for every store, since
-//! it is computed from postings and texts.
+//! it is computed from postings and texts; a store that has to be asked is asked by the tree.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Retriever for Keywords {
     }
 
     fn needs(&self) -> Needs {
-        Needs { vectors: false, ..Needs::default() }
+        Needs { vectors: false, keywords: Some(self.query.clone()), ..Needs::default() }
     }
 
     fn retrieve<'a>(&'a self, _: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a> {

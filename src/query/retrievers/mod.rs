@@ -22,10 +22,11 @@ use crate::error::Result;
 use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 use crate::store::{Follow, OfAll};
+use crate::text::KeywordQuery;
 use flat::{Dense, Hybrid, Lexical};
 
 /// What a retriever needs of a store that has to be asked, and of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
     /// Along what it walks. Vectors of in-coming questions are there with [`Follow::Questions`] or `by_edges` alone.
     pub follow: Follow,
@@ -35,11 +36,13 @@ pub struct Needs {
     pub vectors: bool,
     /// What it reads of all of the version.
     pub of_all: OfAll,
+    /// The keywords by which it enters; the words of the question where there are none.
+    pub keywords: Option<KeywordQuery>,
 }
 
 impl Default for Needs {
     fn default() -> Self {
-        Self { follow: Follow::Nothing, by_edges: false, vectors: true, of_all: OfAll::Nothing }
+        Self { follow: Follow::Nothing, by_edges: false, vectors: true, of_all: OfAll::Nothing, keywords: None }
     }
 }
 

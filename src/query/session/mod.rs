@@ -338,7 +338,7 @@ impl Session {
     ///
     /// Dropping the future loses the work and nothing else.
     pub(super) async fn open(&self, needs: Needs, count: usize) -> Result<Arc<Query>> {
-        if let Some(query) = self.opened(needs, count) {
+        if let Some(query) = self.opened(&needs, count) {
             return Ok(query);
         }
         let QueryEngine { source, embedder, .. } = &self.engine;
@@ -353,12 +353,12 @@ impl Session {
         };
         self.enter("embedding the question");
         let (text, spellings) = self.respelled(source.reader()).await?;
-        let asked = AskedQuestion::parse(&text, asked_embedder(embedder.as_ref(), needs)).await?;
+        let asked = AskedQuestion::parse(&text, asked_embedder(embedder.as_ref(), &needs)).await?;
         let asked = asked.with_spellings(spellings).with_model_names(self.names.to_vec());
         self.enter("fetching what the question needs");
         let reader = match source {
             Source::Whole(reader) => Arc::clone(reader),
-            Source::Asked(source) => self.excerpt(source.as_ref(), version, &asked, needs, count).await?,
+            Source::Asked(source) => self.excerpt(source.as_ref(), version, &asked, &needs, count).await?,
         };
         if *self.version.get_or_init(|| version) != version {
             return Err(Error::Database {
@@ -401,12 +401,12 @@ impl Session {
     }
 
     /// Returns the question as it was put to the version before, where that has all that is needed now.
-    fn opened(&self, needs: Needs, count: usize) -> Option<Arc<Query>> {
+    fn opened(&self, needs: &Needs, count: usize) -> Option<Arc<Query>> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let known = opened.as_ref()?;
         let is_enough = match &self.engine.source {
             Source::Whole(_) => known.needs.vectors || !needs.vectors,
-            Source::Asked(_) => known.needs == needs && known.count >= count,
+            Source::Asked(_) => known.needs == *needs && known.count >= count,
         };
         is_enough.then(|| Arc::clone(&known.query))
     }
@@ -417,7 +417,7 @@ impl Session {
         source: &dyn GraphSource,
         version: IndexVersion,
         asked: &AskedQuestion,
-        needs: Needs,
+        needs: &Needs,
         count: usize,
     ) -> Result<Arc<dyn GraphReader>> {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
@@ -440,6 +440,7 @@ impl Session {
         let admits = |document: &DocumentText| filters.iter().all(|filter| filter.admits(document));
         let wanted = Wanted {
             words: &words,
+            keywords: needs.keywords.as_ref(),
             vector: &asked.vector.values(0),
             names: &asked.possible_names(),
             recognize: &recognize,
@@ -455,6 +456,6 @@ impl Session {
 
 /// Returns who embeds a question: nobody where no vectors are compared and one would cost something, so that words are
 /// found while the server of a model is away.
-fn asked_embedder(embedder: &dyn Embedder, needs: Needs) -> &dyn Embedder {
+fn asked_embedder<'a>(embedder: &'a dyn Embedder, needs: &Needs) -> &'a dyn Embedder {
     if needs.vectors || !embedder.is_costly() { embedder } else { &NoEmbedder }
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use cairn::neo4j::{DatabaseGraph, Traversal, TraversalOptions};
 use cairn::query::{KeywordQuery, Keywords, Pipeline};
-use cairn::{Performers, QueryEngine, SearchOptions};
+use cairn::{Performers, QueryEngine, SearchOptions, Workspace};
 use serde_json::Value;
 
 use crate::support::neo4j::{Database, database};
@@ -30,11 +31,14 @@ fn by_lucene(database: &Database, query: &KeywordQuery) -> Vec<String> {
 }
 
 /// Returns what `keywords` finds for it, best first.
-#[track_caller]
 fn by_keywords(engine: &QueryEngine, query: &KeywordQuery) -> Vec<String> {
+    block_on(found(engine, query))
+}
+
+async fn found(engine: &QueryEngine, query: &KeywordQuery) -> Vec<String> {
     let strategy = Pipeline::plain(Arc::new(Keywords { query: query.clone() }));
     let options = SearchOptions { top_k: COMPARED, ..SearchOptions::default() };
-    let found = block_on(engine.search_with(&query.text(), &strategy, &options)).unwrap();
+    let found = engine.search_with(&query.text(), &strategy, &options).await.unwrap();
     found.hits.into_iter().map(|hit| hit.passage.to_string()).collect()
 }
 
@@ -83,6 +87,36 @@ fn the_text_of_a_tree_finds_in_the_database_what_the_tree_finds() {
     // Both are measured in docs/neo4j-querying.md; what other tests have deleted may still count a little.
     assert!(same * 4 >= trees.len() * 3, "{same} of {} have the same best passage", trees.len());
     assert!(shared * 5 >= all * 4, "{shared} of {all} passages are the same");
+}
+
+/// More passages than enter by words, which have nothing but a word and one that is excluded.
+const MANY: usize = 200;
+
+#[test]
+fn what_is_excluded_takes_no_place_among_the_passages_by_which_a_tree_enters() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    let line = |id: String, text: &str| serde_json::json!({ "id": id, "title": id, "text": text }).to_string();
+    let mut lines: Vec<String> = (0..MANY).map(|number| line(format!("Wheel {number}"), "A mill wheel.")).collect();
+    let stone = "Behind the harbor, where the road turns away from the sea, stands a mill of grey stone.";
+    let grain = "In autumn the farmers of all villages around bring their grain to the mill, and wait for days.";
+    lines.extend([("Old Place", stone), ("Far Place", grain)].map(|(id, text)| line(id.to_owned(), text)));
+    cli.write("notes.jsonl", lines.join("\n"));
+    cli.json(&["index", "notes.jsonl", "--embedder", "none"]);
+    published(&cli, &database);
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
+    let disk = QueryEngine::open(&workspace, Performers::without_embedder()).unwrap();
+    let tree = KeywordQuery::of_keywords(&["mill"]).filtered("wheel").unwrap();
+    let expect = by_keywords(&disk, &tree);
+    assert_eq!(expect.len(), 2);
+    block_on(async {
+        for traversal in [Traversal::Memory, Traversal::Cypher] {
+            let options = TraversalOptions { traversal, ..TraversalOptions::default() };
+            let graph = DatabaseGraph::open(&database.target(), options).await.unwrap();
+            let engine = QueryEngine::over_source(Arc::new(graph), Performers::without_embedder()).unwrap();
+            assert_eq!(found(&engine, &tree).await, expect, "{traversal:?}");
+        }
+    });
 }
 
 #[test]
