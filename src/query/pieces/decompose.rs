@@ -208,7 +208,7 @@ impl ReadySubQuestion {
     async fn search(&self, session: &Session, form: &str) -> Result<(Vec<Hit>, Vec<SubAnswer>)> {
         let found = session.ask(form, self.strategy.as_ref()).await?;
         let guessed = match &found.ranking {
-            Some(ranking) if self.reading.is_some() => ranking.on_cpu(guesses).await?,
+            Some(ranking) if self.reading.is_some() => ranking.on_cpu(|ranking| guesses(ranking, |_| true)).await?,
             _ => Vec::new(),
         };
         Ok((found.hits, guessed))

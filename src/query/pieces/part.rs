@@ -118,7 +118,10 @@ async fn read(
         }
     }
     match &found.ranking {
-        Some(ranking) => ranking.on_cpu(guesses).await,
+        Some(ranking) => {
+            let kept = kept.to_vec();
+            ranking.on_cpu(move |ranking| guesses(ranking, |passage| kept.contains(passage))).await
+        }
         None => Ok(Vec::new()),
     }
 }

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::domain::{AnsweredBy, SubAnswer};
+use crate::domain::{AnsweredBy, PassageId, SubAnswer};
 use crate::error::Result;
 use crate::graph::ordinal::{EntityOrdinal, PassageOrdinal};
 use crate::graph::top;
@@ -25,20 +25,21 @@ const OWN: f32 = 0.3;
 const RARITY: f32 = 0.5;
 const CUE: f32 = 0.5;
 
-/// Returns guesses, the likeliest first.
+/// Returns guesses, the likeliest first, from the best of the passages that are read.
 ///
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(in crate::query) fn guesses(found: &Ranking) -> Result<Vec<SubAnswer>> {
+pub(in crate::query) fn guesses(found: &Ranking, is_read: impl Fn(&PassageId) -> bool) -> Result<Vec<SubAnswer>> {
     let query = &found.query;
-    let best = &found.ranked[..found.ranked.len().min(PASSAGES)];
+    let read = found.ranked.iter().filter(|it| is_read(&query.reader.passage_id(it.0)));
+    let best: Vec<(PassageOrdinal, f32)> = read.take(PASSAGES).copied().collect();
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
     let sources: Vec<PassageOrdinal> = best.iter().map(|it| it.0).collect();
     let lists = edge_candidates(query.reader.graph(), &query.evidence()?, &sources, &TrailOptions::default());
     // The best that is said of each entity, and where.
     let mut worth: FxHashMap<EntityOrdinal, (f32, PassageOrdinal)> = FxHashMap::default();
-    for (edges, (passage, score)) in lists.into_iter().zip(best) {
+    for (edges, (passage, score)) in lists.into_iter().zip(&best) {
         for edge in edges {
             let [_, _, own, rarity, in_question, cue, sentence, ..] = edge.features;
             let said = score / high + OWN * own + RARITY * rarity + CUE * cue + sentence;

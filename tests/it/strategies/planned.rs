@@ -56,6 +56,10 @@ fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
     let by_rule = found(&plain, COMPOUND, &options(StrategyKind::Noise));
     assert_eq!((plan(&by_rule).route, by_rule.ledger.parts.len()), (Some(Route::Compound), 2));
     assert!(by_rule.ledger.work.is_none() && plan(&by_rule).relevant.is_empty());
+    // What has little to do with a part is not read for it; nobody but a model knows Tom Reed by name.
+    let answers =
+        |part: usize| by_rule.ledger.parts[part].answers.iter().map(|it| it.text.as_str()).collect::<Vec<_>>();
+    assert_eq!((answers(0), answers(1)), (vec!["Ada Lorne"], vec![]));
     let mut best = names(&by_rule)[..2].to_vec();
     best.sort_unstable();
     assert_eq!(best, ["Harl Mill", "Pale Weir"]);
