@@ -1,5 +1,6 @@
 //! Strategies that a model leads round by round: what they do with a model that leads well, and with one that does not.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -260,6 +261,50 @@ fn a_model_of_no_use_ends_soon_and_leaves_what_was_found() {
             assert!(work.skills.values().all(|skill| skill.asked == skill.unusable), "{strategy}, {name}: {work:?}");
         }
     }
+}
+
+/// What a model says to a skill where it is well.
+type Base = fn(&str, &ChatRequest) -> Value;
+
+/// Leads well, but notes nothing, so that searchers refine.
+fn noting_nothing(skill: &str, request: &ChatRequest) -> Value {
+    if skill == "digest" { json!({ "note": "", "passages": [] }) } else { well(skill, request) }
+}
+
+#[test]
+fn one_skill_of_no_use_costs_a_few_calls_and_leaves_what_was_found() {
+    let cli = indexed();
+    let plain = engine(&cli.folder().join(".cairn"));
+    let mut tried = BTreeSet::new();
+    for (strategy, base) in LED.into_iter().flat_map(|strategy| [(strategy, well as Base), (strategy, noting_nothing)])
+    {
+        let model = Led::by(move |skill, request, _| Ok(base(skill, request).to_string()));
+        found(&plain.with_model(model.clone()), QUESTION, &options(strategy));
+        for skill in model.asked().into_iter().collect::<BTreeSet<String>>() {
+            tried.insert(skill.clone());
+            for (name, useless) in useless() {
+                let broken = skill.clone();
+                let model = Led::by(move |skill, request, number| {
+                    if skill == broken {
+                        (useless.says)(skill, request, number)
+                    } else {
+                        Ok(base(skill, request).to_string())
+                    }
+                });
+                let found = found(&plain.with_model(model.clone()), QUESTION, &options(strategy));
+                let (calls, work) = (model.asked().len(), found.ledger.work.clone().unwrap());
+                let what = format!("{strategy}, {skill}, {name}: {:?}", model.asked());
+                assert!(calls <= 40 && found.hits.len() == 3, "{what}");
+                assert!(matches!(work.stop, StopReason::Finished | StopReason::Failing), "{what}: {:?}", work.stop);
+                assert!(
+                    work.skills[&skill].unusable > 0 && plan(&found).end != PlanEnd::Irrelevant,
+                    "{what}: {work:?}"
+                );
+            }
+        }
+    }
+    let all = ["decompose", "digest", "enough", "imagine", "judge", "keywords", "read", "reason", "refine", "route"];
+    assert!(all.iter().chain(&["seed", "seek", "supplement"]).all(|skill| tried.contains(*skill)), "{tried:?}");
 }
 
 /// What a model says to a skill, by the skill, the request and its number.
