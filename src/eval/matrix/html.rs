@@ -13,7 +13,7 @@ const PAGE: &str = include_str!("page.html");
 /// Where the template has what is put in.
 const CONTENT: &str = "{{content}}";
 const PROGRAM: &str = "{{program}}";
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "strategy",
     "led by",
     "R@2",
@@ -23,6 +23,7 @@ const COLUMNS: [&str; 12] = [
     "EM",
     "F1",
     "calls",
+    "steps",
     "tokens",
     "cost",
     "ms p50",
@@ -64,7 +65,7 @@ fn write_table(out: &mut String, table: &MatrixTable) -> std::fmt::Result {
 }
 
 /// Returns the cells of a row after that of its method.
-fn cells(row: &MatrixRow) -> [String; 11] {
+fn cells(row: &MatrixRow) -> [String; 12] {
     let share = |it: Interval| format!("{:.1} ({:.1} to {:.1})", it.mean, it.low, it.high);
     [
         row.led_by.clone(),
@@ -75,6 +76,7 @@ fn cells(row: &MatrixRow) -> [String; 11] {
         row.exact_match.map_or_else(String::new, share),
         row.answer_f1.map_or_else(String::new, share),
         format!("{:.2}", row.calls),
+        super::steps_cell(row),
         format!("{:.0}", row.tokens),
         super::cost(row),
         format!("{:.0}", row.time_ms_p50),

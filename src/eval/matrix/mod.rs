@@ -101,6 +101,9 @@ pub struct MatrixRow {
     pub answer_f1: Option<Interval>,
     /// Calls a question.
     pub calls: f64,
+    /// Steps a question: rounds of look-ups, as a strategy that is led plans them. None where nobody was led so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<f64>,
     /// Tokens a question, read and written.
     pub tokens: f64,
     /// Money a question; none where nobody was paid, or a price is unknown.
@@ -276,6 +279,11 @@ fn difference(row: &MatrixRow) -> String {
     row.difference.map_or_else(String::new, |it| format!("{:+.1} ({:+.1} to {:+.1})", it.mean, it.low, it.high))
 }
 
+/// Returns the cell of steps.
+fn steps_cell(row: &MatrixRow) -> String {
+    row.steps.map_or_else(String::new, |steps| format!("{steps:.2}"))
+}
+
 /// Returns the cell of a cost.
 fn cost(row: &MatrixRow) -> String {
     row.cost.as_ref().map_or_else(String::new, |cost| format!("{:.5} {}", cost.amount, printable(&cost.currency)))
@@ -300,21 +308,23 @@ impl Display for MatrixReport {
 fn write_rows(out: &mut Formatter<'_>, rows: &[MatrixRow]) -> fmt::Result {
     let has_answers = rows.iter().any(|row| row.exact_match.is_some());
     let is_paid = rows.iter().any(|row| row.tokens > 0.0);
+    let has_steps = rows.iter().any(|row| row.steps.is_some());
     let mean = |it: Option<Interval>| it.map_or_else(String::new, |it| format!("{:.1}", it.mean));
     let when = |is: bool, text: &str| if is { text.to_owned() } else { String::new() };
     let (answers, paid) = (when(has_answers, " EM | F1 |"), when(is_paid, " tokens | cost |"));
+    let steps = when(has_steps, " steps |");
     writeln!(
         out,
-        "| strategy | led by | R@2 | R@5 | all gold@5 | R@5 − first, 95 % |{answers} calls |{paid} ms p50 |"
+        "| strategy | led by | R@2 | R@5 | all gold@5 | R@5 − first, 95 % |{answers} calls |{steps}{paid} ms p50 |"
     )?;
     let (answers, paid) = (when(has_answers, "--:|--:|"), when(is_paid, "--:|--:|"));
-    writeln!(out, "|---|---|--:|--:|--:|--:|{answers}--:|{paid}--:|")?;
+    writeln!(out, "|---|---|--:|--:|--:|--:|{answers}--:|{}{paid}--:|", when(has_steps, "--:|"))?;
     for row in rows {
         let answers = format!(" {} | {} |", mean(row.exact_match), mean(row.answer_f1));
         let paid = format!(" {:.0} | {} |", row.tokens, cost(row));
         writeln!(
             out,
-            "| {} | {} | {:.1} | {:.1} | {:.1} | {} |{} {:.2} |{} {:.0} |",
+            "| {} | {} | {:.1} | {:.1} | {:.1} | {} |{} {:.2} |{}{} {:.0} |",
             printable(&row.method),
             printable(&row.led_by),
             row.recall_at_2.mean,
@@ -323,6 +333,7 @@ fn write_rows(out: &mut Formatter<'_>, rows: &[MatrixRow]) -> fmt::Result {
             difference(row),
             when(has_answers, &answers),
             row.calls,
+            when(has_steps, &format!(" {} |", steps_cell(row))),
             when(is_paid, &paid),
             row.time_ms_p50,
         )?;
@@ -349,6 +360,7 @@ mod tests {
             exact_match: None,
             answer_f1: None,
             calls,
+            steps: None,
             tokens: 0.0,
             cost: None,
             time_ms_p50: 1.0,
@@ -410,19 +422,20 @@ mod tests {
             notes: vec![],
         };
         let said = plain.to_string();
-        assert!(!said.contains("EM") && !said.contains("cost"), "{said}");
+        assert!(!said.contains("EM") && !said.contains("cost") && !said.contains("steps"), "{said}");
         let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
         let share = Some(Interval { mean: 25.0, low: 0.0, high: 50.0 });
-        let paid = MatrixRow { tokens: 90.0, cost, exact_match: share, answer_f1: share, ..row("b", "live:m", 2.0) };
+        let row_of_model = MatrixRow { exact_match: share, answer_f1: share, ..row("b", "live:m", 2.0) };
+        let paid = MatrixRow { tokens: 90.0, cost, steps: Some(1.5), ..row_of_model };
         let tables = vec![MatrixTable { rows: vec![row("a", NO_MODEL, 0.0), paid], ..table("c") }];
         let said = MatrixReport { tables, notes: vec![] }.to_string();
         assert!(
-            said.contains("| b | live:m | 50.0 | 50.0 | 50.0 |  | 25.0 | 25.0 | 2.00 | 90 | 0.50000 EUR | 1 |"),
+            said.contains("| b | live:m | 50.0 | 50.0 | 50.0 |  | 25.0 | 25.0 | 2.00 | 1.50 | 90 | 0.50000 EUR | 1 |"),
             "{said}"
         );
         let columns: Vec<usize> =
             said.lines().filter(|it| it.starts_with('|')).map(|it| it.matches('|').count()).collect();
-        assert_eq!(columns, [13; 4], "{said}");
+        assert_eq!(columns, [14; 4], "{said}");
     }
 
     #[test]

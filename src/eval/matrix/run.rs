@@ -106,10 +106,13 @@ pub(super) async fn run(collection: &Collection, method: &MatrixMethod, leader: 
     let search = SearchOptions { calls_max: method.search.calls_max.filter(|_| is_led), ..method.search.clone() };
     let facts = Facts::of(engine, &search).await?;
     let (mut scored, mut answers, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut work, mut early) = (WorkReport::default(), None);
+    let (mut work, mut early, mut steps) = (WorkReport::default(), None, None);
     for question in questions {
         let Asked { ranked, time_ms, ledger, writing, answer } = asked(engine, question, &search, leader).await?;
         work.add(&ledger, writing.as_ref());
+        if let Some(plan) = ledger.plan.as_ref().filter(|_| is_led) {
+            *steps.get_or_insert(0) += plan.rounds;
+        }
         if let Some(why) = end_of(&ledger, writing.as_ref(), leader) {
             early = Some((early.map_or(0, |(count, _)| count) + 1, why));
         }
@@ -134,6 +137,7 @@ pub(super) async fn run(collection: &Collection, method: &MatrixMethod, leader: 
         exact_match: of_answers(answers.iter().map(|it| it.exact).collect()),
         answer_f1: of_answers(answers.iter().map(|it| it.f1).collect()),
         calls: work.calls_per_question,
+        steps: steps.map(|steps| f64::from(steps) / questions.len().max(1) as f64),
         tokens: work.spent.usage.tokens() as f64 / questions.len().max(1) as f64,
         cost: cost(&work.spent, leader, questions.len()),
         time_ms_p50: report.time_ms.p50,

@@ -72,6 +72,8 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
     assert_eq!(led, ["no model", "simulated:1", "no model", "simulated:1"]);
     assert!(rows[0].get("difference").is_none() && rows[1]["difference"]["mean"].is_number(), "{report}");
     assert_eq!((&rows[0]["calls"], &rows[1]["calls"]), (&json!(0.0), &json!(1.0)));
+    let steps: Vec<&Value> = rows.iter().map(|row| &row["steps"]).collect();
+    assert_eq!(steps, [&json!(null), &json!(null), &json!(null), &json!(1.0)], "one that is led takes steps");
     assert!(report["notes"][0].as_str().unwrap().contains("knows the labels"));
     for (strategies, index) in [("trail,trail", [".cairn", "other"]), ("trail", [".cairn", ".cairn"])] {
         let refused = of(strategies, index);

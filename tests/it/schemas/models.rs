@@ -197,6 +197,7 @@ pub(super) fn matrix_report() -> MatrixReport {
         exact_match: Some(share),
         answer_f1: Some(share),
         calls: 1.5,
+        steps: Some(1.5),
         tokens: 90.0,
         cost: Some(Cost { amount: 0.5, currency: "EUR".to_owned() }),
         time_ms_p50: 1.5,
