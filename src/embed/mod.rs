@@ -89,7 +89,7 @@ pub trait Embedder: Send + Sync {
     /// Returns the most word pieces of a text that its vector covers; what goes beyond is not seen.
     fn pieces_max(&self) -> usize;
 
-    /// Returns whether a vector costs so much that those of an earlier version are kept and used again.
+    /// Returns whether a vector costs so much that it is kept as it comes, before the version with it is there.
     fn is_costly(&self) -> bool {
         false
     }

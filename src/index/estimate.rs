@@ -358,10 +358,9 @@ impl Coming<'_> {
         });
         let pin = WorkspaceOptions::of_embedder(self.embedder);
         let (earlier, kept) = match workspace {
-            Some(workspace) => (
-                Earlier::of(workspace, self.embedder, &pin)?,
-                workspace.fresh_vectors(&pin).keys(self.embedder.dimension())?,
-            ),
+            Some(workspace) => {
+                (Earlier::of(workspace, &pin)?, workspace.fresh_vectors(&pin).keys(self.embedder.dimension())?)
+            }
             None => (Earlier::None, Vec::new()),
         };
         let (mut spent, texts) = vectors::expected(account, &Corpus::of(&self.units).texts(), &earlier, &kept)?;

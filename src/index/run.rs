@@ -385,9 +385,9 @@ impl Run {
         fingerprint(&self.options.chunk, self.embedder.as_ref())
     }
 
-    /// Returns the version before, if its vectors are worth having.
+    /// Returns the version before, if its vectors can be taken over.
     fn earlier(&self) -> Result<Earlier> {
-        Earlier::of(&self.workspace, self.embedder.as_ref(), &self.pin())
+        Earlier::of(&self.workspace, &self.pin())
     }
 
     fn pin(&self) -> WorkspaceOptions {

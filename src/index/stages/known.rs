@@ -2,12 +2,14 @@
 
 use std::cell::OnceCell;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
-use crate::embed::{Embedder, Titled};
+use crate::embed::Titled;
 use crate::error::{ErrorKind, Result};
-use crate::graph::ordinal::{IncomingOrdinal, OutgoingOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal};
+use crate::graph::packed::PassageGraph;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::{GraphReader as _, VectorField};
 use crate::workspace::{Snapshot, VectorKey, Workspace, WorkspaceOptions};
@@ -23,9 +25,9 @@ pub(in crate::index) enum Earlier {
 }
 
 impl Earlier {
-    /// Returns the current version, if its vectors are worth having for an embedder with this pin.
-    pub(in crate::index) fn of(workspace: &Workspace, embedder: &dyn Embedder, pin: &WorkspaceOptions) -> Result<Self> {
-        if !embedder.is_costly() || workspace.records()?.manifest()?.pin() != *pin {
+    /// Returns the current version, if it has vectors of an embedder with this pin.
+    pub(in crate::index) fn of(workspace: &Workspace, pin: &WorkspaceOptions) -> Result<Self> {
+        if pin.dimension == 0 || workspace.records()?.manifest()?.pin() != *pin {
             return Ok(Self::None);
         }
         Ok(Self::Version(workspace.clone(), OnceCell::new()))
@@ -77,18 +79,12 @@ impl<'a> Known<'a> {
         let field = |field| intact(snapshot.vectors(field));
         let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)?));
         let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)?));
-        for passage in graph.passages() {
-            let shown = snapshot.passage(passage)?;
-            let document = snapshot.document(graph.passage_document[passage])?;
-            let title = document.title.as_deref();
-            known.add_made(
-                Kind::Passage,
-                Titled { title, text: &shown.text },
-                Place { source: passages, row: passage.0 },
-            );
-            for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
-                let text = Titled { title, text: span.of(&shown.text) };
-                known.add_made(Kind::Sentence, text, Place { source: sentences, row: sentence.0 });
+        let documents: Vec<DocumentOrdinal> = graph.documents().collect();
+        let keys_of = |document: DocumentOrdinal| keys_of(snapshot, &graph, document);
+        for keys in documents.into_par_iter().map(keys_of).collect::<Result<Vec<_>>>()? {
+            for (kind, key, row) in keys {
+                let source = if kind == Kind::Passage { passages } else { sentences };
+                known.add_made(key, Place { source, row });
             }
         }
         let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
@@ -120,18 +116,19 @@ impl<'a> Known<'a> {
         self.places.extend(keys.iter().zip(0..).map(|(key, row)| (*key, Place { source, row })));
     }
 
-    fn add_questions<'t>(&mut self, vectors: Vectors<'a>, text: impl Fn(u32) -> &'t str) {
+    fn add_questions<'t>(&mut self, vectors: Vectors<'a>, text: impl Fn(u32) -> &'t str + Sync) {
         let source = self.add_source(FieldVectors::TakenOver(vectors));
-        for row in 0..vectors.len() as u32 {
-            self.add_made(Kind::Question, Titled { title: None, text: text(row) }, Place { source, row });
+        let key = |row| (key(Kind::Question, Titled { title: None, text: text(row) }), Place { source, row });
+        for (key, place) in (0..vectors.len() as u32).into_par_iter().map(key).collect::<Vec<_>>() {
+            self.add_made(key, place);
         }
     }
 
     /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
-    fn add_made(&mut self, kind: Kind, text: Titled<'_>, place: Place) {
+    fn add_made(&mut self, key: VectorKey, place: Place) {
         let vectors = self.vectors(place);
         if !vectors.is_empty() && vectors.codes(place.row).iter().any(|code| *code != 0) {
-            self.places.insert(key(kind, text), place);
+            self.places.insert(key, place);
         }
     }
 
@@ -161,6 +158,26 @@ impl<'a> Known<'a> {
     pub(super) fn find(&self, kind: Kind, text: Titled<'_>) -> Option<Place> {
         if self.places.is_empty() { None } else { self.places.get(&key(kind, text)).copied() }
     }
+}
+
+/// Returns the keys of the passages and sentences of a document, each with its row.
+fn keys_of(
+    snapshot: &Snapshot,
+    graph: &PassageGraph<'_>,
+    document: DocumentOrdinal,
+) -> Result<Vec<(Kind, VectorKey, u32)>> {
+    let shown = snapshot.document(document)?;
+    let title = shown.title.as_deref();
+    let mut keys = Vec::new();
+    for passage in graph.document_passages.of(document) {
+        let shown = snapshot.passage(passage)?;
+        keys.push((Kind::Passage, key(Kind::Passage, Titled { title, text: &shown.text }), passage.0));
+        for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
+            let text = Titled { title, text: span.of(&shown.text) };
+            keys.push((Kind::Sentence, key(Kind::Sentence, text), sentence.0));
+        }
+    }
+    Ok(keys)
 }
 
 pub(super) fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {

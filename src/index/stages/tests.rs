@@ -217,6 +217,25 @@ fn a_document_that_comes_changes_or_goes_makes_all_stages_run() {
 }
 
 #[test]
+fn texts_that_are_as_before_are_not_embedded_again() {
+    for embedder in embedders() {
+        let is_costly = embedder.is_costly();
+        let mut indexed = Indexed::new(embedder);
+        let vectors = |report: &IndexReport| {
+            // No version keeps those of raised questions that cost little.
+            report.vectors.made - if is_costly { 0 } else { report.counts.outgoing }
+        };
+        indexed.documents[2].text.push_str(" Ada Wren painted it in 1790.");
+        let changed = vectors(&indexed.update("index"));
+        for version in fs::read_dir(indexed.path("index").join("versions")).unwrap() {
+            fs::remove_dir_all(version.unwrap().path()).unwrap();
+        }
+        let all = vectors(&indexed.update("index"));
+        assert!(0 < changed && 3 * changed < all, "{changed} of {all}");
+    }
+}
+
+#[test]
 fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_are() {
     for (embedder, vectors) in embedders().into_iter().zip([&VECTORS[2..3], &VECTORS[2..]]) {
         let indexed = Indexed::new(embedder);

@@ -1,10 +1,11 @@
 //! The vectors of a version: passages, sentences, and questions of both sides.
 //!
-//! A model takes longer over them than everything else together. So what the version before says of equal texts is
-//! taken over, those of each call are kept as they come until the version is there, and between batches a run can be
-//! stopped.
+//! What the version before says of equal texts is taken over. A model takes longer over the others than everything
+//! else together: so those of each call are kept as they come until the version is there, and between batches a run
+//! can be stopped.
 //! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::keeping::{Coming, Keeper, Rows, kept_title, title_key};
@@ -264,9 +265,14 @@ impl<'c> Embedding<'c> {
 
     /// Returns one vector a text of a field.
     pub(super) async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
-        let known = self.known.take().map_or_else(|| self.look_up(), Ok)?;
+        let known = match self.known.take() {
+            Some(known) => known,
+            // No version keeps those that cost little.
+            None if field == Field::Outgoing && !self.embedder.is_costly() => Known::default(),
+            None => self.look_up()?,
+        };
         let (kind, texts) = (field.kind(), self.texts.of_field(field));
-        let places: Vec<Option<Place>> = texts.iter().map(|text| known.find(kind, *text)).collect();
+        let places: Vec<Option<Place>> = texts.par_iter().map(|text| known.find(kind, *text)).collect();
         let missing: Vec<Titled<'_>> =
             texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
         let before = Field::ALL.iter().take_while(|it| **it != field);
