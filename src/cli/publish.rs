@@ -7,7 +7,7 @@ use super::{Done, Failure, Surroundings, progress};
 use crate::error::{Error, Result};
 use crate::neo4j::{
     self, OtherIndex, OtherVectors, PublishOptions, PublishReport, Session, Target, Unpublishing, browser_link,
-    publish, to_unpublish,
+    overview_cypher, publish, to_unpublish,
 };
 use crate::text::counted;
 
@@ -68,12 +68,9 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
     let target = surroundings.setup.target(&args.options());
     if let Ok(target) = target {
         let browser = surroundings.setup.settings.neo4j.browser.as_deref();
-        screen.note(format!("next: see it in Neo4j Browser: {}", browser_link(OVERVIEW, browser, &target)));
+        screen.note(format!("next: see it in Neo4j Browser: {}", browser_link(overview_cypher(), browser, &target)));
     }
 }
-
-/// What a person sees of a graph first.
-const OVERVIEW: &str = "MATCH path = (:Document)<-[:PART_OF]-(:Passage)-[:LEADS_TO]->(:Passage) RETURN path LIMIT 50";
 
 /// Runs `cairn unpublish`.
 pub(super) async fn unpublish(args: &UnpublishArgs, surroundings: &Surroundings) -> Done {

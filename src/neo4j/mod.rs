@@ -49,7 +49,7 @@ pub use publish::{OtherVectors, PublishOptions, PublishReport, publish, repair};
 pub use replacing::OtherIndex;
 pub use restore::restore;
 pub use session::Session;
-pub use show::{answer_cypher, browser_link};
+pub use show::{answer_cypher, browser_link, overview_cypher};
 pub use status::{GraphStatus, status};
 pub use target::Target;
 pub use unpublish::{Unpublishing, to_unpublish, unpublish};

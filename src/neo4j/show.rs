@@ -12,6 +12,12 @@ const COMMUNITIES_MAX: usize = 4;
 /// Steps of bridges that are shown at most.
 const BRIDGE_STEPS_MAX: usize = 24;
 
+/// Returns the Cypher that shows a person something of any graph first: few enough passages to be read.
+#[must_use]
+pub fn overview_cypher() -> &'static str {
+    cypher!("show/overview").trim_end()
+}
+
 /// Returns the Cypher that shows the passages that an answer quotes, and the steps that led to them; of `layers`, also
 /// what joins key entities, and the first communities.
 ///

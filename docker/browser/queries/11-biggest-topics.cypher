@@ -1,7 +1,9 @@
-// The biggest topics, and what is within them. Reads every community
+// The biggest topics, and the biggest within each. Reads every community
 MATCH (c:Community {level: 0})
 WHERE c.entities >= 3
-WITH c ORDER BY c.passages DESC LIMIT 12
-OPTIONAL MATCH path = (c)<-[:PARENT_COMMUNITY]-(:Community)
-RETURN c, path
-LIMIT 100;
+WITH c ORDER BY c.passages DESC LIMIT 6
+OPTIONAL CALL (c) {
+  MATCH path = (c)<-[:PARENT_COMMUNITY]-(within:Community)
+  RETURN path ORDER BY within.passages DESC LIMIT 3
+}
+RETURN c, path, c.passages AS passages, c.summary AS summary;

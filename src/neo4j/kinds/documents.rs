@@ -27,7 +27,7 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
     let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;
     let mut properties = Properties::default();
-    properties.put_text("name", document.caption());
+    properties.put_text("name", name(document.title.as_deref(), &document.source_id));
     properties.put_text("sourceId", document.source_id);
     if let Some(title) = document.title {
         properties.put_text("title", title);
@@ -43,6 +43,12 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
         properties.put_text("duplicateOf", original.to_string());
     }
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+}
+
+/// Returns what a document is called where only one line is shown: its title, or the last part of its path.
+pub(super) fn name<'a>(title: Option<&'a str>, source_id: &'a str) -> &'a str {
+    let last = || source_id.rsplit('/').find(|part| !part.is_empty()).unwrap_or(source_id);
+    title.filter(|title| !title.is_empty()).unwrap_or_else(last)
 }
 
 pub(super) const DUPLICATE_OF: Declaration = Declaration {

@@ -3,10 +3,13 @@
 use super::super::element::{EMBEDDING, Element, Properties, SPANS, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors, embedding, relationship};
 use super::super::spans::Spans;
-use super::{Declaration, Kind};
+use super::{Declaration, Kind, documents};
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::GraphReader as _;
+
+/// What stands between the headings of a section.
+const BELOW: &str = " › ";
 
 pub(super) const PASSAGE: Declaration = Declaration {
     labels: &["Passage"],
@@ -31,10 +34,10 @@ fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
         sentences: passage.sentences,
         sentence_lengths: graph.sentence_length.of(graph.passage_sentences.of(number)).to_vec(),
     };
-    let title = document.caption();
+    let called = documents::name(document.title.as_deref(), &document.source_id);
     let mut properties = Properties::default();
-    properties.put_text("name", name(title, passage.section.as_deref(), position, of_document.len()));
-    properties.put_text("title", title);
+    properties.put_text("name", name(called, passage.section.as_deref(), position, of_document.len()));
+    properties.put_text("title", document.caption());
     if let Some(section) = passage.section {
         properties.put_text("section", section);
     }
@@ -53,13 +56,14 @@ fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
     Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
 }
 
-/// Returns what a passage is called where only one line is shown: its title, and where it stands in a document of
-/// several.
-fn name(title: &str, section: Option<&str>, position: u32, of: usize) -> String {
-    match section.filter(|it| *it != title) {
-        _ if of == 1 => title.to_owned(),
-        Some(section) => format!("{title}: {section}"),
-        None => format!("{title} {position}"),
+/// Returns what a passage is called where only one line is shown: what its document is called, and where it stands in
+/// a document of several. A section does not repeat the title that it is below.
+fn name(document: &str, section: Option<&str>, position: u32, of: usize) -> String {
+    let below = |section| str::strip_prefix(section, document).and_then(|it| it.strip_prefix(BELOW)).unwrap_or(section);
+    match section.map(below).filter(|it| *it != document) {
+        _ if of == 1 => document.to_owned(),
+        Some(section) => format!("{document}: {section}"),
+        None => format!("{document} {position}"),
     }
 }
 
@@ -99,10 +103,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passage_is_called_by_its_title_and_its_section_or_place() {
+    fn a_passage_is_called_by_its_document_and_its_section_or_place() {
         assert_eq!(name("Harl Mill", Some("History"), 1, 1), "Harl Mill");
         assert_eq!(name("Harl Mill", Some("History"), 2, 3), "Harl Mill: History");
         assert_eq!(name("Harl Mill", Some("Harl Mill"), 1, 3), "Harl Mill 1");
         assert_eq!(name("Harl Mill", None, 3, 3), "Harl Mill 3");
+        // What it is called stands once.
+        assert_eq!(name("Harl Mill", Some("Harl Mill › History"), 2, 3), "Harl Mill: History");
+        assert_eq!(name("Harl Mill", Some("Harl Mills"), 2, 3), "Harl Mill: Harl Mills");
+    }
+
+    #[test]
+    fn a_document_without_a_title_is_called_by_the_end_of_its_path() {
+        // A picture cuts what is long: the end of a path tells it from others.
+        assert_eq!(documents::name(None, "notes/mills/harl.txt"), "harl.txt");
+        assert_eq!(documents::name(Some(""), "https://example.org/mills/"), "mills");
+        assert_eq!(documents::name(Some("Harl Mill"), "notes/mills/harl.txt"), "Harl Mill");
+        assert_eq!(documents::name(None, "/"), "/");
     }
 }

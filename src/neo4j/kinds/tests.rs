@@ -121,3 +121,19 @@ fn the_style_of_the_browser_knows_every_label_and_type_and_no_other() {
     let types = relationships.iter().flat_map(|kind| kind.labels());
     assert_eq!(selectors("relationship."), types.map(|it| (*it).to_owned()).collect());
 }
+
+/// The Browser fills a circle line by line, and drops a word that is longer than the line that it would begin, though
+/// it be the first: "Ermengarde of Tours" was captioned "of…".
+#[test]
+fn a_long_word_fits_into_every_circle_that_people_look_at() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docker/browser/style.grass");
+    let style = std::fs::read_to_string(path).unwrap();
+    for label in ["Document", "Passage", "Incoming", "Outgoing", "Entity", "Community", "Summary", "Index"] {
+        let rule = style.lines().find(|line| line.starts_with(&format!("node.{label} {{"))).unwrap();
+        let pixels = |name: &str| {
+            let value = rule.split(&format!(" {name}: ")).nth(1).unwrap().split("px").next().unwrap();
+            value.parse::<u32>().unwrap()
+        };
+        assert!(2 * pixels("diameter") >= 15 * pixels("font-size"), "{rule}");
+    }
+}

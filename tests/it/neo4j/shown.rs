@@ -1,18 +1,41 @@
 //! The Cypher that users are shown: in the manual, as saved queries, and in the guide. All of it runs in
 //! `cypher-shell`, as it stands, and finds something.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::Cli;
+use cairn::neo4j::overview_cypher;
+use serde_json::{Value, json};
+
 use crate::support::neo4j::{database, shell};
+use crate::support::{Cli, left_out};
 
 use super::{published, write_harbor};
 
 /// What parts the answers of statements; no document says it.
 const MARK: &str = "=== next ===";
+
+/// What people want to see, as the names of saved queries begin.
+const WANTED: [&str; 10] = [
+    "A map to start from",
+    "What mentions a name",
+    "How two documents are connected",
+    "What leads to a document and why",
+    "One document from inside",
+    "The way of an answer",
+    "Hubs",
+    "Orphans",
+    "Questions that nothing answers",
+    "What came with the last publish",
+];
+/// Nodes of a picture in which captions can be read.
+const DRAWN_MAX: usize = 26;
+/// Rows of a table that somebody looks through.
+const ROWS_MAX: usize = 100;
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
@@ -33,16 +56,55 @@ fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> impl Iterator<Ite
     text.split(start).skip(1).map(move |it| it.split(end).next().unwrap())
 }
 
-/// Returns the saved queries, each below the parameters that its first line says to set.
+/// A saved query: its name in the list, and what it runs, in which parameters have a `$`.
+struct Saved {
+    name: String,
+    body: String,
+    /// What its first line says to set, as Cypher writes it.
+    parameters: Vec<(String, String)>,
+}
+
+impl Saved {
+    fn read(text: &str) -> Self {
+        let (first, body) = text.split_once('\n').unwrap();
+        let name = first.strip_prefix("// ").expect("a saved query is shown by its first line").to_owned();
+        let said = name.find(":param ").map_or("", |at| &name[at + ":param ".len()..]);
+        let parameters: Vec<(String, String)> = if let Some((name, value)) = said.split_once(" => ") {
+            vec![(name.to_owned(), value.to_owned())]
+        } else {
+            let pairs = said.trim_matches(['{', '}']).split(", ").filter_map(|it| it.split_once(": "));
+            pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        };
+        let body = body.trim().trim_end_matches(';').to_owned();
+        let saved = Self { name, body, parameters };
+        assert!(!saved.with_values().contains('$'), "what it needs has to be said: {text}");
+        saved
+    }
+
+    fn all() -> Vec<Self> {
+        files("docker/browser/queries").iter().map(|it| Self::read(it)).collect()
+    }
+
+    /// Returns what it runs, with values in place of the parameters.
+    fn with_values(&self) -> String {
+        let put = |text: String, (name, value): &(String, String)| text.replace(&format!("${name}"), value);
+        self.parameters.iter().fold(self.body.clone(), put)
+    }
+}
+
+/// Returns the saved queries as the shell takes them, each below the parameters that its first line says to set.
 fn saved() -> Vec<String> {
-    let with_parameters = |text: String| {
-        let first = text.lines().next().unwrap();
-        assert!(first.starts_with("// "), "a saved query is shown by its first line: {text}");
-        let parameters = first.find(":param").map_or("", |at| &first[at..]);
-        assert_eq!(parameters.is_empty(), !text.contains('$'), "what it needs has to be said: {text}");
-        if parameters.is_empty() { text } else { format!("{parameters};\n{text}") }
+    let with_parameters = |it: Saved| {
+        let parameters = it.name.find(":param").map_or("", |at| &it.name[at..]);
+        if parameters.is_empty() { it.body } else { format!("{parameters};\n{}", it.body) }
     };
-    files("docker/browser/queries").into_iter().map(with_parameters).collect()
+    Saved::all().into_iter().map(with_parameters).collect()
+}
+
+/// Returns what the guide lets one run.
+fn guide() -> Vec<String> {
+    let guide = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/browser/guide.html"));
+    between(&guide, "runnable\">", "</pre>").map(|it| it.replace("&gt;", ">").replace("&lt;", "<")).collect()
 }
 
 /// Returns what the manual shows, in blocks and in lines, and what the guide lets one run.
@@ -54,8 +116,7 @@ fn examples() -> Vec<String> {
         let is_statement = |it: &&str| it.starts_with("MATCH ") && it.contains(" RETURN ");
         found.extend(lines.filter(is_statement).map(str::to_owned));
     }
-    let guide = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/browser/guide.html"));
-    found.extend(between(&guide, "runnable\">", "</pre>").map(|it| it.replace("&gt;", ">").replace("&lt;", "<")));
+    found.extend(guide());
     found
 }
 
@@ -69,7 +130,7 @@ fn every_statement_for_users_runs_in_the_shell_and_finds_something() {
     published(&cli, &database);
 
     let (saved, examples) = (saved(), examples());
-    assert!(saved.len() >= 7 && examples.len() >= 10, "{} and {}", saved.len(), examples.len());
+    assert!(saved.len() >= WANTED.len() && examples.len() >= 10, "{} and {}", saved.len(), examples.len());
     let statements: Vec<String> = [saved, examples].concat();
     let statements: Vec<&str> = statements.iter().map(|it| it.trim().trim_end_matches(';')).collect();
     let statements: Vec<&str> = statements.into_iter().filter(|it| !it.is_empty()).collect();
@@ -86,5 +147,92 @@ fn every_statement_for_users_runs_in_the_shell_and_finds_something() {
     for (statement, answer) in statements.iter().zip(&answers) {
         // The first line has the names of the columns.
         assert!(answer.trim().lines().count() > 1, "it finds nothing: {statement}\n{answer}");
+    }
+}
+
+#[test]
+fn what_people_want_to_see_is_saved_and_the_guide_shows_the_same() {
+    let saved = Saved::all();
+    for wanted in WANTED {
+        assert!(saved.iter().any(|it| it.name.starts_with(wanted)), "{wanted}");
+    }
+    let guide = guide();
+    for saved in &saved {
+        assert!(guide.contains(&saved.with_values()), "the guide has another `{}`", saved.name);
+    }
+}
+
+/// What the server draws of a statement: the numbers of the nodes, and how many rows there are.
+fn drawn(pages: &str, statement: &str) -> (BTreeSet<String>, usize) {
+    let address = pages.trim_start_matches("http://");
+    let body = json!({ "statements": [{ "statement": statement, "resultDataContents": ["graph"] }] }).to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    // By HTTP/1.0, so that the answer comes in one piece.
+    write!(
+        stream,
+        "POST /db/neo4j/tx/commit HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+        Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let answer: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(answer["errors"], json!([]), "{statement}");
+    let rows = answer["results"][0]["data"].as_array().unwrap();
+    let nodes = rows.iter().flat_map(|row| row["graph"]["nodes"].as_array().unwrap());
+    (nodes.map(|it| it["id"].as_str().unwrap().to_owned()).collect(), rows.len())
+}
+
+/// Writes documents that mention the same names and each other, one of them with many sections and one without a title,
+/// and others to which nothing leads.
+fn write_crowd(cli: &Cli) {
+    for number in 1..=40 {
+        let [next, other] = [number % 40 + 1, (number + 7) % 40 + 1];
+        let text = |place: usize| {
+            format!(
+                "Mill {number:02} was built by Ada Lorne at Harl Weir in {}. It took its water from Mill {next:02}, \
+                which Ada Lorne sold to Mill {other:02} and to Joss Tarn of Port Aven.\n",
+                1700 + number + place
+            )
+        };
+        let sections = if number == 1 { 30 } else { 2 };
+        let section = |it: usize| format!("\n## Part {it}\n\n{}", text(it).repeat(4));
+        let sections: String = (1..=sections).map(section).collect();
+        cli.write(&format!("crowd/{number:02}.md"), format!("# Mill {number:02}\n\n{}{sections}", text(0)));
+    }
+    for number in 0..=ROWS_MAX {
+        let text = "In 1911 it was written by Enno Vark. It asks who Enno Vark taught.\n";
+        cli.write(&format!("crowd/alone/{number:03}.md"), format!("# Leaf {number:03}\n\n{text}"));
+    }
+    cli.write("crowd/notes/plain.txt", "Ada Lorne was born in Port Aven. Mill 01 was built by Ada Lorne.\n");
+}
+
+#[test]
+fn no_saved_query_draws_more_than_can_be_read() {
+    let Some(database) = database() else { return };
+    let Some(pages) = database.pages.clone() else {
+        left_out("it needs a server of its own, whose Browser it knows");
+        return;
+    };
+    let cli = Cli::new();
+    write_crowd(&cli);
+    cli.json(&["index", "crowd"]);
+    published(&cli, &database);
+    let mentioned = "MATCH (:Entity {name: 'Ada Lorne'})-[:MENTIONED_IN]->(p) RETURN count(p) AS n";
+    assert!(database.count(mentioned) > 2 * DRAWN_MAX as i64, "the crowd is too small");
+
+    let values = |it: &str| {
+        let titles = it
+            .replace("['Edda Varnholt', 'Joachim Varnholt', 'Cornelius Pellam']", "['Mill 05', 'Mill 06', 'Mill 01']");
+        let titles = titles.replace("Edda Varnholt", "crowd/notes/plain.txt").replace("Cornelius Pellam", "Mill 01");
+        titles.replace("{name: 'Heron Bridge'}", "{name: 'Ada Lorne'}").replace("'Heron Bridge'", "'Mill 01'")
+    };
+    let (nodes, rows) = drawn(&pages, overview_cypher());
+    assert!(rows > 0 && nodes.len() <= DRAWN_MAX, "{} nodes, {rows} rows of the first look", nodes.len());
+    for saved in Saved::all() {
+        let (nodes, rows) = drawn(&pages, &values(&saved.with_values()));
+        assert!(rows > 0 && nodes.len() <= DRAWN_MAX, "{} nodes, {rows} rows: {}", nodes.len(), saved.name);
+        assert!(!nodes.is_empty() || rows <= ROWS_MAX, "{rows} rows: {}", saved.name);
     }
 }
