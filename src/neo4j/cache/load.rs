@@ -195,16 +195,31 @@ fn list<'a, T: serde::Deserialize<'a>>(row: &'a Row, name: &str) -> Option<Vec<T
 /// A question of a list: key, place and sentence, text, keywords.
 type QuestionItem<'a> = (&'a str, [u32; 2], &'a str, Option<Vec<&'a str>>);
 
+impl QuestionRow {
+    /// Reads a question of `passage`.
+    fn read(
+        (id, [place, sentence], text, keywords): QuestionItem<'_>,
+        passage: Key,
+        elements: &mut Elements,
+    ) -> Option<Self> {
+        let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
+        let element = QuestionElement { passage: PassageOrdinal(0), sentence, keywords: keywords.collect() };
+        Some(Self { id: unhex(id)?, passage, place, text: text.to_owned(), element })
+    }
+}
+
 /// Reads the questions of a passage.
 fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -> Option<()> {
     let passage = key(row, "passage")?;
-    for (id, [place, sentence], text, keywords) in list::<QuestionItem<'_>>(row, "questions")? {
-        let keywords = keywords.unwrap_or_default().into_iter().map(|keyword| elements.keywords.number(keyword));
-        let element = QuestionElement { passage: PassageOrdinal(0), sentence, keywords: keywords.collect() };
-        found.push(QuestionRow { id: unhex(id)?, passage, place, text: text.to_owned(), element });
+    for question in list::<QuestionItem<'_>>(row, "questions")? {
+        found.push(QuestionRow::read(question, passage, elements)?);
     }
     Some(())
 }
+
+/// An edge of a list: where it leads, SIM, and the questions that it joins: the one that is answered there, and the one
+/// that is asked.
+type EdgeItem<'a> = (&'a str, f64, QuestionItem<'a>, QuestionItem<'a>);
 
 /// An entity of a list: key, and the sentences that mention it with the words around it in each.
 type MentionItem<'a> = (&'a str, Option<Vec<&'a str>>);
@@ -212,15 +227,6 @@ type MentionItem<'a> = (&'a str, Option<Vec<&'a str>>);
 /// A passage of a list: key, the sentences that mention an entity with the words around it in each, and how the
 /// passage is named by it.
 type PlaceItem<'a> = (&'a str, Option<Vec<&'a str>>, Option<&'a str>);
-
-/// Returns the edges of the passage of a row: its key, where each leads, in-coming and out-coming question, and SIM.
-pub(in crate::neo4j) fn edges(row: &Row) -> Option<Vec<([Key; 4], f32)>> {
-    let from = key(row, "passage")?;
-    let edge = |(to, incoming, outgoing, similarity): (&str, &str, &str, f64)| {
-        Some(([from, unhex(to)?, unhex(incoming)?, unhex(outgoing)?], similarity as f32))
-    };
-    list(row, "edges")?.into_iter().map(edge).collect()
-}
 
 impl Rows {
     /// Begins a version that holds as much as `counts` says: lists that grow would need twice the memory for a while.
@@ -297,7 +303,7 @@ impl Rows {
         questions(row, &mut self.elements, &mut self.incoming)
     }
 
-    pub(in crate::neo4j) fn add_outgoing(&mut self, row: &Row) -> Option<()> {
+    fn add_outgoing(&mut self, row: &Row) -> Option<()> {
         questions(row, &mut self.elements, &mut self.outgoing)
     }
 
@@ -350,8 +356,25 @@ impl Rows {
         cues
     }
 
-    pub(in crate::neo4j) fn add_edges(&mut self, row: &Row) -> Option<()> {
-        self.edges.extend(edges(row)?);
+    fn add_edges(&mut self, row: &Row) -> Option<()> {
+        let from = key(row, "passage")?;
+        for (to, incoming, outgoing, similarity) in list::<(&str, &str, &str, f64)>(row, "edges")? {
+            self.edges.push(([from, unhex(to)?, unhex(incoming)?, unhex(outgoing)?], similarity as f32));
+        }
+        Some(())
+    }
+
+    /// Adds the edges of a passage of a part with the questions that they join.
+    pub(in crate::neo4j) fn add_part_edges(&mut self, row: &Row) -> Option<()> {
+        let from = key(row, "passage")?;
+        for (to, similarity, answered, asked) in list::<EdgeItem<'_>>(row, "edges")? {
+            let to = unhex(to)?;
+            let answered = QuestionRow::read(answered, to, &mut self.elements)?;
+            let asked = QuestionRow::read(asked, from, &mut self.elements)?;
+            self.edges.push(([from, to, answered.id, asked.id], similarity as f32));
+            self.incoming.push(answered);
+            self.outgoing.push(asked);
+        }
         Some(())
     }
 
@@ -371,6 +394,7 @@ impl Rows {
         if self.elements.totals.is_some() {
             // Edges and questions that lead out of a part are no matter of it, nor are passages that nobody asked for.
             self.edges.retain(|([_, to, ..], _)| numbers.contains_key(to));
+            self.incoming.retain(|it| numbers.contains_key(&it.passage));
             self.names.retain(|(passage, _)| numbers.contains_key(passage));
             self.mentions.retain(|(passage, _)| numbers.contains_key(passage));
         }

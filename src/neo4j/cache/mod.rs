@@ -43,7 +43,7 @@ pub(super) use entry::{Admitted, Entry, Following};
 use excerpt::Excerpt;
 use fetch::Fetcher;
 use levels::Levels;
-pub(super) use load::{Lexicon, Rows, Structure, edges, key, mentioned, number, ordinal};
+pub(super) use load::{Lexicon, Rows, Structure, key, mentioned, number, ordinal};
 pub use memory::{Questions, Traversal, TraversalOptions};
 
 /// Values of a vector at most: more than any embedder has.

@@ -3,7 +3,7 @@
 use neo4rs::{BoltList, BoltType, Row};
 use rustc_hash::FxHashSet;
 
-use super::super::cache::{Rows, Structure, edges, key};
+use super::super::cache::{Rows, Structure, key};
 use super::super::element::{Key, short};
 use super::super::session::Session;
 use super::super::statement::{Statement, cypher};
@@ -28,8 +28,7 @@ const PASSAGES: Statements = &[(cypher!("walk/passages"), RowKind { add: Rows::a
 /// Names, and where each is mentioned.
 const NAMES: Statements = &[(cypher!("walk/names"), RowKind { add: Rows::add_part_entity, of: None })];
 const INCOMING: RowKind = RowKind { add: Rows::add_incoming, of: Some("passage") };
-const OUTGOING: RowKind = RowKind { add: Rows::add_outgoing, of: Some("passage") };
-const EDGES: RowKind = RowKind { add: Rows::add_edges, of: Some("passage") };
+const EDGES: RowKind = RowKind { add: Rows::add_part_edges, of: Some("passage") };
 
 /// What is read of the structure of passages.
 pub(super) struct Asked<'a> {
@@ -75,7 +74,8 @@ async fn ask(
     Ok(statements.iter().map(|it| it.1).zip(answers).collect())
 }
 
-/// Asks for the edges and the questions with a keyword, and then for those that the edges join.
+/// Asks for the edges with the questions that they join, and for the in-coming questions that were found or have a
+/// keyword.
 async fn ask_questions(
     session: &Session,
     version: i64,
@@ -88,15 +88,10 @@ async fn ask_questions(
     let keywords: Vec<BoltType> = asked.keywords.iter().map(|it| it.as_str().into()).collect();
     let about =
         statement(cypher!("walk/incoming-about")).with("keywords", BoltType::List(BoltList { value: keywords }));
-    let edge = statement(cypher!("walk/edges"));
-    let (found, about) = tokio::try_join!(session.rows(&edge), session.rows(&about))?;
-    let joined = found.iter().filter_map(edges).flatten().map(|([_, _, incoming, outgoing], _)| (incoming, outgoing));
-    let (mut incoming, outgoing): (FxHashSet<Key>, FxHashSet<Key>) = joined.unzip();
-    incoming.extend(asked.found.iter().copied());
-    let by_key = |text, keys| Statement::new("read a part", text).with("version", version).with("ids", short(keys));
-    let incoming = by_key(cypher!("walk/incoming"), &incoming);
-    let outgoing = by_key(cypher!("walk/outgoing"), &outgoing);
-    let (incoming, outgoing) = tokio::try_join!(session.rows(&incoming), session.rows(&outgoing))?;
-    let questions = [(INCOMING, incoming), (INCOMING, about), (OUTGOING, outgoing)];
-    Ok(questions.into_iter().chain([(EDGES, found)]).collect())
+    let found = Statement::new("read a part", cypher!("walk/incoming"))
+        .with("version", version)
+        .with("ids", short(asked.found.iter().copied()));
+    let edges = statement(cypher!("walk/edges"));
+    let (edges, about, found) = tokio::try_join!(session.rows(&edges), session.rows(&about), session.rows(&found))?;
+    Ok(vec![(INCOMING, found), (INCOMING, about), (EDGES, edges)])
 }
