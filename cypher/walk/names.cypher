@@ -1,5 +1,6 @@
 // The names in these passages, each with where it is mentioned and which of them it names. By name, since what is known
-// of it is then read once. A name that no document bears, mentioned in one of them alone, leads nowhere: it is left out.
+// of it is then read once. A name that no document bears and one of these passages alone mentions leads nowhere: it is
+// left out.
 UNWIND $passages AS id
 MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version
