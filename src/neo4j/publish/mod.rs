@@ -283,11 +283,14 @@ fn check_embedder(
     }
 }
 
+/// Raised whenever this program makes other elements of the same source: then a graph of before is published anew.
+const ELEMENTS: u32 = 2;
+
 /// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program
 /// publishes of them.
 pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&snapshot.fingerprint());
+    hasher.update(&snapshot.fingerprint()).update(&ELEMENTS.to_le_bytes());
     for document in records.documents()? {
         let fingerprint = document.fingerprint.unwrap_or_default();
         hasher.update(document.id.as_bytes()).update(&document.content);
