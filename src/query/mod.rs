@@ -43,7 +43,7 @@ pub use strategies::dual::Dual;
 pub use strategies::hop::Hop;
 pub use strategies::layers::{LAYERS_ROWS_MAX, LAYERS_TOKENS_MAX, Layers, LayersOptions};
 pub use strategies::level::Level;
-pub use strategies::noise::Noise;
+pub use strategies::noise::{Noise, NoisePart};
 pub use strategies::pipeline::Pipeline;
 pub use strategies::rank::Rank;
 pub use strategies::trail::weights::{read_weights, shipped_weights};

@@ -11,6 +11,7 @@ use super::evidence::exact::QuerySyntax;
 use super::evidence::filter::Filter;
 use super::pieces::pick::PICK_MAX;
 use super::strategies::layers::LayersOptions;
+use super::strategies::noise::NoisePart;
 use crate::domain::Calibration;
 use crate::error::{Error, Result};
 use crate::graph::trail::WeightSet;
@@ -337,6 +338,8 @@ pub struct SearchOptions {
     pub weights: Option<Arc<WeightSet>>,
     /// What ranks the best passages of `trail`; by default, boosted trees if the weights have any.
     pub trail_ranker: Option<TrailRanker>,
+    /// The part of `noise` that is left out, to measure what it is worth; by default, none is.
+    pub noise_without: Option<NoisePart>,
     /// The time for an answer, including waiting; after it, [`Error::Deadline`]. No limit by default. It needs a
     /// runtime with time enabled. A computation on its own thread is not interrupted; its result is dropped.
     pub deadline: Option<Duration>,
@@ -381,6 +384,7 @@ impl Default for SearchOptions {
             layers: LayersOptions::default(),
             weights: None,
             trail_ranker: None,
+            noise_without: None,
             deadline: None,
         }
     }
@@ -423,7 +427,8 @@ impl SearchOptions {
     /// [`Error::Option`] for a `top_k` outside 1 to [`TOP_K_MAX`], an `n_hop` above [`N_HOP_MAX`], or a `rerank`
     /// outside 1 to [`RERANK_MAX`], a `pick` outside 1 to [`PICK_MAX`], a `deadline` of zero or above [`DEADLINE_MAX`],
     /// a `reasoning` that the strategy does not support, a `relevance_min` outside 0 to 1 or without a `calibration`,
-    /// a `calibration` where nothing is reranked, or `layers` as in [`LayersOptions::check`].
+    /// a `calibration` where nothing is reranked, `noise_without` for another strategy, or `layers` as in
+    /// [`LayersOptions::check`].
     pub fn check(&self) -> Result<()> {
         if !(1..=TOP_K_MAX).contains(&self.top_k) {
             return Err(out_of_bounds("top-k", self.top_k, 1, TOP_K_MAX));
@@ -479,8 +484,16 @@ impl SearchOptions {
         self.decompose.is_some() || self.strategy.uses_model() || is_led
     }
 
-    /// Checks that nothing is asked of a language model that the strategy decides by itself.
+    /// Checks that the strategy has what is left out of it, and that nothing is asked of a language model that it
+    /// decides by itself.
     fn check_strategy(&self) -> Result<()> {
+        if let Some(part) = self.noise_without.filter(|_| self.strategy != StrategyKind::Noise) {
+            return Err(Error::Option {
+                option: "part to leave out",
+                value: part.name().to_owned(),
+                reason: format!("`{}` has no such part, only `{}` has", self.strategy, StrategyKind::Noise),
+            });
+        }
         if !self.strategy.uses_model() || !self.asks_model() {
             return Ok(());
         }
@@ -539,6 +552,10 @@ mod tests {
         assert!(SearchOptions { rerank: Some(0), ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { pick: Some(0), ..SearchOptions::default() }.check().is_err());
         assert!(SearchOptions { n_hop: Some(99), ..SearchOptions::default() }.check().is_err());
+        let noise_without = Some(NoisePart::Filter);
+        assert!(SearchOptions { noise_without, ..SearchOptions::default() }.check().is_err());
+        let strategy = StrategyKind::Noise;
+        assert!(SearchOptions { strategy, noise_without, ..SearchOptions::default() }.check().is_ok());
         let deadline = Some(Duration::ZERO);
         assert!(SearchOptions { deadline, ..SearchOptions::default() }.check().is_err());
     }

@@ -24,13 +24,16 @@ use run::{Leader, Run, differences, run};
 const CELLS_MAX: usize = 1_000;
 /// What the name of a method ends with whose passages a model picks from.
 const PICKED: &str = "+pick";
+/// What stands between the name of a strategy and that of the part that is left out of it.
+const WITHOUT: char = '-';
 /// Who leads a method that is led by rules alone.
 const NO_MODEL: &str = "no model";
 
 /// A strategy as a matrix names it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixMethod {
-    /// Its name: that of a strategy, with `+pick` where a model picks from what it finds.
+    /// Its name: that of a strategy, with `+pick` where a model picks from what it finds, and `-PART` where a part of
+    /// the strategy is left out.
     pub name: String,
     /// How it finds passages.
     pub search: SearchOptions,
@@ -41,11 +44,14 @@ impl MatrixMethod {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if there is no such strategy, or nothing can be picked for it.
+    /// [`Error::Option`] if there is no such strategy, it has no such part, or nothing can be picked for it.
     pub fn parse(name: &str, calls_max: Option<u32>) -> Result<Self> {
-        let (strategy, pick) =
-            name.strip_suffix(PICKED).map_or((name, None), |strategy| (strategy, Some(PICK_DEFAULT)));
-        let search = SearchOptions { strategy: strategy.parse()?, pick, calls_max, ..SearchOptions::default() };
+        let (found_by, pick) =
+            name.strip_suffix(PICKED).map_or((name, None), |found_by| (found_by, Some(PICK_DEFAULT)));
+        let (strategy, part) =
+            found_by.split_once(WITHOUT).map_or((found_by, None), |(strategy, part)| (strategy, Some(part)));
+        let (strategy, noise_without) = (strategy.parse()?, part.map(str::parse).transpose()?);
+        let search = SearchOptions { strategy, noise_without, pick, calls_max, ..SearchOptions::default() };
         search.check()?;
         Ok(Self { name: name.to_owned(), search })
     }
@@ -346,6 +352,7 @@ mod tests {
     use super::*;
     use crate::eval::report::Facts;
     use crate::llm::scripted::Scripted;
+    use crate::query::NoisePart;
 
     /// Returns a row.
     pub(super) fn row(method: &str, led_by: &str, calls: f64) -> MatrixRow {
@@ -446,6 +453,26 @@ mod tests {
         for wrong in ["", "+pick", "fastest", "noise+pick"] {
             assert!(MatrixMethod::parse(wrong, None).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_method_may_be_noise_without_one_of_its_parts() {
+        assert_eq!(MatrixMethod::parse("noise", None).unwrap().search.noise_without, None);
+        for part in NoisePart::ALL {
+            let method = MatrixMethod::parse(&format!("noise-{}", part.name()), None).unwrap();
+            assert_eq!(
+                (method.search.strategy, method.search.noise_without),
+                (crate::query::StrategyKind::Noise, Some(part))
+            );
+        }
+        let refused = |name: &str| MatrixMethod::parse(name, None).expect_err(name).to_string();
+        let known = "`judge` is not a valid part to leave out: `noise` has router, refiner, filter, ending";
+        assert_eq!(refused("noise-judge"), known);
+        let other = "`filter` is not a valid part to leave out: `dual` has no such part, only `noise` has";
+        assert_eq!(refused("dual-filter"), other);
+        assert!(refused("fastest-filter").contains("strategy") && refused("noise-").contains("router"));
+        assert!(refused("noise-filter+pick").contains("decides by itself"));
+        assert!(refused("noise-filter-ending").contains("`filter-ending`"), "one part at a time");
     }
 
     #[test]

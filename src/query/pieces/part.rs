@@ -26,7 +26,7 @@ const PART_PASSAGES_SHOWN: usize = 5;
 pub(in crate::query) struct PartSearch {
     /// What finds passages.
     pub(in crate::query) strategy: Arc<dyn Strategy>,
-    /// Passages of a part that are judged.
+    /// Passages of a part that are judged; with 0 all go on.
     pub(in crate::query) judged: usize,
     /// Whether a rule made the parts.
     pub(in crate::query) is_guessed: bool,

@@ -26,7 +26,8 @@ pub(in crate::query) struct Relevant {
     pub(in crate::query) is_any: bool,
 }
 
-/// Judges the first `count` of what was found for `question`, the `round`th that is judged.
+/// Judges the first `count` of what was found for `question`, the `round`th that is judged. With a `count` of 0 nobody
+/// judges, and all is kept.
 ///
 /// # Errors
 ///
@@ -45,6 +46,10 @@ pub(in crate::query) async fn judged(
     let hits = found.hits.clone();
     if hits.is_empty() {
         return Ok(Relevant { hits, kept: Vec::new(), by: AnsweredBy::Rule, is_any: false });
+    }
+    if count == 0 {
+        let kept = hits.iter().map(|hit| hit.passage).collect();
+        return Ok(Relevant { hits, kept, by: AnsweredBy::Rule, is_any: true });
     }
     if session.may_call() {
         let items = found_passages(&hits, count.min(JUDGED_MAX)).into_iter().map(JudgedItem::Passage).collect();

@@ -21,15 +21,18 @@
 //!
 //! Without a model, rules divide a compound question, filter and read; what is complex cannot be refined by rule, and
 //! is looked up whole, by `trail`, which follows names by itself.
+//!
+//! To measure what a part of it is worth, it can be left out, see [`NoisePart`].
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use super::gathering::Gathering;
 use super::pipeline::Pipeline;
 use super::{Finding, Found, Strategy};
 use crate::domain::{AnsweredBy, PlanEnd, Route, SubQuestionTrace};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::options::{Preset, SearchOptions, StrategyKind};
 use crate::query::pieces::decompose::Decompose;
 use crate::query::pieces::part::{AnsweredPart, PartSearch, answered_part};
@@ -50,6 +53,51 @@ const AT_ONCE: usize = 4;
 /// Rounds in a row without an answer that end a search.
 const STALE_MAX: usize = 2;
 
+/// A part of [`Noise`] that can be left out, to measure what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NoisePart {
+    /// What says how many look-ups a question takes. Without it, every question is complex.
+    Router,
+    /// What says the next seed question. Without it, the seed is the question itself, and there is one round: another
+    /// would find the same.
+    Refiner,
+    /// What keeps the relevant passages of a look-up. Without it, all go on, in the order in which they were found; a
+    /// question that is looked up once is never taken as complex after that.
+    Filter,
+    /// What says after a round that this is enough. Without it, rounds go on until the refiner asks nothing new, or to
+    /// their bound.
+    Ending,
+}
+
+impl NoisePart {
+    /// Every part that can be left out.
+    pub const ALL: [Self; 4] = [Self::Router, Self::Refiner, Self::Filter, Self::Ending];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Router => "router",
+            Self::Refiner => "refiner",
+            Self::Filter => "filter",
+            Self::Ending => "ending",
+        }
+    }
+}
+
+impl FromStr for NoisePart {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == text).ok_or_else(|| Error::Option {
+            option: "part to leave out",
+            value: text.to_owned(),
+            reason: format!("`noise` has {}", Self::ALL.map(Self::name).join(", ")),
+        })
+    }
+}
+
 /// See the top of this file.
 #[derive(Clone)]
 pub struct Noise {
@@ -57,6 +105,8 @@ pub struct Noise {
     pub rounds: u32,
     /// Passages of a look-up that are judged.
     pub judged: usize,
+    /// The part that is left out, if any.
+    pub without: Option<NoisePart>,
     /// How the lists of parts are put together with that of the whole question.
     pub preset: Preset,
     /// What finds passages for the whole question.
@@ -75,6 +125,7 @@ impl Noise {
         Self {
             rounds: options.n_hop.unwrap_or(ROUNDS),
             judged: JUDGED,
+            without: options.noise_without,
             preset: options.preset,
             whole: Arc::new(Pipeline::of(&own)),
             parts: Arc::new(Decompose::plain(&own)),
@@ -144,7 +195,20 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Returns whether a part of the strategy is there.
+    fn has(&self, part: NoisePart) -> bool {
+        self.noise.without != Some(part)
+    }
+
+    /// Returns how many passages of a look-up are judged.
+    fn judged(&self) -> usize {
+        if self.has(NoisePart::Filter) { self.noise.judged } else { 0 }
+    }
+
     async fn route(&self) -> Result<(Route, AnsweredBy)> {
+        if !self.has(NoisePart::Router) {
+            return Ok((Route::Complex, AnsweredBy::Rule));
+        }
         let question = self.session.question();
         let by_rule = route_by_rule(question);
         if !self.session.may_call() {
@@ -160,7 +224,7 @@ impl Work<'_> {
     async fn is_found_whole(&mut self) -> Result<bool> {
         let session = self.session;
         session.enter("judging passages");
-        let relevant = judged(session, session.question(), 0, &self.gathered.whole, self.noise.judged).await?;
+        let relevant = judged(session, session.question(), 0, &self.gathered.whole, self.judged()).await?;
         if relevant.by == AnsweredBy::Model {
             self.gathered.plan.relevant = relevant.kept;
             self.gathered.whole.hits = relevant.hits;
@@ -208,12 +272,10 @@ impl Work<'_> {
         let mut stale = 0;
         for round in 0..self.noise.rounds {
             session.enter("looking up what the answer depends on");
-            let question = session.question().to_owned();
-            let task = SeedTask { question, steps: steps.clone() };
-            let next = match session.perform::<SeedSkill>(&task).await? {
+            let next = match self.seed(&steps).await? {
                 Some(Some(next)) => next,
                 Some(None) => return Ok(PlanEnd::Sufficient),
-                None if round == 0 => task.question,
+                None if round == 0 => session.question().to_owned(),
                 None => return Ok(PlanEnd::NoModel),
             };
             if !asked.insert(tokens(&next)) {
@@ -235,8 +297,18 @@ impl Work<'_> {
         Ok(PlanEnd::Rounds)
     }
 
+    /// Returns what a model says is to be looked up next, or that nothing is; nothing where none says it.
+    async fn seed(&self, steps: &[AnsweredStep]) -> Result<Option<Option<String>>> {
+        let task = SeedTask { question: self.session.question().to_owned(), steps: steps.to_vec() };
+        if self.has(NoisePart::Refiner) {
+            self.session.perform::<SeedSkill>(&task).await
+        } else {
+            Ok(Some(Some(task.question)))
+        }
+    }
+
     async fn is_enough(&mut self, steps: &[AnsweredStep]) -> Result<bool> {
-        if steps.iter().all(|step| step.answer.is_none()) {
+        if !self.has(NoisePart::Ending) || steps.iter().all(|step| step.answer.is_none()) {
             return Ok(false);
         }
         let task = EnoughTask { question: self.session.question().to_owned(), steps: steps.to_vec() };
@@ -246,8 +318,7 @@ impl Work<'_> {
     }
 
     fn search(&self, is_guessed: bool) -> PartSearch {
-        let Noise { parts, judged, .. } = self.noise;
-        PartSearch { strategy: Arc::clone(parts), judged: *judged, is_guessed }
+        PartSearch { strategy: Arc::clone(&self.noise.parts), judged: self.judged(), is_guessed }
     }
 
     fn take(&mut self, part: AnsweredPart, round: u32) {

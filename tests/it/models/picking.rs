@@ -75,6 +75,15 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
     let steps: Vec<&Value> = rows.iter().map(|row| &row["steps"]).collect();
     assert_eq!(steps, [&json!(null), &json!(null), &json!(null), &json!(1.0)], "one that is led takes steps");
     assert!(report["notes"][0].as_str().unwrap().contains("knows the labels"));
+    // A part of `noise` may be left out; a row says which.
+    let said = of("noise,noise-filter", [".cairn", "other"]).succeeded();
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_valid("eval-matrix", &report);
+    let rows = report["tables"][0]["rows"].as_array().unwrap();
+    let named: Vec<&str> = rows.iter().map(|row| row["method"].as_str().unwrap()).collect();
+    assert_eq!(named, ["noise", "noise", "noise-filter", "noise-filter"]);
+    let refused = of("noise,noise-judge", [".cairn", "other"]);
+    assert!(refused.stderr.contains("`noise` has router, refiner, filter, ending"), "{refused:#?}");
     for (strategies, index) in [("trail,trail", [".cairn", "other"]), ("trail", [".cairn", ".cairn"])] {
         let refused = of(strategies, index);
         assert!(refused.stderr.contains("named twice"), "{refused:#?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cairn::domain::{AnsweredBy, ChatError, PlanEnd, Route, StopReason};
 use cairn::llm::ChatRequest;
-use cairn::query::{KeywordQuery, Keywords, Pipeline, Preset};
+use cairn::query::{KeywordQuery, Keywords, NoisePart, Pipeline, Preset};
 use cairn::{AskOptions, SearchOptions, StrategyKind};
 use serde_json::{Value, json};
 
@@ -64,6 +64,84 @@ fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
     let mut best = names(&by_rule)[..2].to_vec();
     best.sort_unstable();
     assert_eq!(best, ["Harl Mill", "Pale Weir"]);
+}
+
+/// Returns what `noise` without a part finds, and what it asks.
+fn found_without(cli: &Cli, part: NoisePart, question: &str, model: &Arc<Led>) -> cairn::SearchResult {
+    let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
+    let noise_without = Some(part);
+    found(&engine, question, &SearchOptions { noise_without, ..options(StrategyKind::Noise) })
+}
+
+#[test]
+fn noise_without_a_part_does_not_ask_for_it_and_does_the_rest() {
+    let cli = indexed();
+    let without = |part, question| {
+        let model = Led::well();
+        let found = found_without(&cli, part, question, &model);
+        let plan = plan(&found);
+        assert_eq!(found.hits.len(), 3, "{part:?}");
+        (model.asked().join(" "), plan.route, plan.rounds, plan.end, plan.relevant.len())
+    };
+    let complex = Some(Route::Complex);
+    let two_rounds = "seed judge read enough seed judge read enough".to_owned();
+    let ended = (two_rounds, complex, 2, PlanEnd::Sufficient, 2);
+    assert_eq!(without(NoisePart::Router, QUESTION), ended);
+    // What is compound is not taken apart then.
+    let (asked, route, ..) = without(NoisePart::Router, COMPOUND);
+    assert!(route == complex && asked.starts_with("seed judge"), "{asked}");
+    // The question itself is looked up, and a second time would find the same.
+    let ended = ("route judge read enough".to_owned(), complex, 1, PlanEnd::NoNewQuestion, 1);
+    assert_eq!(without(NoisePart::Refiner, QUESTION), ended);
+    let ended = ("route seed read enough seed read enough".to_owned(), complex, 2, PlanEnd::Sufficient, 0);
+    assert_eq!(without(NoisePart::Filter, QUESTION), ended);
+    let ended = ("route decompose read read".to_owned(), Some(Route::Compound), 1, PlanEnd::Finished, 0);
+    assert_eq!(without(NoisePart::Filter, COMPOUND), ended);
+    let ended = ("route seed judge read seed judge read seed".to_owned(), complex, 2, PlanEnd::NoNewQuestion, 2);
+    assert_eq!(without(NoisePart::Ending, QUESTION), ended);
+}
+
+#[test]
+fn noise_without_a_filter_reads_what_it_would_have_left_out_and_looks_a_question_up_once() {
+    let cli = indexed();
+    let shown: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let kept = Arc::clone(&shown);
+    let says = move |skill: &str, request: &ChatRequest, _: usize| {
+        if skill == "read" {
+            kept.lock().unwrap().push(request.shown.len());
+        }
+        Ok(well(skill, request).to_string())
+    };
+    found_without(&cli, NoisePart::Filter, QUESTION, &Led::by(says));
+    assert_eq!(*shown.lock().unwrap(), [3, 3], "all passages that there are");
+    // Nothing is judged of no use, so that a question of one look-up stays one.
+    let single = Led::by(|skill, request, _| {
+        let route = json!({ "route": "single" });
+        Ok(if skill == "route" { route } else { well(skill, request) }.to_string())
+    });
+    let found = found_without(&cli, NoisePart::Filter, QUESTION, &single);
+    assert_eq!((single.asked(), plan(&found).end), (vec!["route".to_owned()], PlanEnd::Finished));
+}
+
+#[test]
+fn noise_without_a_part_stays_within_its_rounds_whatever_it_is_told() {
+    let cli = indexed();
+    for part in NoisePart::ALL {
+        for (name, model) in astray() {
+            let found = found_without(&cli, part, QUESTION, &model);
+            let (calls, rounds) = (model.asked().len(), plan(&found).rounds);
+            assert!(calls <= 20 && rounds <= 5 && found.hits.len() == 3, "{part:?}, {name}: {:?}", model.asked());
+        }
+        // Without a model, rules go on.
+        let plain = engine(&cli.folder().join(".cairn"));
+        let noise_without = Some(part);
+        let found = found(&plain, QUESTION, &SearchOptions { noise_without, ..options(StrategyKind::Noise) });
+        assert!(found.hits.len() == 3 && plan(&found).rounds <= 1, "{part:?}");
+    }
+    // Only the bound of rounds ends a search that is told more and more, where nothing else does.
+    let (_, more) = astray().swap_remove(0);
+    assert_eq!(plan(&found_without(&cli, NoisePart::Ending, QUESTION, &more)).end, PlanEnd::Rounds);
+    assert!(!more.asked().contains(&"enough".to_owned()), "{:?}", more.asked());
 }
 
 #[test]
