@@ -118,15 +118,22 @@ mod tests {
 
     #[test]
     fn a_page_is_whole_escaped_and_has_a_plot_for_each_collection() {
-        let rows = vec![row("trail", NO_MODEL, 0.0), row("noise", "simulated:0.9", 3.0), row("noise", "live:m", 2.0)];
+        let rows = vec![
+            row("trail", NO_MODEL, 0.0),
+            row("noise", "simulated:0.9", 3.0),
+            row("noise", "live:m", 2.0),
+            row("noise-filter", "simulated:0.9", 1.5),
+        ];
         let hostile = MatrixTable { rows, ..table("<script>alert(1)</script>\u{1b}{{content}}") };
         let notes = vec!["a & b".to_owned()];
-        let html = MatrixReport { tables: vec![hostile, table("b")], notes }.html();
+        let report = MatrixReport { tables: vec![hostile, table("b")], notes };
+        let html = report.html();
         assert!(html.starts_with("<!doctype html>") && html.trim_end().ends_with("</html>"), "{html}");
         assert!(!html.contains("<script") && !html.contains('\u{1b}'), "{html}");
         assert!(html.contains("&lt;script&gt;alert(1)") && html.contains("Note: a &amp; b."), "{html}");
         assert_eq!((html.matches("<svg").count(), html.matches("{{content}}").count()), (2, 1));
         assert!(html.contains("noise, simulated") && html.contains("noise, live"), "{html}");
+        assert!(html.contains("noise-filter, simulated") && report.to_string().contains("| noise-filter |"), "{html}");
         assert!(
             html.contains("default-src 'none'") && !html.contains("<link") && !html.contains("src=\"http"),
             "{html}"

@@ -95,7 +95,8 @@ pub struct MatrixRow {
     #[serde(rename = "all-gold@5")]
     pub all_gold_at_5: Interval,
     /// Recall at 5 less that of the first row, question by question; none for the first row, and where the two cannot
-    /// be compared.
+    /// be compared. In a row without a part of a strategy, less that of the whole one, led by the same, if that is
+    /// before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Interval>,
     /// Exact match of the answers, in percent: of a real model's short one, or else of a rule's guess or the first
@@ -164,12 +165,15 @@ pub async fn matrix(
 ) -> Result<MatrixReport> {
     let names: Vec<&str> = collections.iter().map(|it| it.name.as_str()).collect();
     check(&names, &methods.iter().map(|it| it.name.as_str()).collect::<Vec<_>>())?;
-    let mut report = MatrixReport::default();
+    let (mut report, mut is_of_parts) = (MatrixReport::default(), false);
     for collection in collections {
         let mut runs: Vec<Run> = Vec::new();
         for method in methods {
             for leader in leaders(method, options, has_answers(collection)) {
-                runs.push(compared(run(collection, method, &leader).await?, runs.first(), &mut report.notes));
+                let own = run(collection, method, &leader).await?;
+                let whole = whole(&runs, method, &own);
+                is_of_parts |= whole.is_some();
+                runs.push(compared(own, whole.or(runs.first()), &mut report.notes));
             }
         }
         let Some(first) = runs.first() else { continue };
@@ -183,7 +187,18 @@ pub async fn matrix(
         });
     }
     report.notes.extend(notes(&report.tables));
+    if is_of_parts {
+        let what = "a strategy without one of its parts is compared with the whole one, led by the same, instead of \
+                    the first row";
+        report.notes.push(what.to_owned());
+    }
     Ok(report)
+}
+
+/// Returns the run of the whole strategy, led by the same, of one that a part is left out of.
+fn whole<'a>(runs: &'a [Run], method: &MatrixMethod, own: &Run) -> Option<&'a Run> {
+    let (strategy, _) = method.name.split_once(WITHOUT)?;
+    runs.iter().find(|run| run.row.method == strategy && run.row.led_by == own.row.led_by)
 }
 
 fn has_answers(collection: &Collection) -> bool {
@@ -420,6 +435,25 @@ mod tests {
         let (is_compared, note) = differs(whole(NO_MODEL), early());
         assert!(!is_compared && note.contains("for 3 questions") && note.contains("its time is used up"), "{note}");
         assert!(!differs(early(), whole(NO_MODEL)).0);
+    }
+
+    #[test]
+    fn a_strategy_without_a_part_is_compared_with_the_whole_one_led_by_the_same() {
+        let named = |method: &str, led_by| {
+            let run = run_of(led_by, None);
+            Run { row: row(method, led_by, 1.0), ..run }
+        };
+        let runs = [named("trail", NO_MODEL), named("noise", NO_MODEL), named("noise", "simulated:0.8")];
+        let found = |method: &str, led_by| {
+            let own = named(method, led_by);
+            let whole = whole(&runs, &MatrixMethod::parse(method, None).unwrap(), &own)?;
+            Some((whole.row.method.clone(), whole.row.led_by.clone()))
+        };
+        for led_by in [NO_MODEL, "simulated:0.8"] {
+            assert_eq!(found("noise-filter", led_by), Some(("noise".to_owned(), led_by.to_owned())));
+        }
+        assert_eq!(found("noise-filter", "simulated:0.9"), None, "none is led by the same");
+        assert_eq!(found("noise", NO_MODEL).or(found("trail+pick", "simulated:0.8")), None);
     }
 
     #[test]
