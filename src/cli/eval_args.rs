@@ -227,8 +227,8 @@ pub(super) struct EvalMatrixArgs {
     /// Folders of the indexes, in the order of the question files.
     #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
     pub(super) index: Vec<PathBuf>,
-    /// Strategies; `+pick` after one lets the model pick from what it finds, and `noise-PART` leaves out the router, the
-    /// refiner, the filter or the ending of `noise`. The others are compared with the first.
+    /// Strategies; `+pick` after one lets the model pick from what it finds, and `noise-PART` leaves out the router,
+    /// the refiner, the filter or the ending of `noise`. The others are compared with the first.
     #[arg(long, value_name = "S", value_delimiter = ',', default_value = "trail,trail+pick,level,dual,noise")]
     pub(super) strategies: Vec<String>,
     /// Replace the model with a simulated one that knows the labels and is right with this probability, 0 to 1; each is
