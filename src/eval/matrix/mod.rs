@@ -51,7 +51,7 @@ impl MatrixMethod {
         let (strategy, part) =
             found_by.split_once(WITHOUT).map_or((found_by, None), |(strategy, part)| (strategy, Some(part)));
         let (strategy, noise_without) = (strategy.parse()?, part.map(str::parse).transpose()?);
-        let search = SearchOptions { strategy, noise_without, pick, calls_max, ..SearchOptions::default() };
+        let search = SearchOptions { strategy, pick, calls_max, noise_without, ..SearchOptions::default() };
         search.check()?;
         Ok(Self { name: name.to_owned(), search })
     }
