@@ -1,5 +1,6 @@
 //! Versions on the way: a long first run publishes what it has read so far, so that it can be searched meanwhile.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -70,7 +71,7 @@ impl Run {
         };
         self.tell("publishing so far", documents);
         let began = Instant::now();
-        let last = self.workspace.last_version();
+        let last = self.workspace.last_version().map(Arc::new);
         let built = self.build(last, (WhenSpent::GoOn, None), Extent::Partial, handle)?;
         tracing::info!(version = built.version.0, documents, "a version on the way");
         self.checkpoints += 1;

@@ -359,7 +359,7 @@ impl Coming<'_> {
         let pin = WorkspaceOptions::of_embedder(self.embedder);
         let (earlier, kept) = match workspace {
             Some(workspace) => {
-                (Earlier::of(workspace, &pin)?, workspace.fresh_vectors(&pin).keys(self.embedder.dimension())?)
+                (Earlier::of(workspace, &pin, None)?, workspace.fresh_vectors(&pin).keys(self.embedder.dimension())?)
             }
             None => (Earlier::None, Vec::new()),
         };

@@ -222,7 +222,7 @@ impl Run {
         let when_spent = self.when_spent()?;
         // Parts that are not what they should be, though they are what was written, must not be taken over.
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
-        let last = if is_sound { self.workspace.last_version() } else { None };
+        let last = if is_sound { self.workspace.last_version().map(Arc::new) } else { None };
         // Once in a run: what the model gave nothing for is not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
         let built = self.build(last, (when_spent, reporter.as_ref()), extent, handle)?;
@@ -253,7 +253,7 @@ impl Run {
     /// Makes a version of what the records hold, after `last`.
     pub(super) fn build(
         &mut self,
-        last: Option<LastVersion>,
+        last: Option<Arc<LastVersion>>,
         (when_spent, reporter): (WhenSpent, Option<&Arc<dyn ChatModel>>),
         extent: Extent,
         handle: &Handle,
@@ -261,7 +261,7 @@ impl Run {
         let pin = self.pin();
         self.writer.set_embedder(pin);
         self.writer.set_extent(extent);
-        let past = Past { earlier: self.earlier()?, last };
+        let past = Past { earlier: self.earlier(last.as_ref())?, last };
         let (embedder, options) = (self.embedder.as_ref(), (&self.options, reporter));
         let version = version::build(&mut self.writer, embedder, (&past, when_spent), options);
         let built = handle.block_on(version)?;
@@ -309,7 +309,7 @@ impl Run {
         let Some(account) = embedder.account().filter(|account| account.has_budget()) else { return Ok(None) };
         let units = version::units(self.writer.records())?;
         let kept = self.workspace.fresh_vectors(&self.pin()).keys(embedder.dimension())?;
-        let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier()?, &kept)?;
+        let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier(None)?, &kept)?;
         Ok(Some(account.set_aside(&expected)))
     }
 
@@ -386,8 +386,8 @@ impl Run {
     }
 
     /// Returns the version before, if its vectors can be taken over.
-    fn earlier(&self) -> Result<Earlier> {
-        Earlier::of(&self.workspace, &self.pin())
+    fn earlier(&self, last: Option<&Arc<LastVersion>>) -> Result<Earlier> {
+        Earlier::of(&self.workspace, &self.pin(), last)
     }
 
     fn pin(&self) -> WorkspaceOptions {

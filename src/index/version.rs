@@ -39,7 +39,7 @@ pub(super) struct Past {
     /// Vectors by text, where they are worth having.
     pub(super) earlier: Earlier,
     /// The version whose parts are taken over where they would be made of the same.
-    pub(super) last: Option<LastVersion>,
+    pub(super) last: Option<Arc<LastVersion>>,
 }
 
 impl Past {
@@ -49,7 +49,7 @@ impl Past {
         let is_so = |last: &&LastVersion| {
             !last.is_partial() && last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by)
         };
-        self.last.as_ref().filter(is_so)
+        self.last.as_deref().filter(is_so)
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn build(
     (past, when_spent): (&Past, WhenSpent),
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
-    let (mut stages, cancellation) = (Stages::begin(past.last.as_ref(), options)?, &options.cancellation);
+    let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
     let (units, asked) = (units(writer.records())?, writer.records().name_pairs()?);
     let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
@@ -76,7 +76,7 @@ pub(super) async fn build(
     embedding.forget();
     let sides = Sides::of(corpus, &mut packed);
     let of_questions = (incoming.view(), outgoing.as_ref().map(|it| it.view()));
-    let matching = Matching::of(&sides, of_questions, &mut embedding, (&packed, past.last.as_ref()), options);
+    let matching = Matching::of(&sides, of_questions, &mut embedding, (&packed, past.last.as_deref()), options);
     let (matches, vectors) = (stages.run(matching).await?, embedding.finish());
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());

@@ -9,12 +9,13 @@ use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
 use super::text_index::TextIndex;
+use super::texts::TextsFile;
 use super::vectors::VectorsFile;
 use super::version_files::{HeldFile, VersionFiles};
 use super::versions::expect_folders;
 use super::{
-    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, VECTORS, Workspace,
-    version_folder,
+    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS,
+    Workspace, version_folder,
 };
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
@@ -33,6 +34,7 @@ pub struct LastVersion {
     row: VersionRow,
     access: FileAccess,
     graph: OnceLock<Option<GraphFile>>,
+    texts: OnceLock<Option<TextsFile>>,
     vectors: OnceLock<Option<VectorsFile>>,
     matches: OnceLock<Option<MatchesFile>>,
 }
@@ -49,6 +51,7 @@ impl Workspace {
             row,
             access: self.access,
             graph: OnceLock::new(),
+            texts: OnceLock::new(),
             vectors: OnceLock::new(),
             matches: OnceLock::new(),
         })
@@ -72,6 +75,17 @@ impl LastVersion {
     #[must_use]
     pub fn graph(&self) -> Option<PassageGraph<'_>> {
         self.graph.get_or_init(|| intact(self.open_graph())).as_ref().map(GraphFile::graph)
+    }
+
+    /// Returns its texts.
+    #[must_use]
+    pub(crate) fn texts(&self) -> Option<&TextsFile> {
+        let open = || {
+            let file = self.held(TEXTS)?;
+            file.check()?;
+            TextsFile::open(&file, text_counts(&self.row.counts))
+        };
+        self.texts.get_or_init(|| intact(open())).as_ref()
     }
 
     /// Returns what its questions were matched with; none of a version that was made before that was kept.

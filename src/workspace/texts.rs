@@ -156,7 +156,7 @@ type ColumnRange = (Range<usize>, Range<usize>);
 
 /// `texts.bin`, mapped and checked.
 #[derive(Debug)]
-pub(super) struct TextsFile {
+pub(crate) struct TextsFile {
     sections: Sections,
     spans: Range<usize>,
     sentences: Range<usize>,
@@ -239,7 +239,7 @@ impl TextsFile {
     }
 
     /// Returns what is shown of a passage with these sentences.
-    pub(super) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
+    pub(crate) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
         let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
         let section = self.text(&self.passage_sections, passage);
         let sentences =
@@ -256,7 +256,7 @@ impl TextsFile {
     }
 
     /// Returns what is shown of a document.
-    pub(super) fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
+    pub(crate) fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         let id = self.item::<[u8; 16]>(&self.document_ids, document).ok_or_else(|| no("document", document))?;
         let metadata = serde_json::from_str(self.text(&self.metadata, document)).map_err(|error| {
             self.sections.corrupt(format!("the metadata of document {document} is damaged: {error}"))
@@ -314,12 +314,12 @@ impl TextsFile {
     }
 
     /// Returns the text of an in-coming question.
-    pub(super) fn incoming(&self, question: IncomingOrdinal) -> &str {
+    pub(crate) fn incoming(&self, question: IncomingOrdinal) -> &str {
         self.text(&self.incoming, question)
     }
 
     /// Returns the text of an out-coming question.
-    pub(super) fn outgoing(&self, question: OutgoingOrdinal) -> &str {
+    pub(crate) fn outgoing(&self, question: OutgoingOrdinal) -> &str {
         self.text(&self.outgoing, question)
     }
 

@@ -1,47 +1,48 @@
 //! Vectors that are there already, in an earlier version or kept elsewhere, by the texts that they stand for.
 
-use std::cell::OnceCell;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
 use crate::embed::Titled;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
-use crate::store::{GraphReader as _, VectorField};
-use crate::workspace::{Snapshot, VectorKey, Workspace, WorkspaceOptions};
+use crate::store::VectorField;
+use crate::workspace::{LastVersion, TextsFile, VectorKey, Workspace, WorkspaceOptions};
 
 /// Vectors that are there already, of the same embedder, by text.
 pub(in crate::index) enum Earlier {
     /// None.
     None,
-    /// Those of the current version, which is opened once something of it is asked for.
-    Version(Workspace, OnceCell<Option<Box<Snapshot>>>),
+    /// Those of the last version.
+    Version(Arc<LastVersion>),
     /// Those of this very corpus, kept elsewhere.
     Kept(Box<CorpusVectors>),
 }
 
 impl Earlier {
-    /// Returns the current version, if it has vectors of an embedder with this pin.
-    pub(in crate::index) fn of(workspace: &Workspace, pin: &WorkspaceOptions) -> Result<Self> {
+    /// Returns the last version, if it has vectors of an embedder with this pin.
+    pub(in crate::index) fn of(
+        workspace: &Workspace,
+        pin: &WorkspaceOptions,
+        last: Option<&Arc<LastVersion>>,
+    ) -> Result<Self> {
         if pin.dimension == 0 || workspace.records()?.manifest()?.pin() != *pin {
             return Ok(Self::None);
         }
-        Ok(Self::Version(workspace.clone(), OnceCell::new()))
+        let last = last.cloned().or_else(|| workspace.last_version().map(Arc::new));
+        Ok(last.map_or(Self::None, Self::Version))
     }
 
     /// Returns all that is there, by what it stands for.
     pub(super) fn known(&self, texts: &Texts<'_>) -> Result<Known<'_>> {
         match self {
             Self::None => Ok(Known::default()),
-            // Of one that cannot be opened nothing is known.
-            Self::Version(workspace, opened) => {
-                let snapshot = opened.get_or_init(|| workspace.snapshot().ok().map(Box::new));
-                snapshot.as_ref().map_or_else(|| Ok(Known::default()), |snapshot| Known::of(snapshot))
-            }
+            Self::Version(last) => Known::of(last),
             Self::Kept(vectors) => Ok(Known::of_texts(texts, vectors)),
         }
     }
@@ -54,17 +55,6 @@ pub(super) struct Place {
     row: u32,
 }
 
-/// Returns the vectors of a field that are what was written; none of one that was damaged, which is made anew.
-fn intact(found: Result<Vectors<'_>>) -> Result<Vectors<'_>> {
-    match found {
-        Err(error) if error.kind() == ErrorKind::Corrupt => {
-            tracing::warn!(%error, "vectors of the version before are made anew");
-            Ok(Vectors::default())
-        }
-        found => found,
-    }
-}
-
 /// Vectors that are there already, by what they stand for.
 #[derive(Default)]
 pub(super) struct Known<'a> {
@@ -73,23 +63,24 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(snapshot: &'a Snapshot) -> Result<Self> {
+    /// Of what is damaged nothing is known.
+    fn of(last: &'a LastVersion) -> Result<Self> {
         let mut known = Self::default();
-        let graph = snapshot.graph();
-        let field = |field| intact(snapshot.vectors(field));
-        let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)?));
-        let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)?));
+        let (Some(graph), Some(texts)) = (last.graph(), last.texts()) else { return Ok(known) };
+        let field = |field| last.vectors(field).unwrap_or_default();
+        let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)));
+        let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)));
         let documents: Vec<DocumentOrdinal> = graph.documents().collect();
-        let keys_of = |document: DocumentOrdinal| keys_of(snapshot, &graph, document);
+        let keys_of = |document: DocumentOrdinal| keys_of(texts, &graph, document);
         for keys in documents.into_par_iter().map(keys_of).collect::<Result<Vec<_>>>()? {
             for (kind, key, row) in keys {
                 let source = if kind == Kind::Passage { passages } else { sentences };
                 known.add_made(key, Place { source, row });
             }
         }
-        let (incoming, outgoing) = (field(VectorField::Incoming)?, intact(snapshot.outgoing_vectors())?);
-        known.add_questions(incoming, |row| snapshot.incoming(IncomingOrdinal(row)));
-        known.add_questions(outgoing, |row| snapshot.outgoing(OutgoingOrdinal(row)));
+        known.add_questions(field(VectorField::Incoming), |row| texts.incoming(IncomingOrdinal(row)));
+        let outgoing = last.outgoing_vectors().unwrap_or_default();
+        known.add_questions(outgoing, |row| texts.outgoing(OutgoingOrdinal(row)));
         Ok(known)
     }
 
@@ -162,15 +153,15 @@ impl<'a> Known<'a> {
 
 /// Returns the keys of the passages and sentences of a document, each with its row.
 fn keys_of(
-    snapshot: &Snapshot,
+    texts: &TextsFile,
     graph: &PassageGraph<'_>,
     document: DocumentOrdinal,
 ) -> Result<Vec<(Kind, VectorKey, u32)>> {
-    let shown = snapshot.document(document)?;
+    let shown = texts.document(document)?;
     let title = shown.title.as_deref();
     let mut keys = Vec::new();
     for passage in graph.document_passages.of(document) {
-        let shown = snapshot.passage(passage)?;
+        let shown = texts.passage(passage, graph.passage_sentences.of(passage))?;
         keys.push((Kind::Passage, key(Kind::Passage, Titled { title, text: &shown.text }), passage.0));
         for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
             let text = Titled { title, text: span.of(&shown.text) };

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{assert_whole, held, write_harbor};
 use crate::support::Cli;
-use crate::support::neo4j::{Database, bare_database};
+use crate::support::neo4j::{Database, database};
 
 fn published_harbor(database: &Database) -> Cli {
     let cli = Cli::new();
@@ -28,7 +28,7 @@ fn reads_back(cli: &Cli, database: &Database, edition: usize) -> bool {
 
 #[test]
 fn a_publish_after_one_reads_no_keys_back() {
-    let Some(database) = bare_database() else { return };
+    let Some(database) = database() else { return };
     let cli = published_harbor(&database);
     for edition in 0..3 {
         assert!(!reads_back(&cli, &database, edition), "edition {edition}");
@@ -45,7 +45,7 @@ fn a_publish_after_one_reads_no_keys_back() {
 
 #[test]
 fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
-    let Some(database) = bare_database() else { return };
+    let Some(database) = database() else { return };
     let cli = published_harbor(&database);
     for (edition, change) in [
         "MATCH (e:Entity) WITH e LIMIT 1 DETACH DELETE e",
@@ -68,7 +68,7 @@ fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
 
 #[test]
 fn what_another_published_meanwhile_is_read_back() {
-    let Some(database) = bare_database() else { return };
+    let Some(database) = database() else { return };
     let cli = published_harbor(&database);
     // A copy of the index, with what it remembers: both publish in turns.
     let copied = Cli::new();
@@ -90,7 +90,7 @@ fn what_another_published_meanwhile_is_read_back() {
 
 #[test]
 fn a_file_that_is_damaged_or_of_an_earlier_publish_is_not_believed() {
-    let Some(database) = bare_database() else { return };
+    let Some(database) = database() else { return };
     let cli = published_harbor(&database);
     let path = cli.folder().join(".cairn/published.bin");
     let earlier = fs::read(&path).unwrap();
