@@ -228,17 +228,17 @@ fn texts_that_are_as_before_are_not_embedded_again() {
     for is_costly in [false, true] {
         let embedder = Arc::new(Counting { is_costly, ..Counting::default() });
         let mut indexed = Indexed::new(embedder.clone());
-        let embedded = |report: &IndexReport| {
+        let texts_of = |report: &IndexReport| {
             // No version keeps those of raised questions that cost little.
             embedder.texts.swap(0, Ordering::Relaxed) - if is_costly { 0 } else { report.counts.outgoing }
         };
         embedder.texts.store(0, Ordering::Relaxed);
         indexed.documents[2].text.push_str(" Ada Wren painted it in 1790.");
-        let changed = embedded(&indexed.update("index"));
+        let changed = texts_of(&indexed.update("index"));
         for version in fs::read_dir(indexed.path("index").join("versions")).unwrap() {
             fs::remove_dir_all(version.unwrap().path()).unwrap();
         }
-        let all = embedded(&indexed.update("index"));
+        let all = texts_of(&indexed.update("index"));
         assert!(0 < changed && 3 * changed < all, "{changed} of {all}");
     }
 }
