@@ -143,7 +143,7 @@ pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>,
     whole_file::write(path, &parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect::<Vec<_>>())
 }
 
-/// Returns what [`write`] kept; none where it contradicts itself.
+/// Returns what [`write()`] kept; none where it contradicts itself.
 fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
     let mut all: FxHashMap<Kind, Vec<Held>> = FxHashMap::default();
     for kind in Kind::ALL {
