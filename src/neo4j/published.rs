@@ -202,25 +202,10 @@ mod tests {
     use std::fs;
 
     use super::super::plan::{Change, Due, Leftovers, plan};
-    use super::super::state::Phase;
     use super::*;
-    use crate::domain::Counts;
 
     fn state(publish: &str) -> IndexState {
-        IndexState {
-            format: GRAPH_FORMAT,
-            version: 4,
-            collection: None,
-            source: "notes".to_owned(),
-            publish: publish.to_owned(),
-            embedder: "none".to_owned(),
-            dimension: 0,
-            settings: String::new(),
-            phase: Phase::Whole,
-            counts: Counts::default(),
-            terms: [0, 0],
-            by_model: [0; 4],
-        }
+        IndexState::of_notes(4, publish)
     }
 
     fn origin(publish: &str) -> Origin {

@@ -187,6 +187,31 @@ impl IndexState {
         self.format < GRAPH_FORMAT
     }
 
+    /// Returns whether it is all that a source of this collection has to publish.
+    pub(super) fn is_whole_of(&self, collection: CollectionId, source: &str) -> bool {
+        let is_of_this = self.collection == Some(collection) && self.source == source;
+        is_of_this && self.phase == Phase::Whole && !self.is_earlier()
+    }
+
+    /// Returns one of a version of notes without vectors.
+    #[cfg(test)]
+    pub(super) fn of_notes(version: i64, publish: &str) -> Self {
+        Self {
+            format: GRAPH_FORMAT,
+            version,
+            collection: None,
+            source: "notes".to_owned(),
+            publish: publish.to_owned(),
+            embedder: "none".to_owned(),
+            dimension: 0,
+            settings: String::new(),
+            phase: Phase::Whole,
+            counts: Counts::default(),
+            terms: [0, 0],
+            by_model: [0; 4],
+        }
+    }
+
     /// Refuses a format before this one.
     fn readable(self, session: &Session) -> Result<Self> {
         if self.is_earlier() {

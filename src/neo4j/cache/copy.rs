@@ -210,25 +210,10 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::domain::Counts;
     use crate::graph::hierarchy::PackedHierarchy;
-    use crate::neo4j::state::Phase;
 
     fn state(version: i64) -> IndexState {
-        IndexState {
-            format: 3,
-            version,
-            collection: None,
-            source: "notes".to_owned(),
-            publish: String::new(),
-            embedder: "none".to_owned(),
-            dimension: 0,
-            settings: String::new(),
-            phase: Phase::Whole,
-            counts: Counts::default(),
-            terms: [0, 0],
-            by_model: [0; 4],
-        }
+        IndexState::of_notes(version, "")
     }
 
     #[test]

@@ -196,11 +196,8 @@ impl There {
 
     /// Returns the version that it holds, if it is all that this source has to publish.
     fn version_of(&self, source_hash: &str, manifest: &Manifest) -> Option<u64> {
-        let is_of_this = |state: &&IndexState| {
-            let is_same = state.collection == Some(manifest.collection) && state.source == source_hash;
-            is_same && state.phase == Phase::Whole && !state.is_earlier()
-        };
-        Some(self.state.as_ref().filter(is_of_this)?.version.cast_unsigned())
+        let state = self.state.as_ref().filter(|state| state.is_whole_of(manifest.collection, source_hash))?;
+        Some(state.version.cast_unsigned())
     }
 
     /// Refuses what must not be published there. Returns whether the vectors that are there are to be replaced.

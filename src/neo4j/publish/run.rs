@@ -62,10 +62,8 @@ impl Run<'_> {
             ..PublishReport::default()
         };
         let version = state.as_ref().map_or(0, |state| state.version);
-        let is_there = state.as_ref().is_some_and(|state| {
-            let is_of_this = state.collection == Some(self.manifest.collection) && state.source == self.source_hash;
-            is_of_this && state.phase == Phase::Whole && !state.is_earlier()
-        });
+        let is_whole = |state: &IndexState| state.is_whole_of(self.manifest.collection, &self.source_hash);
+        let is_there = state.as_ref().is_some_and(is_whole);
         if is_there && self.repairs.is_none() {
             report.version = version.cast_unsigned();
         } else {
