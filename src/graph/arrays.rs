@@ -6,6 +6,8 @@
 pub(super) struct Elsewhere {
     /// Documents.
     pub(super) documents: usize,
+    /// Passages.
+    pub(super) passages: usize,
     /// In-coming questions.
     pub(super) incoming: usize,
     /// Out-coming questions.
@@ -28,6 +30,9 @@ pub(super) struct Elsewhere {
 macro_rules! count {
     (documents, $graph:expr, $elsewhere:expr) => {
         $elsewhere.documents
+    };
+    (passages, $graph:expr, $elsewhere:expr) => {
+        $elsewhere.passages
     };
     (incoming, $graph:expr, $elsewhere:expr) => {
         $elsewhere.incoming

@@ -24,6 +24,7 @@ mod random;
 pub(crate) mod relations;
 pub mod resolution;
 pub(crate) mod scan;
+pub mod segments;
 mod structure;
 pub(crate) mod top;
 pub mod trail;

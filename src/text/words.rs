@@ -34,15 +34,26 @@ impl Word<'_> {
 pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::with_capacity(text.len() / 6);
     let mut open: Option<usize> = None;
-    for (at, c) in text.char_indices() {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    // Most of most texts is ASCII, which says by one byte what it is.
+    while let Some(byte) = bytes.get(at) {
+        let (is_of_word, goes_on, len) = if byte.is_ascii() {
+            let is_of_word = byte.is_ascii_alphanumeric();
+            (is_of_word, is_of_word, 1)
+        } else {
+            let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
+            let is_of_word = c.is_alphanumeric();
+            (is_of_word, is_of_word || is_mark(c), c.len_utf8())
+        };
         match open {
-            None if c.is_alphanumeric() => open = Some(at),
-            Some(start) if !c.is_alphanumeric() && (c.is_ascii() || !is_mark(c)) => {
+            None if is_of_word => open = Some(at),
+            Some(start) if !goes_on => {
                 words.push(word(text, start, at));
                 open = None;
             }
             _ => {}
         }
+        at += len;
     }
     words.extend(open.map(|start| word(text, start, text.len())));
     words

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::FileAccess;
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, SegmentsFile};
 use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
@@ -15,15 +15,16 @@ use crate::graph::ordinal::{
     OutgoingOrdinal, PassageOrdinal, RelationOrdinal, SummaryOrdinal,
 };
 use crate::graph::packed::text_at;
+use crate::graph::segments::GONE;
 use crate::store::VectorField;
 
 /// Values of the vectors in the corpus: those of the built-in embedder.
 const DIMENSION: usize = 256;
 
 /// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin`,
-/// `descriptions.bin` or `matches.bin`, by a number, and reads what it holds; returns whether it is one with as many
-/// documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three before the last,
-/// the first number is that of entities; names also have documents in place of passages, and what is described has
+/// `descriptions.bin`, `matches.bin` or `segments.bin`, by a number, and reads what it holds; returns whether it is one with as many
+/// documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three before the last
+/// two, the first number is that of entities; names also have documents in place of passages, and what is described has
 /// mentions, sentences, relations and communities behind it. The checksum of the file is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
@@ -31,7 +32,7 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
     let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
     let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
-    match kind % 7 {
+    match kind % 8 {
         0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
@@ -48,6 +49,13 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
         6 => MatchesFile::open(&file, incoming, outgoing).is_ok_and(|file| {
             let matches = file.matches();
             matches.matched().all(|it| it.incoming.index() < incoming && it.outgoing.index() < outgoing)
+        }),
+        7 => SegmentsFile::open(&file, passages, sentences).is_ok_and(|file| {
+            let fields = [(file.segments().passages(), passages), (file.segments().sentences(), sentences)];
+            fields.iter().all(|(field, count)| {
+                let live = field.first.iter().filter(|text| **text != GONE).count() + field.second.len();
+                live == *count && field.gone_terms().all(|(term, gone)| field.gone(term) == gone)
+            })
         }),
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];

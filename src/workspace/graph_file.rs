@@ -1,4 +1,5 @@
-//! `graph.bin`, `matches.bin`, `resolution.bin`, `hierarchy.bin` and `descriptions.bin`: packed arrays, mapped.
+//! `graph.bin`, `matches.bin`, `resolution.bin`, `hierarchy.bin`, `descriptions.bin` and `segments.bin`: packed arrays,
+//! mapped.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -14,6 +15,7 @@ use crate::graph::hierarchy::{self, Hierarchy, PackedHierarchy};
 use crate::graph::matching::{Matches, PackedMatches};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
+use crate::graph::segments::{PackedSegments, Segments};
 
 /// An array, and the rule that it breaks.
 type Broken = (&'static str, &'static str);
@@ -54,6 +56,12 @@ pub(super) fn write_descriptions(
 pub(super) fn write_resolution(path: &Path, resolution: &PackedResolution, graph: &PackedGraph) -> Result<Stamp> {
     let [entities, documents, sentences] = named(&graph.view());
     write_arrays(path, &resolution.sections(), resolution.view().check(entities, documents, sentences))
+}
+
+/// Writes `segments.bin`, of a version with this graph.
+pub(super) fn write_segments(path: &Path, segments: &PackedSegments, graph: &PackedGraph) -> Result<Stamp> {
+    let (passages, sentences) = (graph.passage_document.len(), graph.sentence_passage.len());
+    write_arrays(path, &segments.sections(), segments.view().check(passages, sentences))
 }
 
 /// Returns how many entities, documents and sentences a graph has.
@@ -136,6 +144,24 @@ impl MatchesFile {
     /// Returns the matches; this only borrows.
     pub(super) fn matches(&self) -> Matches<'_> {
         Matches::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// Where the texts of a version lie in its lexical fields, mapped and checked.
+#[derive(Debug)]
+pub(super) struct SegmentsFile(Arrays);
+
+impl SegmentsFile {
+    /// Opens the file, which belongs to so many passages and sentences.
+    pub(super) fn open(file: &Arc<HeldFile>, passages: usize, sentences: usize) -> Result<Self> {
+        let arrays = Arrays::open(file, Segments::NAMES)?;
+        arrays.check(Segments::from_sections(arrays.in_order()).map(|it| it.check(passages, sentences)))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the segments; this only borrows.
+    pub(super) fn segments(&self) -> Segments<'_> {
+        Segments::from_sections(self.0.in_order()).unwrap_or_default()
     }
 }
 

@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, named};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, SegmentsFile, named};
+use super::lexical_field::LexicalField;
 use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
-use super::text_index::TextIndex;
 use super::texts::TextsFile;
 use super::vectors::VectorsFile;
 use super::version_files::{HeldFile, VersionFiles};
-use super::versions::expect_folders;
+use super::versions::{expect_folders, make_added};
 use super::{
-    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS,
-    Workspace, version_folder,
+    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT,
+    TEXTS, VECTORS, Workspace, version_folder,
 };
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
@@ -25,7 +25,8 @@ use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::Matches;
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::PackedResolution;
-use crate::store::{VectorField, Vectors};
+use crate::graph::segments::Segments;
+use crate::store::{TextField, VectorField, Vectors};
 
 /// The last version of an index, part by part. What is damaged is not there.
 #[derive(Debug)]
@@ -173,21 +174,28 @@ impl LastVersion {
     }
 
     fn open_terms(&self) -> Result<HeldTerms> {
-        let mut files = Vec::new();
         let counts = text_counts(&self.row.counts);
-        for (field, count) in [(PASSAGE_TERMS, counts.passages), (SENTENCE_TERMS, counts.sentences)] {
-            let mut of_field = Vec::new();
-            for due in &self.row.files {
-                let Some(name) = due.path.strip_prefix(field).and_then(|it| it.strip_prefix('/')) else { continue };
-                let file = HeldFile::open(&self.folder, due, self.access)?;
-                file.check()?;
-                of_field.push((PathBuf::from(name), Arc::new(file)));
-            }
-            // What does not open must not be published again.
-            TextIndex::open(&self.folder.join(field), of_field.iter().cloned().collect(), count)?;
-            files.extend(of_field.into_iter().map(|(_, file)| file));
+        let mut files: Vec<Arc<HeldFile>> = Vec::new();
+        for due in self.row.files.iter().filter(|due| due.path == SEGMENTS || is_of_terms(&due.path)) {
+            let file = HeldFile::open(&self.folder, due, self.access)?;
+            file.check()?;
+            files.push(Arc::new(file));
         }
-        Ok(HeldTerms { files })
+        let segments = files.iter().find(|file| file.due().path == SEGMENTS);
+        let segments = segments.map(|file| SegmentsFile::open(file, counts.passages, counts.sentences));
+        let segments = segments.transpose()?.map(Arc::new);
+        let below = |folder: &str| {
+            let name = |file: &Arc<HeldFile>| {
+                let name = file.due().path.strip_prefix(folder)?.strip_prefix('/')?;
+                Some((PathBuf::from(name), Arc::clone(file)))
+            };
+            files.iter().filter_map(name).collect()
+        };
+        // What does not open must not be published again.
+        for (field, count) in [(TextField::Passage, counts.passages), (TextField::Sentence, counts.sentences)] {
+            LexicalField::open(field, &self.folder, &below, segments.as_ref(), count)?;
+        }
+        Ok(HeldTerms { files, segments })
     }
 
     fn held(&self, path: &str) -> Result<Arc<HeldFile>> {
@@ -198,25 +206,57 @@ impl LastVersion {
     }
 }
 
+/// Returns whether a file, by its path in the folder of a version, is one of the text index.
+fn is_of_terms(path: &str) -> bool {
+    path.strip_prefix(TEXT).is_some_and(|it| it.starts_with('/'))
+}
+
 /// The files of the lexical fields of a version, open and checked.
 #[derive(Debug)]
 pub struct HeldTerms {
     files: Vec<Arc<HeldFile>>,
+    segments: Option<Arc<SegmentsFile>>,
 }
 
 impl HeldTerms {
+    /// Returns what lies where; none where all lies in the first segment of each field.
+    #[must_use]
+    pub fn segments(&self) -> Option<Segments<'_>> {
+        self.segments.as_deref().map(SegmentsFile::segments)
+    }
+
     /// Copies the files into the folder of another version and syncs them; returns what they must be. A link would be
     /// quicker, and damage to one version would then be damage to both.
     pub(super) fn copy_to(&self, folder: &Path, stop: &Cancellation) -> Result<Vec<StampedFile>> {
-        let copy = |file: &Arc<HeldFile>| {
-            stop.check()?;
-            let path = folder.join(&file.due().path);
-            files::write_own(&path, file.bytes())?;
-            files::sync(&path)?;
-            Ok(file.due().clone())
-        };
-        self.files.iter().map(copy).collect()
+        if self.segments.is_some() {
+            make_added(folder)?;
+        }
+        copy(self.files.iter(), folder, stop)
     }
+
+    /// Does so with those of the first segment of each field alone.
+    pub(super) fn copy_first_to(&self, folder: &Path, stop: &Cancellation) -> Result<Vec<StampedFile>> {
+        let is_first = |file: &&Arc<HeldFile>| {
+            let of = file.due().path.rsplit_once('/').map(|(of, _)| of);
+            of.is_some_and(|of| [PASSAGE_TERMS, SENTENCE_TERMS].contains(&of))
+        };
+        copy(self.files.iter().filter(is_first), folder, stop)
+    }
+}
+
+fn copy<'f>(
+    files: impl Iterator<Item = &'f Arc<HeldFile>>,
+    folder: &Path,
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
+    let copy = |file: &Arc<HeldFile>| {
+        stop.check()?;
+        let path = folder.join(&file.due().path);
+        files::write_own(&path, file.bytes())?;
+        files::sync(&path)?;
+        Ok(file.due().clone())
+    };
+    files.map(copy).collect()
 }
 
 /// Returns what is whole; what is not is made anew.

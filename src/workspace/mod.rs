@@ -23,6 +23,7 @@ mod fuzzed;
 mod graph_file;
 mod hardening;
 mod last_version;
+mod lexical_field;
 mod lock;
 mod mapping;
 mod records;
@@ -94,6 +95,10 @@ const VECTORS: &str = "vectors.bin";
 const TEXT: &str = "text";
 const PASSAGE_TERMS: &str = "text/passages";
 const SENTENCE_TERMS: &str = "text/sentences";
+/// Those of texts that came since, and what lies where, in a version that shares the rest with an earlier one.
+const ADDED_PASSAGE_TERMS: &str = "text/added-passages";
+const ADDED_SENTENCE_TERMS: &str = "text/added-sentences";
+const SEGMENTS: &str = "segments.bin";
 /// How often opening is tried again because the version was replaced meanwhile.
 const OPEN_ATTEMPTS_MAX: usize = 4;
 

@@ -2,14 +2,15 @@
 //! undisturbed by later runs, even once its files are deleted.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, named};
+use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, SegmentsFile, named};
+use super::lexical_field::LexicalField;
 use super::records::VersionRow;
-use super::text_index::TextIndex;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::VersionFiles;
-use super::{DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXTS, VECTORS};
+use super::{DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, RESOLUTION, SEGMENTS, TEXTS, VECTORS};
 use crate::domain::{Counts, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions};
@@ -36,8 +37,8 @@ pub struct Snapshot {
     resolution: Option<ResolutionFile>,
     texts: TextsFile,
     vectors: VectorsFile,
-    passage_terms: TextIndex,
-    sentence_terms: TextIndex,
+    passage_terms: LexicalField,
+    sentence_terms: LexicalField,
     networks: Networks,
 }
 
@@ -60,7 +61,12 @@ impl Snapshot {
         });
         let names = named(&graph.graph());
         let resolution = files.find(RESOLUTION).map(|file| ResolutionFile::open(&file, names)).transpose()?;
-        let terms = |path, count| TextIndex::open(&folder.join(path), files.below(path), count);
+        let segments = files.find(SEGMENTS).map(|file| SegmentsFile::open(&file, counts.passages, counts.sentences));
+        let segments = segments.transpose()?.map(Arc::new);
+        let below = |name: &str| files.below(name);
+        let terms = |field, count| LexicalField::open(field, folder, &below, segments.as_ref(), count);
+        let passage_terms = terms(TextField::Passage, counts.passages)?;
+        let sentence_terms = terms(TextField::Sentence, counts.sentences)?;
         let mut all_counts = row.counts;
         if let Some(file) = hierarchy.as_ref().filter(|_| row.counts.hierarchy == HierarchyCounts::default()) {
             // An earlier program did not count it.
@@ -78,8 +84,8 @@ impl Snapshot {
             resolution,
             texts,
             vectors: VectorsFile::open(&file(VECTORS)?, row.pin.dimension, vector_counts)?,
-            passage_terms: terms(PASSAGE_TERMS, counts.passages)?,
-            sentence_terms: terms(SENTENCE_TERMS, counts.sentences)?,
+            passage_terms,
+            sentence_terms,
             networks: Networks::default(),
             files,
         })

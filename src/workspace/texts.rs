@@ -242,17 +242,41 @@ impl TextsFile {
     pub(crate) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
         let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
         let section = self.text(&self.passage_sections, passage);
-        let sentences =
-            self.sections.items::<[u32; 2]>(self.sentences.clone()).get(sentences.range()).unwrap_or_default();
         Ok(PassageText {
             passage: self.passage_id(passage),
             span: to_span(span),
             section: (!section.is_empty()).then(|| section.to_owned()),
             page: self.place(0, passage),
             line: self.place(1, passage),
-            text: self.text(&self.passage_texts, passage).to_owned(),
-            sentences: sentences.iter().copied().map(to_span).collect(),
+            text: self.passage_text(passage).to_owned(),
+            sentences: self.sentences(sentences).collect(),
         })
+    }
+
+    /// Returns the id of a document; one of zeros where there is no such document.
+    pub(crate) fn document_id(&self, document: DocumentOrdinal) -> DocumentId {
+        DocumentId::from_bytes(self.item(&self.document_ids, document).unwrap_or_default())
+    }
+
+    /// Returns the title of a document.
+    pub(crate) fn title(&self, document: DocumentOrdinal) -> Option<&str> {
+        self.text(&self.titles, document).strip_prefix(TITLED)
+    }
+
+    /// Returns the media type of a document.
+    pub(crate) fn media_type(&self, document: DocumentOrdinal) -> &str {
+        self.text(&self.media_types, document)
+    }
+
+    /// Returns the text of a passage.
+    pub(crate) fn passage_text(&self, passage: PassageOrdinal) -> &str {
+        self.text(&self.passage_texts, passage)
+    }
+
+    /// Returns where sentences lie in the text of their passage.
+    pub(crate) fn sentences(&self, sentences: Ordinals<SentenceOrdinal>) -> impl Iterator<Item = Span> {
+        let spans = self.sections.items::<[u32; 2]>(self.sentences.clone());
+        spans.get(sentences.range()).unwrap_or_default().iter().copied().map(to_span)
     }
 
     /// Returns what is shown of a document.
@@ -264,9 +288,9 @@ impl TextsFile {
         Ok(DocumentText {
             document: DocumentId::from_bytes(id),
             source_id: self.text(&self.source_ids, document).to_owned(),
-            title: self.text(&self.titles, document).strip_prefix(TITLED).map(str::to_owned),
+            title: self.title(document).map(str::to_owned),
             uri: self.text(&self.uris, document).to_owned(),
-            media_type: self.text(&self.media_types, document).to_owned(),
+            media_type: self.media_type(document).to_owned(),
             metadata,
             duplicate_of: self.original(document),
         })
@@ -309,7 +333,7 @@ impl TextsFile {
     }
 
     /// Returns the passage of each out-coming question.
-    pub(super) fn outgoing_passages(&self) -> ordinal::Column<'_, OutgoingOrdinal, PassageOrdinal> {
+    pub(crate) fn outgoing_passages(&self) -> ordinal::Column<'_, OutgoingOrdinal, PassageOrdinal> {
         ordinal::Column::new(self.sections.items(self.outgoing_passages.clone()))
     }
 

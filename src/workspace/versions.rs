@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
+    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION,
+    SEGMENTS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
 };
 use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ use crate::files::{self, Found};
 
 /// What a version is called while it is written, before its number.
 const UNFINISHED: &str = ".tmp-";
+/// Folders of the text index that not every version has.
+const ADDED: [&str; 2] = [ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS];
 /// Ending of a file of sections while it is written.
 const UNFINISHED_FILE: &str = "tmp";
 
@@ -48,7 +51,9 @@ impl VersionFile {
     pub(super) fn parse(path: &str) -> Option<Self> {
         let is_ours = match path.rsplit_once('/') {
             None => is_file_of_sections(path),
-            Some((PASSAGE_TERMS | SENTENCE_TERMS, name)) => is_file_of_terms(name),
+            Some((PASSAGE_TERMS | SENTENCE_TERMS | ADDED_PASSAGE_TERMS | ADDED_SENTENCE_TERMS, name)) => {
+                is_file_of_terms(name)
+            }
             Some(_) => false,
         };
         is_ours.then_some(Self)
@@ -56,7 +61,7 @@ impl VersionFile {
 }
 
 fn is_file_of_sections(name: &str) -> bool {
-    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, TEXTS, VECTORS].iter().any(|ours| {
+    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, SEGMENTS, TEXTS, VECTORS].iter().any(|ours| {
         let stem = ours.split_once('.').map_or(*ours, |it| it.0);
         name == *ours || name.strip_prefix(stem).and_then(|it| it.strip_prefix('.')) == Some(UNFINISHED_FILE)
     })
@@ -85,7 +90,8 @@ pub(super) fn expect_folders(folder: &Path) -> Result<()> {
             return Err(Error::Corrupt { path, reason: "it is not there".to_owned() });
         }
     }
-    Ok(())
+    // Where there is none, the records name no file in it.
+    ADDED.iter().try_for_each(|name| files::expect_folder(&folder.join(name)).map(drop))
 }
 
 /// The folder `versions` of an index, which is no link.
@@ -137,6 +143,11 @@ impl Versions {
     /// Gives a version that was written its name. From then on it stays, whatever happens.
     pub(super) fn finish(&self, unfinished: &Path, version: IndexVersion) -> Result<()> {
         // The files are on the disk; what the folders say of them is not yet.
+        for name in ADDED {
+            if files::expect_folder(&unfinished.join(name))? {
+                files::sync(&unfinished.join(name))?;
+            }
+        }
         for name in [PASSAGE_TERMS, SENTENCE_TERMS, TEXT, ""] {
             files::sync(&unfinished.join(name))?;
         }
@@ -147,6 +158,11 @@ impl Versions {
     fn finished(&self, version: IndexVersion) -> PathBuf {
         self.path.join(version.to_string())
     }
+}
+
+/// Makes the folders, in that of a version, of texts that came since its fields were written whole.
+pub(super) fn make_added(version: &Path) -> Result<()> {
+    ADDED.iter().try_for_each(|name| files::make_own_folder(&version.join(name)))
 }
 
 /// Returns something below `path` that is not ours, or that could not be removed.
@@ -174,7 +190,8 @@ impl Remover<'_> {
     }
 
     fn remove_text(&mut self, text: &Path) -> Result<()> {
-        let fields = [PASSAGE_TERMS, SENTENCE_TERMS].map(|path| path.rsplit_once('/').map_or(path, |it| it.1));
+        let fields = [PASSAGE_TERMS, SENTENCE_TERMS, ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS];
+        let fields = fields.map(|path| path.rsplit_once('/').map_or(path, |it| it.1));
         for (path, found) in files::entries_of_own(text)? {
             if found != Found::Folder || !has_name(&path, |name| fields.contains(&name)) {
                 self.foreign.push(path);
@@ -241,7 +258,8 @@ mod tests {
         let index = tempfile::tempdir().unwrap();
         let path = index.path().join(VERSIONS);
         let segment = "text/passages/0123456789abcdef0123456789abcdef.idx";
-        let whole = ["graph.bin", "texts.bin", "vectors.bin", segment, "text/sentences/.managed.json"];
+        let added = "text/added-sentences/meta.json";
+        let whole = ["graph.bin", "texts.bin", "segments.bin", segment, "text/sentences/.managed.json", added];
         for version in ["6", "7", ".tmp-8"] {
             write(&path.join(version), &whole);
         }
@@ -256,7 +274,7 @@ mod tests {
         for name in foreign {
             assert!(path.join(name).is_file(), "{name}");
         }
-        assert_eq!(names(&path.join("7")).len(), 8);
+        assert_eq!(names(&path.join("7")).len(), 10);
         assert!(!path.join(".tmp-8").exists() && !path.join("6/graph.bin").exists());
     }
 

@@ -12,10 +12,11 @@ use super::records::{Records, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
-use super::versions::{VersionFile, Versions};
+use super::versions::{VersionFile, Versions, make_added};
 use super::{
-    DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION,
-    SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database, graph_file, vectors,
+    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS,
+    PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database, graph_file,
+    vectors,
 };
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,6 +27,7 @@ use crate::graph::matching::PackedMatches;
 use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::PackedResolution;
+use crate::graph::segments::PackedSegments;
 use crate::store::Vectors;
 
 /// What a version is made of. Lists are in the order of their ordinals, which are those of `graph`.
@@ -76,6 +78,17 @@ pub enum Terms<'a> {
         /// Those of each passage.
         passages: &'a TermsOf<'a>,
         /// Those of each sentence.
+        sentences: &'a TermsOf<'a>,
+    },
+    /// As an earlier version has them, but for what has changed since.
+    Changed {
+        /// Those of the earlier version.
+        earlier: &'a HeldTerms,
+        /// What lies where.
+        segments: &'a PackedSegments,
+        /// Those of each passage in the second segment.
+        passages: &'a TermsOf<'a>,
+        /// Those of each sentence in the second segment.
         sentences: &'a TermsOf<'a>,
     },
     /// As an earlier version has them.
@@ -310,14 +323,26 @@ fn share(path: &Path) -> Result<()> {
 
 /// Writes the lexical fields.
 fn write_terms(folder: &Path, parts: &VersionParts<'_>, stop: &Cancellation) -> Result<Vec<StampedFile>> {
+    let write = |[passages, sentences]: [(&str, usize, &TermsOf<'_>); 2]| {
+        let write = |(name, count, terms)| write_field(folder, name, count, terms, stop);
+        let (passages, sentences) = rayon::join(|| write(passages), || write(sentences));
+        Ok([passages?, sentences?].concat())
+    };
     match parts.terms {
-        Terms::Made { passages, sentences } => {
-            let write = |name, count, terms| write_field(folder, name, count, terms, stop);
-            let (passages, sentences) = rayon::join(
-                || write(PASSAGE_TERMS, parts.passages.len(), passages),
-                || write(SENTENCE_TERMS, parts.sentence_vectors.len(), sentences),
-            );
-            Ok([passages?, sentences?].concat())
+        Terms::Made { passages, sentences } => write([
+            (PASSAGE_TERMS, parts.passages.len(), passages),
+            (SENTENCE_TERMS, parts.sentence_vectors.len(), sentences),
+        ]),
+        Terms::Changed { earlier, segments, passages, sentences } => {
+            make_added(folder)?;
+            let mut files = earlier.copy_first_to(folder, stop)?;
+            files.extend(write([
+                (ADDED_PASSAGE_TERMS, segments.passage_second.len(), passages),
+                (ADDED_SENTENCE_TERMS, segments.sentence_second.len(), sentences),
+            ])?);
+            let stamp = graph_file::write_segments(&folder.join(SEGMENTS), segments, parts.graph)?;
+            files.push(StampedFile { path: SEGMENTS.to_owned(), stamp, blocks: None });
+            Ok(files)
         }
         Terms::TakenOver(held) => held.copy_to(folder, stop),
     }

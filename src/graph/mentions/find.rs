@@ -6,7 +6,7 @@ use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::descriptions::origin;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
-use crate::text::{NameLookup, NameRule, cue, is_stop_word, prose_runs, tokens, visit_names, words};
+use crate::text::{NameLookup, NameRule, Word, cue, is_stop_word, prose_runs, tokens, visit_names, words};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
@@ -71,7 +71,7 @@ impl<'a> Finder<'a> {
         let runs = runs.map(|run| FoundName::by_rule(run.key, run.start, run.end));
         let mut found: Vec<FoundName> = known.chain(runs).chain(by_model(passage)).collect();
         found.sort_by_key(|it| it.start);
-        let mut context = Context::of(passage, text);
+        let mut context = Context::of(passage, text, !found.is_empty());
         for FoundName { key, start, end, origin } in with_surnames(found) {
             if context.found.mentions.len() >= most {
                 context.found.is_cut = true;
@@ -134,31 +134,42 @@ fn with_surnames(found: Vec<FoundName>) -> Vec<FoundName> {
 /// A passage while its mentions are collected.
 struct Context<'a> {
     passage: &'a NamedPassage<'a>,
-    /// Each word: its span, and its cue; none for a stop word.
-    words: Vec<(usize, usize, Option<u32>)>,
+    words: Vec<Word<'a>>,
+    /// What each word says, once that was asked for: few stand around a mention.
+    cues: Vec<Option<Cue>>,
     keys: FxHashMap<String, u32>,
+    numbers: FxHashMap<String, u32>,
     found: PassageMentions,
 }
 
+/// The number of a word's cue; none for a stop word.
+type Cue = Option<u32>;
+
 impl<'a> Context<'a> {
-    fn of(passage: &'a NamedPassage<'a>, text: &str) -> Self {
-        let mut found = PassageMentions::default();
-        let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-        let mut number = |word: &str| {
-            let folded = tokens(word).concat();
-            if folded.is_empty() || is_stop_word(&folded) {
-                return None;
-            }
-            let next = numbers.len() as u32;
-            let cue = cue(&folded);
-            let number = numbers.entry(cue).or_insert_with_key(|cue| {
-                found.cues.push(cue.clone());
+    fn of(passage: &'a NamedPassage<'a>, text: &'a str, has_names: bool) -> Self {
+        let words = if has_names { words(text) } else { Vec::new() };
+        let cues = vec![None; words.len()];
+        let (keys, numbers, found) = (FxHashMap::default(), FxHashMap::default(), PassageMentions::default());
+        Self { passage, words, cues, keys, numbers, found }
+    }
+
+    /// Returns the cue of a word.
+    fn cue(&mut self, word: usize) -> Cue {
+        if let Some(cue) = self.cues[word] {
+            return cue;
+        }
+        let folded = tokens(self.words[word].text).concat();
+        let is_telling = !folded.is_empty() && !is_stop_word(&folded);
+        let cue = is_telling.then(|| {
+            let next = self.numbers.len() as u32;
+            let cues = &mut self.found.cues;
+            *self.numbers.entry(cue(&folded)).or_insert_with_key(|cue| {
+                cues.push(cue.clone());
                 next
-            });
-            Some(*number)
-        };
-        let words = words(text).iter().map(|word| (word.start, word.end, number(word.text))).collect();
-        Self { passage, words, keys: FxHashMap::default(), found }
+            })
+        });
+        self.cues[word] = Some(cue);
+        cue
     }
 
     /// Adds a mention unless its entity has one in the sentence already, which then both found.
@@ -186,18 +197,20 @@ impl<'a> Context<'a> {
         before.min(sentences.len().saturating_sub(1)) as u32
     }
 
-    fn cues(&self, span: Span) -> [Option<u32>; CUES] {
+    fn cues(&mut self, span: Span) -> [Cue; CUES] {
         let (start, end) = (span.start as usize, span.end as usize);
         let mut cues = [None; CUES];
-        let before = self.words.partition_point(|(_, word_end, _)| *word_end <= start);
-        let near = self.words[..before].iter().rev().take_while(|word| word.0 + BEFORE_BYTES >= start);
+        let before = self.words.partition_point(|word| word.end <= start);
+        let is_near = |word: &usize| self.words[*word].start + BEFORE_BYTES >= start;
+        let near: Vec<usize> = (0..before).rev().take_while(is_near).take(CUES_BEFORE).collect();
         for (slot, word) in cues[..CUES_BEFORE].iter_mut().zip(near) {
-            *slot = word.2;
+            *slot = self.cue(word);
         }
-        let after = self.words.partition_point(|(word_start, _, _)| *word_start < end);
-        let near = self.words[after..].iter().take_while(|word| word.0 < end + AFTER_BYTES);
-        for (slot, word) in cues[CUES_BEFORE..].iter_mut().zip(near.take(CUES_AFTER)) {
-            *slot = word.2;
+        let after = self.words.partition_point(|word| word.start < end);
+        let is_near = |word: &usize| self.words[*word].start < end + AFTER_BYTES;
+        let near: Vec<usize> = (after..self.words.len()).take_while(is_near).take(CUES_AFTER).collect();
+        for (slot, word) in cues[CUES_BEFORE..].iter_mut().zip(near) {
+            *slot = self.cue(word);
         }
         cues
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::difference::Beside;
 use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
 use crate::embed::Titled;
 use crate::error::Result;
-use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::VectorField;
@@ -42,7 +43,7 @@ impl Earlier {
     pub(super) fn known(&self, texts: &Texts<'_>) -> Result<Known<'_>> {
         match self {
             Self::None => Ok(Known::default()),
-            Self::Version(last) => Known::of(last),
+            Self::Version(last) => Known::of(last, |_| true),
             Self::Kept(vectors) => Ok(Known::of_texts(texts, vectors)),
         }
     }
@@ -60,27 +61,40 @@ pub(super) struct Place {
 pub(super) struct Known<'a> {
     sources: Vec<FieldVectors<'a>>,
     places: FxHashMap<VectorKey, Place>,
+    /// What is found by its place in the last version.
+    beside: Option<&'a Beside<'a>>,
 }
 
 impl<'a> Known<'a> {
-    /// Of what is damaged nothing is known.
-    fn of(last: &'a LastVersion) -> Result<Self> {
+    /// Knows the vectors of the last version, whose documents that stay are found by their place.
+    pub(super) fn beside(last: &'a LastVersion, beside: &'a Beside<'a>) -> Result<Self> {
+        let Some(difference) = &beside.difference else { return Self::of(last, |_| true) };
+        Ok(Self { beside: Some(beside), ..Self::of(last, |passage| difference.is_gone(passage))? })
+    }
+
+    /// Knows the vectors of the last version, by the texts of these passages. Of what is damaged nothing is known.
+    fn of(last: &'a LastVersion, is_one: impl Fn(PassageOrdinal) -> bool + Sync) -> Result<Self> {
         let mut known = Self::default();
         let (Some(graph), Some(texts)) = (last.graph(), last.texts()) else { return Ok(known) };
-        let field = |field| last.vectors(field).unwrap_or_default();
-        let passages = known.add_source(FieldVectors::TakenOver(field(VectorField::Passage)));
-        let sentences = known.add_source(FieldVectors::TakenOver(field(VectorField::Sentence)));
+        // A source a field, in the order of these.
+        let stored = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| last.vectors(it));
+        for vectors in stored.into_iter().chain([last.outgoing_vectors()]) {
+            known.add_source(FieldVectors::TakenOver(vectors.unwrap_or_default()));
+        }
         let documents: Vec<DocumentOrdinal> = graph.documents().collect();
-        let keys_of = |document: DocumentOrdinal| keys_of(texts, &graph, document);
+        let keys_of = |document: DocumentOrdinal| keys_of(texts, &graph, document, &is_one);
         for keys in documents.into_par_iter().map(keys_of).collect::<Result<Vec<_>>>()? {
-            for (kind, key, row) in keys {
-                let source = if kind == Kind::Passage { passages } else { sentences };
-                known.add_made(key, Place { source, row });
+            for (field, key, row) in keys {
+                known.add_made(key, Place { source: field as u32, row });
             }
         }
-        known.add_questions(field(VectorField::Incoming), |row| texts.incoming(IncomingOrdinal(row)));
-        let outgoing = last.outgoing_vectors().unwrap_or_default();
-        known.add_questions(outgoing, |row| texts.outgoing(OutgoingOrdinal(row)));
+        known.add_questions(Field::Incoming, |row| {
+            is_one(graph.incoming_passage[IncomingOrdinal(row)]).then(|| texts.incoming(IncomingOrdinal(row)))
+        });
+        let outgoing = texts.outgoing_passages();
+        known.add_questions(Field::Outgoing, |row| {
+            is_one(outgoing[OutgoingOrdinal(row)]).then(|| texts.outgoing(OutgoingOrdinal(row)))
+        });
         Ok(known)
     }
 
@@ -107,20 +121,40 @@ impl<'a> Known<'a> {
         self.places.extend(keys.iter().zip(0..).map(|(key, row)| (*key, Place { source, row })));
     }
 
-    fn add_questions<'t>(&mut self, vectors: Vectors<'a>, text: impl Fn(u32) -> &'t str + Sync) {
-        let source = self.add_source(FieldVectors::TakenOver(vectors));
-        let key = |row| (key(Kind::Question, Titled { title: None, text: text(row) }), Place { source, row });
-        for (key, place) in (0..vectors.len() as u32).into_par_iter().map(key).collect::<Vec<_>>() {
+    fn add_questions<'t>(&mut self, field: Field, text: impl Fn(u32) -> Option<&'t str> + Sync) {
+        let source = field as u32;
+        let key = |row| Some((key(Kind::Question, Titled { title: None, text: text(row)? }), Place { source, row }));
+        let rows = self.sources[source as usize].view().len() as u32;
+        for (key, place) in (0..rows).into_par_iter().filter_map(key).collect::<Vec<_>>() {
             self.add_made(key, place);
         }
     }
 
     /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
     fn add_made(&mut self, key: VectorKey, place: Place) {
-        let vectors = self.vectors(place);
-        if !vectors.is_empty() && vectors.codes(place.row).iter().any(|code| *code != 0) {
+        if self.is_made(place) {
             self.places.insert(key, place);
         }
+    }
+
+    fn is_made(&self, place: Place) -> bool {
+        let vectors = self.vectors(place);
+        !vectors.is_empty() && vectors.codes(place.row).iter().any(|code| *code != 0)
+    }
+
+    /// Returns where the vectors of the texts of a field are, as far as they are there already.
+    pub(super) fn places(&self, field: Field, texts: &[Titled<'_>]) -> Vec<Option<Place>> {
+        let mut places = vec![None; texts.len()];
+        let beside = self.beside.and_then(|beside| Some((beside.difference.as_ref()?, beside.corpus)));
+        for (row, now) in beside.map(|(difference, corpus)| difference.rows(field, corpus)).unwrap_or_default() {
+            let place = Place { source: field as u32, row };
+            places[now as usize] = self.is_made(place).then_some(place);
+        }
+        let find = |(place, text): (&mut Option<Place>, &Titled<'_>)| {
+            *place = place.or_else(|| self.find(field.kind(), *text))
+        };
+        places.par_iter_mut().zip(texts).for_each(find);
+        places
     }
 
     /// Returns the vectors at some places, and where there is none the next of `fresh`.
@@ -156,16 +190,17 @@ fn keys_of(
     texts: &TextsFile,
     graph: &PassageGraph<'_>,
     document: DocumentOrdinal,
-) -> Result<Vec<(Kind, VectorKey, u32)>> {
+    is_one: &impl Fn(PassageOrdinal) -> bool,
+) -> Result<Vec<(Field, VectorKey, u32)>> {
     let shown = texts.document(document)?;
     let title = shown.title.as_deref();
     let mut keys = Vec::new();
-    for passage in graph.document_passages.of(document) {
+    for passage in graph.document_passages.of(document).filter(|it| is_one(*it)) {
         let shown = texts.passage(passage, graph.passage_sentences.of(passage))?;
-        keys.push((Kind::Passage, key(Kind::Passage, Titled { title, text: &shown.text }), passage.0));
+        keys.push((Field::Passages, key(Kind::Passage, Titled { title, text: &shown.text }), passage.0));
         for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
             let text = Titled { title, text: span.of(&shown.text) };
-            keys.push((Kind::Sentence, key(Kind::Sentence, text), sentence.0));
+            keys.push((Field::Sentences, key(Kind::Sentence, text), sentence.0));
         }
     }
     Ok(keys)

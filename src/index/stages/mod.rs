@@ -3,6 +3,7 @@
 //! A stage says of what its part is made. Where the last version has that part, made of the same, it is taken over, and
 //! the stage does not run. Progress, stops and the report of a run come from the list of stages.
 
+pub(super) mod difference;
 pub(super) mod hierarchy;
 mod inputs;
 pub(super) mod keeping;

@@ -1,12 +1,15 @@
-//! The lexical fields of a version: terms of passages and sentences, and how many each has.
+//! The lexical fields of a version: terms of passages and sentences, and how many each has. Where few documents changed,
+//! the fields of the last version stay, and what came since lies in a second segment beside them.
 
 use rayon::prelude::*;
 
+use super::difference::{Beside, Difference};
 use super::{Digest, Inputs, Made, Stage, StageKind};
-use crate::domain::{Cancellation, Document, Passage};
+use crate::domain::{Cancellation, Span};
 use crate::error::Result;
-use crate::graph::ordinal::{Ordinal as _, PassageOrdinal, SentenceOrdinal};
-use crate::graph::packed::{PackedGraph, row};
+use crate::graph::mentions::{NamedDocument, NamedPassage};
+use crate::graph::ordinal::PassageOrdinal;
+use crate::graph::segments::{FieldChange, GONE, GoneTerms, PackedSegments};
 use crate::index::corpus::Corpus;
 use crate::text::terms;
 use crate::workspace::{HeldTerms, LastVersion};
@@ -17,8 +20,8 @@ const BLOCK: usize = 4_096;
 /// Finds the terms of a corpus whose texts have this digest.
 pub(in crate::index) struct FindTerms<'c> {
     pub(in crate::index) corpus: &'c Corpus<'c>,
-    /// The passages and sentences.
-    pub(in crate::index) packed: &'c PackedGraph,
+    /// The corpus beside the last version.
+    pub(in crate::index) beside: &'c Beside<'c>,
     pub(in crate::index) texts: Digest,
     pub(in crate::index) cancellation: &'c Cancellation,
 }
@@ -30,7 +33,7 @@ pub(in crate::index) struct FoundTerms {
 }
 
 /// How many terms each passage and each sentence has in its field.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::index) struct Lengths {
     pub(in crate::index) passages: Vec<u32>,
     pub(in crate::index) sentences: Vec<u32>,
@@ -39,6 +42,7 @@ pub(in crate::index) struct Lengths {
 /// The lexical fields.
 pub(in crate::index) enum Fields {
     Made(LexicalFields),
+    Changed { earlier: HeldTerms, segments: PackedSegments, added: LexicalFields },
     TakenOver(HeldTerms),
 }
 
@@ -56,92 +60,209 @@ impl<'v> Stage<'v> for FindTerms<'_> {
     fn take_over(&self, last: &'v LastVersion) -> Option<FoundTerms> {
         let graph = last.graph()?;
         let lengths = Lengths { passages: graph.passage_length.to_vec(), sentences: graph.sentence_length.to_vec() };
-        let counts = (self.packed.passage_document.len(), self.packed.sentence_passage.len());
+        let counts = (self.corpus.passages.len(), self.corpus.sentence_count());
         let is_of_corpus = (lengths.passages.len(), lengths.sentences.len()) == counts;
         is_of_corpus.then_some(FoundTerms { lengths, fields: Fields::TakenOver(last.terms()?) })
     }
 
     async fn make(self) -> Result<Made<FoundTerms>> {
-        let Self { corpus, packed, cancellation, .. } = self;
-        let (fields, lengths) = LexicalFields::of(&corpus.documents, &corpus.passages, packed, cancellation)?;
-        Ok(Made::whole(FoundTerms { lengths, fields: Fields::Made(fields) }))
+        if let Some(difference) = &self.beside.difference
+            && let Some(found) = self.changed(difference)?
+        {
+            return Ok(Made::whole(found));
+        }
+        let fields = LexicalFields::of(&self.corpus.named(), self.cancellation)?;
+        Ok(Made::whole(FoundTerms { lengths: fields.lengths(), fields: Fields::Made(fields) }))
     }
 }
 
-/// Terms of every title and sentence, separated by spaces. What a field holds of them is put together when it is
-/// written: together they are many times as long.
+impl FindTerms<'_> {
+    /// Finds the terms of what came since the first segments were written; none where too much did, or what is known of
+    /// these is damaged.
+    fn changed(&self, difference: &Difference<'_>) -> Result<Option<FoundTerms>> {
+        let counts = [self.corpus.passages.len(), self.corpus.sentence_count()];
+        let Some(earlier) = difference.last.terms() else { return Ok(None) };
+        let segments = earlier.segments();
+        let [first_passages, first_sentences] =
+            [segments.map(|it| it.passages().first), segments.map(|it| it.sentences().first)];
+        let (Some(passages), Some(sentences)) = (
+            FieldChange::of(first_passages, &difference.passages, counts[0]),
+            FieldChange::of(first_sentences, &difference.sentences, counts[1]),
+        ) else {
+            return Ok(None);
+        };
+        let added = LexicalFields::of(&added_documents(self.corpus, &passages.second), self.cancellation)?;
+        let gone = LexicalFields::of_gone(difference, &passages.gone, self.cancellation)?;
+        let is_whole = (added.passages.len(), added.sentences.len()) == (passages.second.len(), sentences.second.len())
+            && gone.sentences.len() == sentences.gone.len();
+        if !is_whole {
+            return Ok(None);
+        }
+        let mut all_gone = segments.map(|it| it.all_gone()).unwrap_or_default();
+        gone.count(&mut all_gone);
+        let lengths = Lengths {
+            passages: lengths(&difference.graph.passage_length, &difference.passages, counts[0]),
+            sentences: lengths(&difference.graph.sentence_length, &difference.sentences, counts[1]),
+        };
+        let lengths = lengths.with(&added, [&passages.second, &sentences.second]);
+        let segments = PackedSegments::of(passages, sentences, &all_gone);
+        Ok(Some(FoundTerms { lengths, fields: Fields::Changed { earlier, segments, added } }))
+    }
+}
+
+/// Returns the documents whose first passage is one of `passages`, which ascend.
+fn added_documents<'c>(corpus: &Corpus<'c>, passages: &[u32]) -> Vec<NamedDocument<'c>> {
+    let mut next = 0;
+    let is_added = |document: &NamedDocument<'_>| {
+        let first = next;
+        next += document.passages.len() as u32;
+        passages.binary_search(&first).is_ok()
+    };
+    corpus.named().into_iter().filter(is_added).collect()
+}
+
+/// Returns the lengths of `count` texts that were known in the last version, where each of its texts is `now`.
+fn lengths(known: &[u32], now: &[u32], count: usize) -> Vec<u32> {
+    let mut lengths = vec![0; count];
+    for (length, now) in known.iter().zip(now).filter(|(_, now)| **now != GONE) {
+        lengths[*now as usize] = *length;
+    }
+    lengths
+}
+
+impl Lengths {
+    /// Returns them with those of texts that came.
+    fn with(mut self, added: &LexicalFields, [passages, sentences]: [&[u32]; 2]) -> Self {
+        let of_added = added.lengths();
+        for (all, (places, lengths)) in [
+            (&mut self.passages, (passages, of_added.passages)),
+            (&mut self.sentences, (sentences, of_added.sentences)),
+        ] {
+            for (place, length) in places.iter().zip(lengths) {
+                all[*place as usize] = length;
+            }
+        }
+        self
+    }
+}
+
+/// Terms of every title and sentence of some documents, separated by spaces. What a field holds of them is put together
+/// when it is written: together they are many times as long.
+#[derive(Default)]
 pub(in crate::index) struct LexicalFields {
     /// Terms of the titles, by document.
     titles: Vec<String>,
-    /// Terms of the passages without titles, sentence after sentence.
-    passages: Vec<String>,
-    /// Where each sentence ends among the terms of its passage.
-    sentence_ends: Vec<u32>,
+    passages: Vec<PassageTerms>,
+    sentences: Vec<SentenceTerms>,
+}
+
+struct PassageTerms {
+    /// Which of the documents it is in.
+    document: u32,
+    /// Its terms without the title, sentence after sentence.
+    terms: String,
+}
+
+struct SentenceTerms {
+    /// Which of the passages it is in.
+    passage: u32,
+    /// Where its terms lie among those of its passage.
+    span: Span,
 }
 
 impl LexicalFields {
     /// Analyzes every text once.
-    fn of(
-        documents: &[&Document],
-        passages: &[&Passage],
-        packed: &PackedGraph,
-        cancellation: &Cancellation,
-    ) -> Result<(Self, Lengths)> {
-        let titles = documents.par_iter().map(|it| it.title.as_deref().map_or_else(String::new, joined)).collect();
-        let mut fields = Self { titles, passages: Vec::with_capacity(passages.len()), sentence_ends: Vec::new() };
+    fn of(documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Self> {
+        let mut fields = Self {
+            titles: documents.par_iter().map(|it| it.title.map_or_else(String::new, joined)).collect(),
+            ..Self::default()
+        };
+        let passages = documents.iter().zip(0..);
+        let passages = passages.flat_map(|(document, number)| document.passages.iter().map(move |it| (number, *it)));
+        let passages: Vec<(u32, NamedPassage<'_>)> = passages.collect();
         for block in passages.chunks(BLOCK) {
             cancellation.check()?;
-            for (terms, ends) in block.par_iter().map(|passage| terms_of(passage)).collect::<Vec<_>>() {
-                fields.passages.push(terms);
-                fields.sentence_ends.extend(ends);
+            let analyzed = block.par_iter().map(|(document, passage)| (*document, terms_of(passage)));
+            for (document, (terms, spans)) in analyzed.collect::<Vec<_>>() {
+                let passage = fields.passages.len() as u32;
+                fields.passages.push(PassageTerms { document, terms });
+                fields.sentences.extend(spans.into_iter().map(|span| SentenceTerms { passage, span }));
             }
         }
-        let mut lengths = Lengths { passages: Vec::new(), sentences: Vec::new() };
-        for passage in PassageOrdinal::first(passages.len()) {
-            let title = length(fields.title(passage, packed));
-            lengths.passages.push(2 * title + length(&fields.passages[passage.index()]));
-            let sentences = row(&packed.passage_sentences, passage).map(SentenceOrdinal::at);
-            lengths.sentences.extend(sentences.map(|it| title + length(fields.sentence_alone(it, packed))));
+        Ok(fields)
+    }
+
+    /// Analyzes these passages of the last version.
+    fn of_gone(difference: &Difference<'_>, passages: &[u32], cancellation: &Cancellation) -> Result<Self> {
+        let passages: Vec<_> = passages.iter().map(|it| difference.passage(PassageOrdinal(*it))).collect();
+        let documents = passages.iter().map(|(title, text, sentences)| NamedDocument {
+            title: *title,
+            passages: vec![NamedPassage { text, sentences, media_type: "", extraction: None }],
+        });
+        Self::of(&documents.collect::<Vec<_>>(), cancellation)
+    }
+
+    fn lengths(&self) -> Lengths {
+        let of_passage = |it: &PassageTerms| 2 * length(self.title(it)) + length(&it.terms);
+        let of_sentence = |it: &SentenceTerms| {
+            let (title, terms) = self.of_sentence(it);
+            length(title) + length(terms)
+        };
+        Lengths {
+            passages: self.passages.iter().map(of_passage).collect(),
+            sentences: self.sentences.iter().map(of_sentence).collect(),
         }
-        Ok((fields, lengths))
+    }
+
+    /// Adds how many of the passages and sentences have each term.
+    fn count(&self, counts: &mut GoneTerms) {
+        let mut count = |which: usize, terms: [&str; 2]| {
+            let mut terms: Vec<&str> = terms.iter().flat_map(|it| it.split_ascii_whitespace()).collect();
+            terms.sort_unstable();
+            terms.dedup();
+            for term in terms {
+                counts.entry(term.to_owned()).or_default()[which] += 1;
+            }
+        };
+        self.passages.iter().for_each(|it| count(0, [self.title(it), &it.terms]));
+        self.sentences.iter().for_each(|it| count(1, self.of_sentence(it).into()));
     }
 
     /// Appends the terms of a passage: its title twice and its text.
-    pub(in crate::index) fn passage(&self, passage: PassageOrdinal, packed: &PackedGraph, terms: &mut String) {
-        let title = self.title(passage, packed);
-        append(title, terms);
-        append(title, terms);
-        append(&self.passages[passage.index()], terms);
+    pub(in crate::index) fn passage(&self, passage: usize, terms: &mut String) {
+        let passage = &self.passages[passage];
+        let title = self.title(passage);
+        [title, title, &passage.terms].into_iter().for_each(|part| append(part, terms));
     }
 
     /// Appends the terms of a sentence: its title and its text.
-    pub(in crate::index) fn sentence(&self, sentence: SentenceOrdinal, packed: &PackedGraph, terms: &mut String) {
-        append(self.title(packed.sentence_passage[sentence.index()], packed), terms);
-        append(self.sentence_alone(sentence, packed), terms);
+    pub(in crate::index) fn sentence(&self, sentence: usize, terms: &mut String) {
+        let (title, own) = self.of_sentence(&self.sentences[sentence]);
+        append(title, terms);
+        append(own, terms);
     }
 
-    fn title(&self, passage: PassageOrdinal, packed: &PackedGraph) -> &str {
-        &self.titles[packed.passage_document[passage.index()].index()]
+    fn title(&self, passage: &PassageTerms) -> &str {
+        &self.titles[passage.document as usize]
     }
 
-    fn sentence_alone(&self, sentence: SentenceOrdinal, packed: &PackedGraph) -> &str {
-        let (passage, sentence) = (packed.sentence_passage[sentence.index()], sentence.index());
-        let is_first = row(&packed.passage_sentences, passage).start == sentence;
-        let start = if is_first { 0 } else { self.sentence_ends[sentence - 1] };
-        let end = self.sentence_ends[sentence];
-        self.passages[passage.index()][start as usize..end as usize].trim_start()
+    /// Returns the terms of the title and those of the sentence.
+    fn of_sentence(&self, sentence: &SentenceTerms) -> (&str, &str) {
+        let passage = &self.passages[sentence.passage as usize];
+        (self.title(passage), sentence.span.of(&passage.terms).trim_start())
     }
 }
 
-/// Returns the terms of a passage, and where those of each sentence end.
-fn terms_of(passage: &Passage) -> (String, Vec<u32>) {
-    let (mut terms, mut ends) = (String::new(), Vec::with_capacity(passage.sentences.len()));
-    for sentence in &passage.sentences {
-        append(&joined(sentence.of(&passage.text)), &mut terms);
-        ends.push(terms.len() as u32);
+/// Returns the terms of a passage, and where those of each sentence lie.
+fn terms_of(passage: &NamedPassage<'_>) -> (String, Vec<Span>) {
+    let (mut terms, mut spans) = (String::new(), Vec::with_capacity(passage.sentences.len()));
+    for sentence in passage.sentences {
+        let start = terms.len();
+        append(&joined(sentence.of(passage.text)), &mut terms);
+        spans.push(Span::from(start..terms.len()));
     }
     terms.shrink_to_fit();
-    (terms, ends)
+    (terms, spans)
 }
 
 fn joined(text: &str) -> String {
@@ -164,41 +285,27 @@ fn length(terms: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PassageId, Span};
-    use crate::graph::ordinal::listed;
 
     #[test]
     fn a_field_has_the_title_and_the_terms_of_its_sentences() {
-        let document = Document::new("a", Some("Mills".to_owned()), "");
-        let passage = |text: &str, sentences: &[(usize, usize)]| Passage {
-            id: PassageId::of(&[text.as_bytes()]),
-            document: document.id,
-            ordinal: 0,
-            span: Span::from(0..text.len()),
-            section: None,
-            page: None,
-            line: None,
-            text: text.to_owned(),
-            sentences: sentences.iter().map(|(start, end)| Span::from(*start..*end)).collect(),
-        };
-        let passages = [passage("… River Tarn. … Harbor", &[(0, 3), (4, 15), (16, 19), (20, 26)]), passage("", &[])];
-        let packed = PackedGraph {
-            passage_document: listed(&[0, 0]),
-            passage_sentences: vec![0, 4, 4],
-            sentence_passage: listed(&[0; 4]),
-            ..PackedGraph::default()
-        };
-        let passages: Vec<&Passage> = passages.iter().collect();
-        let (fields, lengths) = LexicalFields::of(&[&document], &passages, &packed, &Cancellation::default()).unwrap();
+        let spans = [(0, 3), (4, 15), (16, 19), (20, 26)].map(|(start, end): (usize, usize)| Span::from(start..end));
+        let passage = |text, sentences| NamedPassage { text, sentences, media_type: "", extraction: None };
+        let passages = vec![passage("… River Tarn. … Harbor", &spans[..]), passage("", &[])];
+        let documents = [NamedDocument { title: Some("Mills"), passages }];
+        let fields = LexicalFields::of(&documents, &Cancellation::default()).unwrap();
         let text = |append: &dyn Fn(&mut String)| {
             let mut terms = String::new();
             append(&mut terms);
             terms
         };
-        let sentences = [0, 1, 2, 3].map(|it| text(&|terms| fields.sentence(SentenceOrdinal(it), &packed, terms)));
+        let sentences = [0, 1, 2, 3].map(|it| text(&|terms| fields.sentence(it, terms)));
         assert_eq!(sentences, ["mill", "mill river tarn", "mill", "mill harbor"]);
-        let passages = [0, 1].map(|it| text(&|terms| fields.passage(PassageOrdinal(it), &packed, terms)));
+        let passages = [0, 1].map(|it| text(&|terms| fields.passage(it, terms)));
         assert_eq!(passages, ["mill mill river tarn harbor", "mill mill"]);
-        assert_eq!(lengths, Lengths { passages: vec![5, 2], sentences: vec![1, 3, 1, 2] });
+        assert_eq!(fields.lengths(), Lengths { passages: vec![5, 2], sentences: vec![1, 3, 1, 2] });
+        let mut counts = GoneTerms::new();
+        fields.count(&mut counts);
+        let counts: Vec<(&str, [u32; 2])> = counts.iter().map(|(term, counts)| (term.as_str(), *counts)).collect();
+        assert_eq!(counts, [("harbor", [1, 1]), ("mill", [2, 4]), ("river", [1, 1]), ("tarn", [1, 1])]);
     }
 }

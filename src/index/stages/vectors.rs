@@ -5,11 +5,11 @@
 //! can be stopped.
 //! Where a budget is spent, the texts that are left have vectors of zeros, which are like no other, for the time being.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use super::difference::Beside;
 use super::keeping::{Coming, Keeper, Rows, kept_title, title_key};
-use super::known::{Earlier, Known, Place, key};
+use super::known::{Earlier, Known, key};
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::{ChatError, Embedding as Vector, Passage, Progress, PseudoQuery, Spent};
 use crate::embed::{
@@ -218,6 +218,7 @@ pub(in crate::index) struct Embedding<'c> {
     /// Digest of the texts of passages and sentences.
     digest: Digest,
     earlier: &'c Earlier,
+    beside: &'c Beside<'c>,
     /// What is there already, once that was looked for.
     known: Option<Known<'c>>,
     keeper: Option<Keeper<'c>>,
@@ -233,7 +234,7 @@ impl<'c> Embedding<'c> {
     pub(in crate::index) fn new(
         embedder: &'c dyn Embedder,
         (texts, digest): (&'c Texts<'c>, Digest),
-        earlier: &'c Earlier,
+        (earlier, beside): (&'c Earlier, &'c Beside<'c>),
         keeper: Option<Keeper<'c>>,
         when_spent: WhenSpent,
         options: &'c IndexOptions,
@@ -241,7 +242,7 @@ impl<'c> Embedding<'c> {
         let total = Field::ALL.iter().map(|field| texts.of_field(*field).len()).sum();
         let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
         let (known, done) = (None, 0);
-        Self { embedder, texts, digest, earlier, known, keeper, when_spent, options, done, total, report }
+        Self { embedder, texts, digest, earlier, beside, known, keeper, when_spent, options, done, total, report }
     }
 
     /// Returns the stage of a field.
@@ -272,7 +273,7 @@ impl<'c> Embedding<'c> {
             None => self.look_up()?,
         };
         let (kind, texts) = (field.kind(), self.texts.of_field(field));
-        let places: Vec<Option<Place>> = texts.par_iter().map(|text| known.find(kind, *text)).collect();
+        let places = known.places(field, texts);
         let missing: Vec<Titled<'_>> =
             texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
         let before = Field::ALL.iter().take_while(|it| **it != field);
@@ -287,7 +288,12 @@ impl<'c> Embedding<'c> {
 
     /// Returns what is there already: in an earlier version, and of a run that was broken off.
     fn look_up(&mut self) -> Result<Known<'c>> {
-        let mut known = self.earlier.known(self.texts)?;
+        let mut known = match self.earlier {
+            // Of a text that was taken from one document to another there may be a vector all the same: one that costs
+            // little is made anew.
+            Earlier::Version(last) if !self.embedder.is_costly() => Known::beside(last, self.beside)?,
+            earlier => earlier.known(self.texts)?,
+        };
         if let Some(keeper) = &mut self.keeper {
             let (keys, vectors) = keeper.fresh.take_up(self.embedder.dimension())?;
             known.add_kept(&keys, vectors);

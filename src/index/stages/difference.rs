@@ -1,0 +1,152 @@
+//! Which documents of a corpus the last version has too, word for word: what was made of each alone need not be made
+//! again.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::vectors::Field;
+use crate::domain::{DocumentId, Span};
+use crate::graph::mentions::NamedDocument;
+use crate::graph::ordinal::{
+    DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+};
+use crate::graph::packed::PassageGraph;
+use crate::graph::segments::GONE;
+use crate::index::corpus::Corpus;
+use crate::workspace::{LastVersion, TextsFile};
+
+/// A corpus beside the last version.
+pub(in crate::index) struct Beside<'c> {
+    pub(super) corpus: &'c Corpus<'c>,
+    /// What they share; none where there is no version, or it is damaged.
+    pub(super) difference: Option<Difference<'c>>,
+}
+
+impl<'c> Beside<'c> {
+    pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: Option<&'c LastVersion>) -> Self {
+        Self { corpus, difference: last.and_then(|last| Difference::of(corpus, last)) }
+    }
+}
+
+/// Which documents of a corpus the last version has too.
+pub(super) struct Difference<'c> {
+    pub(super) last: &'c LastVersion,
+    pub(super) graph: PassageGraph<'c>,
+    texts: &'c TextsFile,
+    /// For each passage and sentence of the last version, what it is now, ascending; or [`GONE`].
+    pub(super) passages: Vec<u32>,
+    pub(super) sentences: Vec<u32>,
+}
+
+impl<'c> Difference<'c> {
+    fn of(corpus: &Corpus<'_>, last: &'c LastVersion) -> Option<Self> {
+        let (graph, texts) = (last.graph()?, last.texts()?);
+        let documents: FxHashMap<DocumentId, DocumentOrdinal> =
+            graph.documents().map(|document| (texts.document_id(document), document)).collect();
+        let named = corpus.named();
+        let is_same = |(named, id): (&NamedDocument<'_>, DocumentId)| {
+            let document = *documents.get(&id)?;
+            is_same(named, texts, &graph, document).then_some(document)
+        };
+        let ids: Vec<DocumentId> = corpus.documents.iter().map(|document| document.id).collect();
+        let same: Vec<Option<DocumentOrdinal>> = named.par_iter().zip(ids).map(is_same).collect();
+        let mut difference = Self {
+            last,
+            graph,
+            texts,
+            passages: vec![GONE; graph.passage_count()],
+            sentences: vec![GONE; graph.sentence_count()],
+        };
+        difference.number(&named, &same);
+        Some(difference)
+    }
+
+    /// Numbers what stays. Documents keep their order; one that would not is taken for another.
+    fn number(&mut self, named: &[NamedDocument<'_>], same: &[Option<DocumentOrdinal>]) {
+        let (mut passage, mut sentence, mut after) = (0, 0, None);
+        for (document, same) in named.iter().zip(same) {
+            let sentences = document.passages.iter().map(|it| it.sentences.len() as u32).sum::<u32>();
+            if let Some(last) = same.filter(|last| after < Some(*last)) {
+                after = Some(last);
+                let passages = self.graph.document_passages.of(last);
+                for (before, now) in passages.clone().zip(passage..) {
+                    self.passages[before.index()] = now;
+                }
+                for (before, now) in passages.flat_map(|it| self.graph.passage_sentences.of(it)).zip(sentence..) {
+                    self.sentences[before.index()] = now;
+                }
+            }
+            passage += document.passages.len() as u32;
+            sentence += sentences;
+        }
+    }
+
+    /// Returns which rows of a field are the same text, in the last version and now.
+    pub(super) fn rows(&self, field: Field, corpus: &Corpus<'_>) -> Vec<(u32, u32)> {
+        let outgoing = self.texts.outgoing_passages();
+        match field {
+            Field::Passages => live(&self.passages),
+            Field::Sentences => live(&self.sentences),
+            Field::Incoming => self.questions(&self.graph.incoming_passage, &corpus.incoming_passage, |before, now| {
+                self.texts.incoming(IncomingOrdinal(before)) == corpus.incoming[now].text
+            }),
+            Field::Outgoing => self.questions(&outgoing, &corpus.outgoing_passage, |before, now| {
+                self.texts.outgoing(OutgoingOrdinal(before)) == corpus.outgoing[now].text
+            }),
+        }
+    }
+
+    /// Pairs the questions of each passage that stays, as far as they are the same; `before` and `now` are the passages
+    /// of the questions, ascending.
+    fn questions(
+        &self,
+        before: &[PassageOrdinal],
+        now: &[PassageOrdinal],
+        is_same: impl Fn(u32, usize) -> bool,
+    ) -> Vec<(u32, u32)> {
+        let mut rows = Vec::new();
+        let mut start = 0;
+        for of_passage in before.chunk_by(|one, other| one == other) {
+            let row = start;
+            start += of_passage.len();
+            let passage = PassageOrdinal(self.passages[of_passage[0].index()]);
+            let first = now.partition_point(|it| *it < passage);
+            let questions = now[first..].iter().take_while(|it| **it == passage).count().min(of_passage.len());
+            let pairs = (0..questions).map(|it| ((row + it) as u32, first + it));
+            rows.extend(pairs.filter(|(row, now)| is_same(*row, *now)).map(|(row, now)| (row, now as u32)));
+        }
+        rows
+    }
+
+    /// Returns whether a passage of the last version is gone.
+    pub(super) fn is_gone(&self, passage: PassageOrdinal) -> bool {
+        self.passages[passage.index()] == GONE
+    }
+
+    /// Returns the title and text of a passage of the last version, and its sentences.
+    pub(super) fn passage(&self, passage: PassageOrdinal) -> (Option<&'c str>, &'c str, Vec<Span>) {
+        let title = self.texts.title(self.graph.passage_document[passage]);
+        let sentences = self.graph.passage_sentences.of(passage);
+        (title, self.texts.passage_text(passage), self.texts.sentences(sentences).collect())
+    }
+}
+
+/// Returns what each text was that is not gone, and what it is now.
+fn live(now: &[u32]) -> Vec<(u32, u32)> {
+    (0..).zip(now).filter(|(_, now)| **now != GONE).map(|(before, now)| (before, *now)).collect()
+}
+
+/// Returns whether a document is one of the last version with the same title, media type, passages and sentences.
+fn is_same(named: &NamedDocument<'_>, texts: &TextsFile, graph: &PassageGraph<'_>, document: DocumentOrdinal) -> bool {
+    let passages: Ordinals<PassageOrdinal> = graph.document_passages.of(document);
+    let is_alike = named.title == texts.title(document) && named.passages.len() == passages.len();
+    let media_type = texts.media_type(document);
+    is_alike
+        && named.passages.iter().zip(passages).all(|(named, passage)| {
+            let sentences: Ordinals<SentenceOrdinal> = graph.passage_sentences.of(passage);
+            named.text == texts.passage_text(passage)
+                && named.media_type == media_type
+                && named.sentences.len() == sentences.len()
+                && texts.sentences(sentences).eq(named.sentences.iter().copied())
+        })
+}

@@ -1,0 +1,140 @@
+//! A lexical field of a version, open: one segment, or a first one with what has changed since in a second. It says the
+//! same either way.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::graph_file::SegmentsFile;
+use super::text_index::TextIndex;
+use super::version_files::HeldFile;
+use super::{ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, PASSAGE_TERMS, SENTENCE_TERMS};
+use crate::error::{Error, Result};
+use crate::graph::segments::{FieldSegments, GONE};
+use crate::store::TextField;
+
+/// Returns where the segments of a field lie in the folder of a version.
+fn folders(field: TextField) -> [&'static str; 2] {
+    match field {
+        TextField::Passage => [PASSAGE_TERMS, ADDED_PASSAGE_TERMS],
+        TextField::Sentence => [SENTENCE_TERMS, ADDED_SENTENCE_TERMS],
+    }
+}
+
+/// The files of a segment, by their names in its folder.
+pub(super) type SegmentFiles = BTreeMap<PathBuf, Arc<HeldFile>>;
+
+/// One lexical field: which texts have a term, and how often.
+#[derive(Debug)]
+pub(super) struct LexicalField {
+    field: TextField,
+    folder: PathBuf,
+    first: TextIndex,
+    changes: Option<Changes>,
+}
+
+/// What has changed since the first segment was written.
+#[derive(Debug)]
+struct Changes {
+    segments: Arc<SegmentsFile>,
+    second: TextIndex,
+}
+
+impl LexicalField {
+    /// Opens a field of `count` texts in the folder of a version. `below` finds the files of a folder in it; where there
+    /// are changes, `segments` says what lies where.
+    pub(super) fn open(
+        field: TextField,
+        version: &Path,
+        below: &dyn Fn(&str) -> SegmentFiles,
+        segments: Option<&Arc<SegmentsFile>>,
+        count: usize,
+    ) -> Result<Self> {
+        let [first, second] = folders(field);
+        let open = |name: &str, count| TextIndex::open(&version.join(name), below(name), count);
+        let folder = version.join(first);
+        let Some(file) = segments else {
+            return Ok(Self { field, folder, first: open(first, count)?, changes: None });
+        };
+        let segments = of_field(file, field);
+        let (first, second) = (open(first, segments.first.len())?, open(second, segments.second.len())?);
+        Ok(Self { field, folder, first, changes: Some(Changes { segments: Arc::clone(file), second }) })
+    }
+
+    /// Calls `visit` with the ordinal of every text that has `term`, and how often it has it, by ascending ordinal.
+    pub(super) fn postings(&self, term: &str, visit: &mut dyn FnMut(u32, u32)) -> Result<()> {
+        let Some(Changes { segments, second }) = &self.changes else { return self.first.postings(term, visit) };
+        let segments = of_field(segments, self.field);
+        let mut added = Vec::new();
+        second.postings(term, &mut |text, count| added.push((segments.second[text as usize], count)))?;
+        let mut added = added.into_iter().peekable();
+        self.first.postings(term, &mut |text, count| {
+            let text = segments.first[text as usize];
+            if text == GONE {
+                return;
+            }
+            while let Some((before, count)) = added.next_if(|it| it.0 < text) {
+                visit(before, count);
+            }
+            visit(text, count);
+        })?;
+        added.for_each(|(text, count)| visit(text, count));
+        Ok(())
+    }
+
+    /// Returns how many texts have `term`.
+    pub(super) fn frequency(&self, term: &str) -> Result<usize> {
+        let first = self.first.frequency(term)?;
+        let Some(Changes { segments, second }) = &self.changes else { return Ok(first) };
+        let gone = of_field(segments, self.field).gone(term) as usize;
+        Ok(first.saturating_sub(gone) + second.frequency(term)?)
+    }
+
+    /// Calls `visit` with every term and how many texts have it, in the order of the terms' bytes.
+    pub(super) fn each_term(&self, visit: &mut dyn FnMut(&str, u32)) -> Result<()> {
+        let Some(Changes { segments, second }) = &self.changes else { return self.first.each_term(visit) };
+        let segments = of_field(segments, self.field);
+        let mut added = Vec::new();
+        second.each_term(&mut |term, count| added.push((term.to_owned(), count)))?;
+        let (mut added, mut gone) = (added.into_iter().peekable(), segments.gone_terms().peekable());
+        self.first.each_term(&mut |term, count| {
+            while let Some((before, count)) = added.next_if(|it| *it.0 < *term) {
+                visit(&before, count);
+            }
+            while gone.next_if(|it| it.0 < term).is_some() {}
+            let gone = gone.next_if(|it| it.0 == term).map_or(0, |it| it.1);
+            let came = added.next_if(|it| it.0 == term).map_or(0, |it| it.1);
+            let live = count.saturating_sub(gone) + came;
+            if live > 0 {
+                visit(term, live);
+            }
+        })?;
+        added.for_each(|(term, count)| visit(&term, count));
+        Ok(())
+    }
+
+    /// Reads all of it, as searches would, and counts what each term has.
+    pub(super) fn check(&self) -> Result<()> {
+        self.first.check()?;
+        let Some(Changes { second, .. }) = &self.changes else { return Ok(()) };
+        second.check()?;
+        let mut terms = Vec::new();
+        self.each_term(&mut |term, count| terms.push((term.to_owned(), count)))?;
+        for (term, due) in terms {
+            let mut found = 0;
+            self.postings(&term, &mut |_, _| found += 1)?;
+            if found != due {
+                let reason = format!("{found} texts have `{}`; {due} are due", term.escape_debug());
+                return Err(Error::Corrupt { path: self.folder.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of_field(file: &SegmentsFile, field: TextField) -> FieldSegments<'_> {
+    match field {
+        TextField::Passage => file.segments().passages(),
+        TextField::Sentence => file.segments().sentences(),
+    }
+}
