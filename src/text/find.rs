@@ -46,7 +46,7 @@ pub(crate) struct NameMatch {
 /// Returns the known names in `text`, in order, without overlap, the longest at each place.
 #[must_use]
 pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) -> Vec<NameMatch> {
-    visit_names(text, rule, lookup, &mut |_| ())
+    visit_names(&FoldedWords::of(text), rule, lookup, &mut |_| ())
 }
 
 /// Returns a name as `text` writes it first, by its folded words joined by one space, with the bracket that closes what
@@ -136,17 +136,16 @@ pub(crate) fn folded_names(text: &str, words_max: usize) -> Vec<String> {
 
 /// As [`find_names`]; calls `refused` with the words of names that are not capitalized as names are.
 pub(crate) fn visit_names(
-    text: &str,
+    folded: &FoldedWords<'_>,
     rule: NameRule,
     lookup: &NameLookup<'_>,
     refused: &mut dyn FnMut(&str),
 ) -> Vec<NameMatch> {
-    let folded = FoldedWords::of(text);
     let mut matches = Vec::new();
     let mut index = 0;
     while index < folded.words.len() {
         let longest = (lookup.longest)(folded.word(index)).min(folded.words.len() - index);
-        let mut named = |count| name_at(&folded, index..index + count, rule, lookup, refused);
+        let mut named = |count| name_at(folded, index..index + count, rule, lookup, refused);
         let found = (1..=longest).rev().find_map(&mut named);
         index = found.as_ref().map_or(index + 1, |it| it.words.end);
         matches.extend(found);
@@ -273,7 +272,7 @@ mod tests {
         let contains = |key: &str| NAMES.contains(&key);
         let lookup = NameLookup { longest: &|_| 3, contains: &contains, single: &none, lower: &none };
         let mut refused = Vec::new();
-        let found = visit_names("The kid and Boso The Elder", NameRule::Text, &lookup, &mut |key| {
+        let found = visit_names(&FoldedWords::of("The kid and Boso The Elder"), NameRule::Text, &lookup, &mut |key| {
             refused.push(key.to_owned());
         });
         assert_eq!((found.len(), refused), (1, vec!["the kid".to_owned()]));

@@ -26,7 +26,7 @@ mod words;
 
 pub(crate) use counted::{counted, plural};
 pub(crate) use fold::fold;
-pub(crate) use words::{Word, spelled, tokens, words};
+pub(crate) use words::{FoldedWords, Word, spelled, tokens, words};
 
 pub use keywords::{Clause, KeywordQuery, Occur};
 

@@ -28,7 +28,11 @@ const SINGLE_CHARS_MIN: usize = 3;
 /// A name of one word is left out where `is_common` says that its folded form is a common word.
 #[must_use]
 pub(crate) fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
-    let folded = FoldedWords::of(text);
+    runs_of(text, &FoldedWords::of(text), is_common)
+}
+
+/// As [`capitalized_runs`], of a text with these words.
+fn runs_of(text: &str, folded: &FoldedWords<'_>, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut index = 0;
     while let Some(word) = folded.words.get(index) {
@@ -37,16 +41,16 @@ pub(crate) fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> 
             continue;
         }
         let last = run_end(text, &folded.words, index);
-        runs.extend(named_run(&folded, index, last, is_common));
+        runs.extend(named_run(folded, index, last, is_common));
         index = last + 1;
     }
     runs
 }
 
-/// Returns the runs of `text` that stand in prose: markup and code capitalize for reasons of their own.
+/// Returns the runs of a text with these words that stand in prose: markup and code capitalize for reasons of their own.
 #[must_use]
-pub(crate) fn prose_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
-    let mut runs = capitalized_runs(text, is_common);
+pub(crate) fn prose_runs(text: &str, folded: &FoldedWords<'_>, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
+    let mut runs = runs_of(text, folded, is_common);
     let mut fenced = false;
     let (mut at, mut rest) = (0, runs.as_slice());
     let mut kept = Vec::with_capacity(runs.len());
@@ -142,7 +146,10 @@ mod tests {
 
     #[test]
     fn capitals_of_markup_and_code_make_no_names() {
-        let keys = |text: &str| prose_runs(text, &|_| false).into_iter().map(|run| run.key).collect::<Vec<_>>();
+        let keys = |text: &str| {
+            let runs = prose_runs(text, &FoldedWords::of(text), &|_| false);
+            runs.into_iter().map(|run| run.key).collect::<Vec<_>>()
+        };
         assert_eq!(
             keys("Ask Edda Varnholt\n.. SPDX-License-Identifier: GPL\n:Author: Someone Else"),
             ["ask edda varnholt"]

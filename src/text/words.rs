@@ -82,8 +82,8 @@ pub(crate) fn spelled(folded: &[String], text: &str) -> Vec<String> {
 
 /// The words of a text beside their folded spellings; keys of runs of words are slices, so that looking one up
 /// allocates nothing.
-pub(super) struct FoldedWords<'a> {
-    pub(super) words: Vec<Word<'a>>,
+pub(crate) struct FoldedWords<'a> {
+    pub(crate) words: Vec<Word<'a>>,
     /// Folded spellings, joined by one space.
     folded: String,
     /// Where each spelling lies in `folded`.
@@ -91,7 +91,7 @@ pub(super) struct FoldedWords<'a> {
 }
 
 impl<'a> FoldedWords<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let words = words(text);
         let mut folded = String::with_capacity(text.len());
         let mut bounds = Vec::with_capacity(words.len());

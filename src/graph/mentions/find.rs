@@ -6,7 +6,7 @@ use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::descriptions::origin;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
-use crate::text::{NameLookup, NameRule, Word, cue, is_stop_word, prose_runs, tokens, visit_names, words};
+use crate::text::{FoldedWords, NameLookup, NameRule, Word, cue, is_stop_word, prose_runs, tokens, visit_names};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
@@ -58,20 +58,21 @@ impl<'a> Finder<'a> {
     pub(super) fn mentions(&self, passage: &NamedPassage<'_>, most: usize) -> PassageMentions {
         let names = self.names;
         let text = &*passage.prose();
+        let folded = FoldedWords::of(text);
         let longest = |word: &str| names.longest.get(word).copied().unwrap_or(0);
         let contains = |key: &str| names.bearers.contains_key(key);
         let single = |word: &str| !names.cases.is_mostly_lower(word);
         let lookup = NameLookup { longest: &longest, contains: &contains, single: &single, lower: &|_| false };
         let mut lower = Vec::new();
-        let known = visit_names(text, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
+        let known = visit_names(&folded, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
         lower.retain(|key| key.contains(' '));
         let known = known.into_iter().map(|it| FoundName::by_rule(it.key, it.start, it.end));
-        let runs = prose_runs(text, &|word| names.cases.is_common(word));
+        let runs = prose_runs(text, &folded, &|word| names.cases.is_common(word));
         let runs = runs.into_iter().filter(|run| run.key.chars().nth(NAME_CHARS_MAX).is_none());
         let runs = runs.map(|run| FoundName::by_rule(run.key, run.start, run.end));
         let mut found: Vec<FoundName> = known.chain(runs).chain(by_model(passage)).collect();
         found.sort_by_key(|it| it.start);
-        let mut context = Context::of(passage, text, !found.is_empty());
+        let mut context = Context::of(passage, folded.words);
         for FoundName { key, start, end, origin } in with_surnames(found) {
             if context.found.mentions.len() >= most {
                 context.found.is_cut = true;
@@ -146,8 +147,7 @@ struct Context<'a> {
 type Cue = Option<u32>;
 
 impl<'a> Context<'a> {
-    fn of(passage: &'a NamedPassage<'a>, text: &'a str, has_names: bool) -> Self {
-        let words = if has_names { words(text) } else { Vec::new() };
+    fn of(passage: &'a NamedPassage<'a>, words: Vec<Word<'a>>) -> Self {
         let cues = vec![None; words.len()];
         let (keys, numbers, found) = (FxHashMap::default(), FxHashMap::default(), PassageMentions::default());
         Self { passage, words, cues, keys, numbers, found }

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::packed::PackedGraph;
 use crate::domain::{Cancellation, Extraction, Span};
 use crate::error::Result;
-use crate::text::{CaseCounts, Language, NameKind, aliases, bearer_names, lead_name, prose, prose_runs};
+use crate::text::{CaseCounts, FoldedWords, Language, NameKind, aliases, bearer_names, lead_name, prose, prose_runs};
 use find::{Finder, PassageMentions};
 use pack::Found;
 pub use pack::pack_structure;
@@ -202,7 +202,7 @@ fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, Na
 /// Returns what a passage without title and subject is about, as far as its capitals tell: the name that it has most
 /// often, at least twice, and then that which it has first.
 fn by_capitals(passage: &NamedPassage<'_>, cases: &CaseCounts) -> Vec<(String, NameKind)> {
-    let runs = prose_runs(passage.text, &|word| cases.is_common(word));
+    let runs = prose_runs(passage.text, &FoldedWords::of(passage.text), &|word| cases.is_common(word));
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for run in &runs {
         match counts.iter_mut().find(|(key, _)| *key == run.key) {
