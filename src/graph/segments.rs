@@ -12,9 +12,8 @@ use super::packed::{back_to_back, text_at};
 
 /// Stands for a text that is gone.
 pub const GONE: u32 = u32::MAX;
-/// What has changed since the first segment was written, of all that it has: beyond this part, the next version writes
-/// its fields whole.
-const CHANGED_SHARE_MAX: usize = 4;
+/// A field is written whole once more than one in so many texts of its first segment went or came.
+const CHANGED_ONE_IN: usize = 4;
 
 arrays! {
     PackedSegments, Segments;
@@ -88,7 +87,11 @@ impl<'a> Segments<'a> {
         if !self.passages().gone_terms().is_sorted_by(|before, after| before.0 < after.0) {
             return Err(("gone.terms", "is not in order"));
         }
-        Ok(())
+        let fields = [("gone.passages", self.passages()), ("gone.sentences", self.sentences())];
+        match fields.iter().find(|(_, field)| !field.counts_what_is_gone()) {
+            Some((name, _)) => Err((name, "counts more than is gone")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -96,11 +99,20 @@ impl<'a> FieldSegments<'a> {
     /// Returns whether each of `count` texts lies in one of the segments, in order.
     fn hold(&self, count: usize) -> bool {
         let live = self.first.iter().filter(|text| **text != GONE);
+        if live.clone().count() + self.second.len() != count {
+            return false;
+        }
         let are_in_order = live.clone().is_sorted_by(|before, after| before < after)
             && self.second.is_sorted_by(|before, after| before < after);
         let mut is_held = vec![false; count];
         let mut hold = |text: &u32| is_held.get_mut(*text as usize).is_some_and(|it| !std::mem::replace(it, true));
-        are_in_order && live.chain(self.second).all(|text| hold(text)) && is_held.iter().all(|it| *it)
+        are_in_order && live.chain(self.second).all(|text| hold(text))
+    }
+
+    /// Returns whether no term is of more texts that are gone than there are.
+    fn counts_what_is_gone(&self) -> bool {
+        let gone = self.first.iter().filter(|text| **text == GONE).count();
+        self.gone.iter().all(|count| *count as usize <= gone)
     }
 
     /// Returns how many texts of the first segment that are gone have `term`.
@@ -166,7 +178,7 @@ impl FieldChange {
         let second: Vec<u32> = (0..count as u32).filter(|text| !is_held[*text as usize]).collect();
         let dead = first.iter().filter(|text| **text == GONE).count();
         let gone = was.iter().copied().filter(|was| *was != GONE && next(*was) == GONE).collect();
-        let is_small = (dead + second.len()) * CHANGED_SHARE_MAX <= first.len();
+        let is_small = (dead + second.len()) * CHANGED_ONE_IN <= first.len();
         is_small.then_some(Self { first, second, gone })
     }
 }
@@ -232,20 +244,20 @@ mod tests {
 
     #[test]
     fn segments_that_do_not_hold_each_text_once_and_in_order_are_refused() {
-        let gone = GoneTerms::from([("mill".to_owned(), [1, 2]), ("quay".to_owned(), [0, 1])]);
+        let gone = GoneTerms::from([("mill".to_owned(), [1, 1]), ("quay".to_owned(), [0, 1])]);
         let change = |first: &[u32], second: &[u32]| FieldChange {
             first: first.to_vec(),
             second: second.to_vec(),
             gone: Vec::new(),
         };
         let packed =
-            |first: &[u32], second: &[u32]| PackedSegments::of(change(&[0], &[]), change(first, second), &gone);
+            |first: &[u32], second: &[u32]| PackedSegments::of(change(&[GONE, 0], &[]), change(first, second), &gone);
         let whole = packed(&[0, GONE, 2], &[1, 3]);
         assert_eq!(whole.view().check(1, 4), Ok(()));
         assert_eq!(whole.view().all_gone(), gone);
         let (passages, sentences) = (whole.view().passages(), whole.view().sentences());
         assert_eq!(["mill", "quay", "a", "z"].map(|it| passages.gone(it)), [1, 0, 0, 0]);
-        assert_eq!(["mill", "quay", "n"].map(|it| sentences.gone(it)), [2, 1, 0]);
+        assert_eq!(["mill", "quay", "n"].map(|it| sentences.gone(it)), [1, 1, 0]);
         for (first, second) in [
             (&[0, GONE, 2][..], &[1][..]),
             (&[0, 1, 2], &[2, 3]),
@@ -259,5 +271,8 @@ mod tests {
         wrong.gone_terms.reverse();
         assert!(wrong.view().check(1, 4).is_err());
         assert!(whole.view().check(2, 4).is_err());
+        let mut wrong = whole.clone();
+        wrong.gone_sentences[1] = 2;
+        assert_eq!(wrong.view().check(1, 4), Err(("gone.sentences", "counts more than is gone")));
     }
 }

@@ -6,7 +6,7 @@ use super::clock;
 use super::corpus::Corpus;
 use super::options::{IndexOptions, StageReport, VectorReport};
 use super::report::{self, DraftVersion};
-use super::stages::difference::Beside;
+use super::stages::difference::Difference;
 use super::stages::hierarchy::{self, Hierarchies};
 use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
@@ -63,13 +63,14 @@ pub(super) async fn build(
     let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
     let (units, asked) = (units(writer.records())?, writer.records().name_pairs()?);
     let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
-    let beside = Beside::of(corpus, past.last.as_deref());
+    let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
+    let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
     let Named { mut packed, origins } = stages.run(Names { corpus, texts: digest, extracted, cancellation }).await?;
     let same = stages.run(Resolutions::of(corpus, &packed, (digest, &asked), cancellation)).await?;
     let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
-        Embedding::new(embedder, (&texts, digest), (&past.earlier, &beside), keeper, when_spent, options);
+        Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
     let passages = stages.run(embedding.field(Field::Passages)).await?;
     let sentences = stages.run(embedding.field(Field::Sentences)).await?;
     let incoming = stages.run(embedding.field(Field::Incoming)).await?;
@@ -87,19 +88,11 @@ pub(super) async fn build(
     let (hierarchy, descriptions) = stages.run_found_by(hierarchy, found_by).await?;
     let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
-    let terms = stages.run(FindTerms { corpus, beside: &beside, texts: digest, cancellation }).await?;
+    let terms = stages.run(FindTerms { corpus, difference, texts: digest, cancellation }).await?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
     let terms = match &terms.fields {
-        Fields::Made(fields) => Terms::Made {
-            passages: &|i, terms| fields.passage(i, terms),
-            sentences: &|i, terms| fields.sentence(i, terms),
-        },
-        Fields::Changed { earlier, segments, added } => Terms::Changed {
-            earlier,
-            segments,
-            passages: &|i, terms| added.passage(i, terms),
-            sentences: &|i, terms| added.sentence(i, terms),
-        },
+        Fields::Made(fields) => Terms::Made(fields),
+        Fields::Changed { earlier, segments, added } => Terms::Changed { earlier, segments, added },
         Fields::TakenOver(held) => Terms::TakenOver(held),
     };
     stages.enter(StageKind::Writing)?;

@@ -47,7 +47,8 @@ fn runs_of(text: &str, folded: &FoldedWords<'_>, is_common: &dyn Fn(&str) -> boo
     runs
 }
 
-/// Returns the runs of a text with these words that stand in prose: markup and code capitalize for reasons of their own.
+/// Returns the runs of a text with these words that stand in prose: markup and code capitalize for reasons of their
+/// own.
 #[must_use]
 pub(crate) fn prose_runs(text: &str, folded: &FoldedWords<'_>, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
     let mut runs = runs_of(text, folded, is_common);

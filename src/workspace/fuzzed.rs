@@ -22,10 +22,11 @@ use crate::store::VectorField;
 const DIMENSION: usize = 256;
 
 /// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin`,
-/// `descriptions.bin`, `matches.bin` or `segments.bin`, by a number, and reads what it holds; returns whether it is one with as many
-/// documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three before the last
-/// two, the first number is that of entities; names also have documents in place of passages, and what is described has
-/// mentions, sentences, relations and communities behind it. The checksum of the file is right, whatever it holds.
+/// `descriptions.bin`, `matches.bin` or `segments.bin`, by a number, and reads what it holds; returns whether it is one
+/// with as many documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three
+/// before the last two, the first number is that of entities; names also have documents in place of passages, and what
+/// is described has mentions, sentences, relations and communities behind it. The checksum of the file is right,
+/// whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };

@@ -234,7 +234,7 @@ impl HeldTerms {
         copy(self.files.iter(), folder, stop)
     }
 
-    /// Does so with those of the first segment of each field alone.
+    /// As [`Self::copy_to`], but only the first segment of each field.
     pub(super) fn copy_first_to(&self, folder: &Path, stop: &Cancellation) -> Result<Vec<StampedFile>> {
         let is_first = |file: &&Arc<HeldFile>| {
             let of = file.due().path.rsplit_once('/').map(|(of, _)| of);

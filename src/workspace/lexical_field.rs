@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::graph_file::SegmentsFile;
 use super::text_index::TextIndex;
 use super::version_files::HeldFile;
-use super::{ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, PASSAGE_TERMS, SENTENCE_TERMS};
+use super::{ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, PASSAGE_TERMS, SEGMENTS, SENTENCE_TERMS};
 use crate::error::{Error, Result};
 use crate::graph::segments::{FieldSegments, GONE};
 use crate::store::TextField;
@@ -28,7 +28,7 @@ pub(super) type SegmentFiles = BTreeMap<PathBuf, Arc<HeldFile>>;
 #[derive(Debug)]
 pub(super) struct LexicalField {
     field: TextField,
-    folder: PathBuf,
+    version: PathBuf,
     first: TextIndex,
     changes: Option<Changes>,
 }
@@ -41,8 +41,8 @@ struct Changes {
 }
 
 impl LexicalField {
-    /// Opens a field of `count` texts in the folder of a version. `below` finds the files of a folder in it; where there
-    /// are changes, `segments` says what lies where.
+    /// Opens a field of `count` texts in the folder of a version. `below` finds the files of a folder in it; where
+    /// there are changes, `segments` says what lies where.
     pub(super) fn open(
         field: TextField,
         version: &Path,
@@ -52,13 +52,22 @@ impl LexicalField {
     ) -> Result<Self> {
         let [first, second] = folders(field);
         let open = |name: &str, count| TextIndex::open(&version.join(name), below(name), count);
-        let folder = version.join(first);
+        let version_folder = version.to_owned();
         let Some(file) = segments else {
-            return Ok(Self { field, folder, first: open(first, count)?, changes: None });
+            if !below(second).is_empty() {
+                let reason = "it has texts that came, and nothing says which".to_owned();
+                return Err(Error::Corrupt { path: version.join(second), reason });
+            }
+            return Ok(Self { field, version: version_folder, first: open(first, count)?, changes: None });
         };
         let segments = of_field(file, field);
         let (first, second) = (open(first, segments.first.len())?, open(second, segments.second.len())?);
-        Ok(Self { field, folder, first, changes: Some(Changes { segments: Arc::clone(file), second }) })
+        Ok(Self {
+            field,
+            version: version_folder,
+            first,
+            changes: Some(Changes { segments: Arc::clone(file), second }),
+        })
     }
 
     /// Calls `visit` with the ordinal of every text that has `term`, and how often it has it, by ascending ordinal.
@@ -119,13 +128,14 @@ impl LexicalField {
         let Some(Changes { second, .. }) = &self.changes else { return Ok(()) };
         second.check()?;
         let mut terms = Vec::new();
-        self.each_term(&mut |term, count| terms.push((term.to_owned(), count)))?;
-        for (term, due) in terms {
-            let mut found = 0;
+        self.first.each_term(&mut |term, _| terms.push(term.to_owned()))?;
+        second.each_term(&mut |term, _| terms.push(term.to_owned()))?;
+        for term in terms {
+            let (due, mut found) = (self.frequency(&term)?, 0);
             self.postings(&term, &mut |_, _| found += 1)?;
             if found != due {
-                let reason = format!("{found} texts have `{}`; {due} are due", term.escape_debug());
-                return Err(Error::Corrupt { path: self.folder.clone(), reason });
+                let reason = format!("{found} texts have `{}`, and it counts {due}", term.escape_debug());
+                return Err(Error::Corrupt { path: self.version.join(SEGMENTS), reason });
             }
         }
         Ok(())

@@ -49,6 +49,17 @@ pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> D
     }
 }
 
+/// Passages and sentences have the same terms.
+impl<F: Fn(usize, &mut String) + Sync> FieldTerms for F {
+    fn passage(&self, passage: usize, terms: &mut String) {
+        self(passage, terms);
+    }
+
+    fn sentence(&self, sentence: usize, terms: &mut String) {
+        self(sentence, terms);
+    }
+}
+
 /// Returns the graph of `passages` per document: a sentence, a question of each side, a mention and a keyword each, and
 /// an edge from each passage to the next.
 fn graph_of(documents: &[u32]) -> PackedGraph {
@@ -163,7 +174,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             sentence_vectors: vectors.view(),
             incoming_vectors: vectors.view(),
             outgoing_vectors: None,
-            terms: Terms::Made { passages: &terms, sentences: &terms },
+            terms: Terms::Made(&terms),
             without_vectors: 0,
             stages: &StageMarks::new(),
         })
@@ -290,7 +301,7 @@ fn an_index_without_documents_opens() {
         sentence_vectors: none.view(),
         incoming_vectors: none.view(),
         outgoing_vectors: None,
-        terms: Terms::Made { passages: &no_terms, sentences: &no_terms },
+        terms: Terms::Made(&no_terms),
         without_vectors: 0,
         stages: &StageMarks::new(),
     };
@@ -323,7 +334,7 @@ fn a_version_that_would_not_open_is_not_published() {
             sentence_vectors: none.view(),
             incoming_vectors: none.view(),
             outgoing_vectors: None,
-            terms: Terms::Made { passages: &no_terms, sentences: &no_terms },
+            terms: Terms::Made(&no_terms),
             without_vectors: 0,
             stages: &StageMarks::new(),
         })

@@ -70,26 +70,28 @@ pub struct VersionParts<'a> {
     pub stages: &'a StageMarks,
 }
 
+/// Gives the terms of texts, separated by spaces, by their numbers in a field. Each is asked for once, in order.
+pub trait FieldTerms: Sync {
+    /// Appends those of a passage.
+    fn passage(&self, passage: usize, terms: &mut String);
+
+    /// Appends those of a sentence.
+    fn sentence(&self, sentence: usize, terms: &mut String);
+}
+
 /// The lexical fields of a version.
 #[derive(Clone, Copy)]
 pub enum Terms<'a> {
-    /// The terms of every text.
-    Made {
-        /// Those of each passage.
-        passages: &'a TermsOf<'a>,
-        /// Those of each sentence.
-        sentences: &'a TermsOf<'a>,
-    },
+    /// Of every text.
+    Made(&'a dyn FieldTerms),
     /// As an earlier version has them, but for what has changed since.
     Changed {
         /// Those of the earlier version.
         earlier: &'a HeldTerms,
         /// What lies where.
         segments: &'a PackedSegments,
-        /// Those of each passage in the second segment.
-        passages: &'a TermsOf<'a>,
-        /// Those of each sentence in the second segment.
-        sentences: &'a TermsOf<'a>,
+        /// Those of the second segments.
+        added: &'a dyn FieldTerms,
     },
     /// As an earlier version has them.
     TakenOver(&'a HeldTerms),
@@ -323,23 +325,23 @@ fn share(path: &Path) -> Result<()> {
 
 /// Writes the lexical fields.
 fn write_terms(folder: &Path, parts: &VersionParts<'_>, stop: &Cancellation) -> Result<Vec<StampedFile>> {
-    let write = |[passages, sentences]: [(&str, usize, &TermsOf<'_>); 2]| {
-        let write = |(name, count, terms)| write_field(folder, name, count, terms, stop);
-        let (passages, sentences) = rayon::join(|| write(passages), || write(sentences));
+    let write = |names: [&str; 2], counts: [usize; 2], terms: &dyn FieldTerms| {
+        let write = |field: usize, of: &TermsOf<'_>| write_field(folder, names[field], counts[field], of, stop);
+        let (passages, sentences) = rayon::join(
+            || write(0, &|passage, text| terms.passage(passage, text)),
+            || write(1, &|sentence, text| terms.sentence(sentence, text)),
+        );
         Ok([passages?, sentences?].concat())
     };
     match parts.terms {
-        Terms::Made { passages, sentences } => write([
-            (PASSAGE_TERMS, parts.passages.len(), passages),
-            (SENTENCE_TERMS, parts.sentence_vectors.len(), sentences),
-        ]),
-        Terms::Changed { earlier, segments, passages, sentences } => {
+        Terms::Made(terms) => {
+            write([PASSAGE_TERMS, SENTENCE_TERMS], [parts.passages.len(), parts.sentence_vectors.len()], terms)
+        }
+        Terms::Changed { earlier, segments, added } => {
             make_added(folder)?;
             let mut files = earlier.copy_first_to(folder, stop)?;
-            files.extend(write([
-                (ADDED_PASSAGE_TERMS, segments.passage_second.len(), passages),
-                (ADDED_SENTENCE_TERMS, segments.sentence_second.len(), sentences),
-            ])?);
+            let counts = [segments.passage_second.len(), segments.sentence_second.len()];
+            files.extend(write([ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS], counts, added)?);
             let stamp = graph_file::write_segments(&folder.join(SEGMENTS), segments, parts.graph)?;
             files.push(StampedFile { path: SEGMENTS.to_owned(), stamp, blocks: None });
             Ok(files)

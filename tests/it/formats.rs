@@ -69,6 +69,9 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
         assert_eq!((&documents["unchanged"], &documents["changed"]), (&unchanged.into(), &changed.into()), "{report}");
         let now = without_hierarchy(&cli.canonical(".cairn"));
         assert_eq!(if format < WITH_LINES { without_lines(&now) } else { now }, canonical);
+        // Terms of an earlier release may be others, and nothing of them is kept.
+        let version = cli.json(&["status"])["version"].to_string();
+        assert!(!cli.folder().join(".cairn/versions").join(version).join("segments.bin").exists());
         // What names stand for is found where it was not known.
         let listed = cli.run(["entities", "list", "--json"]).succeeded();
         assert_valid("entities", &serde_json::from_str(&listed.stdout).unwrap());

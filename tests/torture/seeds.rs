@@ -40,14 +40,17 @@ pub(crate) fn write() -> Vec<PathBuf> {
         ("descriptions.bin", [entities, mentions, sentences, of_hierarchy("relations"), of_hierarchy("communities")]),
         ("matches.bin", counts),
     ];
+    let files = files.map(|(name, counts)| (folder.path().join(".cairn/versions/1").join(name), counts));
+    let (segments, of_segments) = segments(folder.path());
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let mut written = Vec::new();
-    for (kind, (name, counts)) in files.into_iter().enumerate() {
+    for (kind, (path, counts)) in files.into_iter().chain([(segments, of_segments)]).enumerate() {
         let mut input = vec![kind as u8];
         for count in counts {
             input.extend(count.to_le_bytes());
         }
-        input.extend(fs::read(folder.path().join(".cairn/versions/1").join(name)).unwrap());
+        let name = path.file_name().unwrap().to_str().unwrap();
+        input.extend(fs::read(&path).unwrap());
         written.push(keep(&corpora.join("index_files").join(name), &input));
         input.truncate(input.len() / 2);
         written.push(keep(&corpora.join("index_files").join(format!("half-of-{name}")), &input));
@@ -63,6 +66,22 @@ pub(crate) fn write() -> Vec<PathBuf> {
     written.push(keep(&corpora.join("records/whole.db"), &whole));
     written.push(keep(&corpora.join("records/first-page.db"), &whole[..PAGE_BYTES as usize]));
     written
+}
+
+/// Makes an index of which one note of some changed, and returns the file that says so, with its counts.
+fn segments(folder: &Path) -> (PathBuf, [u16; 5]) {
+    fs::create_dir(folder.join("quays")).unwrap();
+    for number in 0..9 {
+        let text = format!("Quay {number}\n\nThe quay burned in 180{number}. It stands again.");
+        fs::write(folder.join(format!("quays/{number}.txt")), text).unwrap();
+    }
+    must(folder, &["index", "quays", "--index", "changed"]);
+    fs::write(folder.join("quays/3.txt"), "Quay 3\n\nThe quay was sold.").unwrap();
+    must(folder, &["index", "quays", "--index", "changed"]);
+    let status: Value =
+        serde_json::from_slice(&must(folder, &["status", "--index", "changed", "--json"]).stdout).unwrap();
+    let counts = ["documents", "passages", "sentences", "incoming", "outgoing"];
+    (folder.join("changed/versions/2/segments.bin"), counts.map(|name| status["counts"][name].as_u64().unwrap() as u16))
 }
 
 /// A model that finds who built the mill, and writes the same of every topic and cluster.

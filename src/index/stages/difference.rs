@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::vectors::Field;
+use super::{MADE_BY, made_by};
 use crate::domain::{DocumentId, Span};
 use crate::graph::mentions::NamedDocument;
 use crate::graph::ordinal::{
@@ -15,21 +16,9 @@ use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
 use crate::workspace::{LastVersion, TextsFile};
 
-/// A corpus beside the last version.
-pub(in crate::index) struct Beside<'c> {
-    pub(super) corpus: &'c Corpus<'c>,
-    /// What they share; none where there is no version, or it is damaged.
-    pub(super) difference: Option<Difference<'c>>,
-}
-
-impl<'c> Beside<'c> {
-    pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: Option<&'c LastVersion>) -> Self {
-        Self { corpus, difference: last.and_then(|last| Difference::of(corpus, last)) }
-    }
-}
-
 /// Which documents of a corpus the last version has too.
-pub(super) struct Difference<'c> {
+pub(in crate::index) struct Difference<'c> {
+    corpus: &'c Corpus<'c>,
     pub(super) last: &'c LastVersion,
     pub(super) graph: PassageGraph<'c>,
     texts: &'c TextsFile,
@@ -39,7 +28,10 @@ pub(super) struct Difference<'c> {
 }
 
 impl<'c> Difference<'c> {
-    fn of(corpus: &Corpus<'_>, last: &'c LastVersion) -> Option<Self> {
+    /// Compares a corpus with the last version; none where that is damaged, or was made by another release or other
+    /// versions of the stages: these may make something else of the same text.
+    pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: &'c LastVersion) -> Option<Self> {
+        last.mark(MADE_BY).filter(|mark| **mark == made_by())?;
         let (graph, texts) = (last.graph()?, last.texts()?);
         let documents: FxHashMap<DocumentId, DocumentOrdinal> =
             graph.documents().map(|document| (texts.document_id(document), document)).collect();
@@ -51,6 +43,7 @@ impl<'c> Difference<'c> {
         let ids: Vec<DocumentId> = corpus.documents.iter().map(|document| document.id).collect();
         let same: Vec<Option<DocumentOrdinal>> = named.par_iter().zip(ids).map(is_same).collect();
         let mut difference = Self {
+            corpus,
             last,
             graph,
             texts,
@@ -82,8 +75,8 @@ impl<'c> Difference<'c> {
     }
 
     /// Returns which rows of a field are the same text, in the last version and now.
-    pub(super) fn rows(&self, field: Field, corpus: &Corpus<'_>) -> Vec<(u32, u32)> {
-        let outgoing = self.texts.outgoing_passages();
+    pub(super) fn rows(&self, field: Field) -> Vec<(u32, u32)> {
+        let (corpus, outgoing) = (self.corpus, self.texts.outgoing_passages());
         match field {
             Field::Passages => live(&self.passages),
             Field::Sentences => live(&self.sentences),
@@ -136,16 +129,14 @@ fn live(now: &[u32]) -> Vec<(u32, u32)> {
     (0..).zip(now).filter(|(_, now)| **now != GONE).map(|(before, now)| (before, *now)).collect()
 }
 
-/// Returns whether a document is one of the last version with the same title, media type, passages and sentences.
+/// Returns whether a document is one of the last version with the same title, passages and sentences.
 fn is_same(named: &NamedDocument<'_>, texts: &TextsFile, graph: &PassageGraph<'_>, document: DocumentOrdinal) -> bool {
     let passages: Ordinals<PassageOrdinal> = graph.document_passages.of(document);
     let is_alike = named.title == texts.title(document) && named.passages.len() == passages.len();
-    let media_type = texts.media_type(document);
     is_alike
         && named.passages.iter().zip(passages).all(|(named, passage)| {
             let sentences: Ordinals<SentenceOrdinal> = graph.passage_sentences.of(passage);
             named.text == texts.passage_text(passage)
-                && named.media_type == media_type
                 && named.sentences.len() == sentences.len()
                 && texts.sentences(sentences).eq(named.sentences.iter().copied())
         })

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::difference::Beside;
+use super::difference::Difference;
 use super::vectors::{CorpusVectors, Field, FieldVectors, Kind, Texts};
 use crate::embed::Titled;
 use crate::error::Result;
-use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::ordinal::{IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::store::VectorField;
@@ -40,11 +40,11 @@ impl Earlier {
     }
 
     /// Returns all that is there, by what it stands for.
-    pub(super) fn known(&self, texts: &Texts<'_>) -> Result<Known<'_>> {
+    pub(super) fn known(&self, texts: &Texts<'_>) -> Known<'_> {
         match self {
-            Self::None => Ok(Known::default()),
+            Self::None => Known::default(),
             Self::Version(last) => Known::of(last, |_| true),
-            Self::Kept(vectors) => Ok(Known::of_texts(texts, vectors)),
+            Self::Kept(vectors) => Known::of_texts(texts, vectors),
         }
     }
 }
@@ -62,31 +62,29 @@ pub(super) struct Known<'a> {
     sources: Vec<FieldVectors<'a>>,
     places: FxHashMap<VectorKey, Place>,
     /// What is found by its place in the last version.
-    beside: Option<&'a Beside<'a>>,
+    difference: Option<&'a Difference<'a>>,
 }
 
 impl<'a> Known<'a> {
-    /// Knows the vectors of the last version, whose documents that stay are found by their place.
-    pub(super) fn beside(last: &'a LastVersion, beside: &'a Beside<'a>) -> Result<Self> {
-        let Some(difference) = &beside.difference else { return Self::of(last, |_| true) };
-        Ok(Self { beside: Some(beside), ..Self::of(last, |passage| difference.is_gone(passage))? })
+    /// Knows the vectors of the last version. Those of documents that stay are found by their place.
+    pub(super) fn beside(last: &'a LastVersion, difference: Option<&'a Difference<'a>>) -> Self {
+        Self { difference, ..Self::of(last, |passage| difference.is_none_or(|it| it.is_gone(passage))) }
     }
 
     /// Knows the vectors of the last version, by the texts of these passages. Of what is damaged nothing is known.
-    fn of(last: &'a LastVersion, is_one: impl Fn(PassageOrdinal) -> bool + Sync) -> Result<Self> {
+    fn of(last: &'a LastVersion, is_one: impl Fn(PassageOrdinal) -> bool + Sync) -> Self {
         let mut known = Self::default();
-        let (Some(graph), Some(texts)) = (last.graph(), last.texts()) else { return Ok(known) };
+        let (Some(graph), Some(texts)) = (last.graph(), last.texts()) else { return known };
         // A source a field, in the order of these.
         let stored = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| last.vectors(it));
         for vectors in stored.into_iter().chain([last.outgoing_vectors()]) {
             known.add_source(FieldVectors::TakenOver(vectors.unwrap_or_default()));
         }
-        let documents: Vec<DocumentOrdinal> = graph.documents().collect();
-        let keys_of = |document: DocumentOrdinal| keys_of(texts, &graph, document, &is_one);
-        for keys in documents.into_par_iter().map(keys_of).collect::<Result<Vec<_>>>()? {
-            for (field, key, row) in keys {
-                known.add_made(key, Place { source: field as u32, row });
-            }
+        let passages: Vec<PassageOrdinal> =
+            PassageOrdinal::first(graph.passage_count()).filter(|it| is_one(*it)).collect();
+        let keys = passages.into_par_iter().flat_map_iter(|passage| keys_of(texts, &graph, passage));
+        for (field, key, row) in keys.collect::<Vec<_>>() {
+            known.add_made(key, Place { source: field as u32, row });
         }
         known.add_questions(Field::Incoming, |row| {
             is_one(graph.incoming_passage[IncomingOrdinal(row)]).then(|| texts.incoming(IncomingOrdinal(row)))
@@ -95,7 +93,7 @@ impl<'a> Known<'a> {
         known.add_questions(Field::Outgoing, |row| {
             is_one(outgoing[OutgoingOrdinal(row)]).then(|| texts.outgoing(OutgoingOrdinal(row)))
         });
-        Ok(known)
+        known
     }
 
     fn of_texts(texts: &Texts<'_>, vectors: &'a CorpusVectors) -> Self {
@@ -145,8 +143,7 @@ impl<'a> Known<'a> {
     /// Returns where the vectors of the texts of a field are, as far as they are there already.
     pub(super) fn places(&self, field: Field, texts: &[Titled<'_>]) -> Vec<Option<Place>> {
         let mut places = vec![None; texts.len()];
-        let beside = self.beside.and_then(|beside| Some((beside.difference.as_ref()?, beside.corpus)));
-        for (row, now) in beside.map(|(difference, corpus)| difference.rows(field, corpus)).unwrap_or_default() {
+        for (row, now) in self.difference.map(|it| it.rows(field)).unwrap_or_default() {
             let place = Place { source: field as u32, row };
             places[now as usize] = self.is_made(place).then_some(place);
         }
@@ -185,25 +182,15 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Returns the keys of the passages and sentences of a document, each with its row.
-fn keys_of(
-    texts: &TextsFile,
-    graph: &PassageGraph<'_>,
-    document: DocumentOrdinal,
-    is_one: &impl Fn(PassageOrdinal) -> bool,
-) -> Result<Vec<(Field, VectorKey, u32)>> {
-    let shown = texts.document(document)?;
-    let title = shown.title.as_deref();
-    let mut keys = Vec::new();
-    for passage in graph.document_passages.of(document).filter(|it| is_one(*it)) {
-        let shown = texts.passage(passage, graph.passage_sentences.of(passage))?;
-        keys.push((Field::Passages, key(Kind::Passage, Titled { title, text: &shown.text }), passage.0));
-        for (span, sentence) in shown.sentences.iter().zip(graph.passage_sentences.of(passage)) {
-            let text = Titled { title, text: span.of(&shown.text) };
-            keys.push((Field::Sentences, key(Kind::Sentence, text), sentence.0));
-        }
-    }
-    Ok(keys)
+/// Returns the keys of a passage and its sentences, each with its row.
+fn keys_of(texts: &TextsFile, graph: &PassageGraph<'_>, passage: PassageOrdinal) -> Vec<(Field, VectorKey, u32)> {
+    let (title, text) = (texts.title(graph.passage_document[passage]), texts.passage_text(passage));
+    let sentences = graph.passage_sentences.of(passage);
+    let mut keys = vec![(Field::Passages, key(Kind::Passage, Titled { title, text }), passage.0)];
+    keys.extend(texts.sentences(sentences.clone()).zip(sentences).map(|(span, sentence)| {
+        (Field::Sentences, key(Kind::Sentence, Titled { title, text: span.of(text) }), sentence.0)
+    }));
+    keys
 }
 
 pub(super) fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {

@@ -69,6 +69,14 @@ const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed
     Listed { name, label, version }
 }
 
+/// The mark of what made all parts of a version that its stages do not take over whole.
+const MADE_BY: &str = "made-by";
+
+/// Returns what makes parts: this release, and its version of each stage.
+fn made_by() -> StageMark {
+    StageMark { inputs: Inputs::of(&versions(), 0).digest().to_hex().to_string(), cut: 0 }
+}
+
 /// Says by which version of each stage a version of an index is made: one that was made by others is made anew, even
 /// where no document changed.
 pub(super) fn versions() -> String {
@@ -125,7 +133,8 @@ pub(super) struct Stages<'v> {
 impl<'v> Stages<'v> {
     /// Begins with collecting what the stages are run on.
     pub(super) fn begin(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Result<Self> {
-        let stages = Self { last, options, marks: StageMarks::new(), reports: Vec::new() };
+        let marks = StageMarks::from([(MADE_BY.to_owned(), made_by())]);
+        let stages = Self { last, options, marks, reports: Vec::new() };
         stages.enter(StageKind::Collecting)?;
         Ok(stages)
     }

@@ -1,9 +1,9 @@
-//! The lexical fields of a version: terms of passages and sentences, and how many each has. Where few documents changed,
-//! the fields of the last version stay, and what came since lies in a second segment beside them.
+//! The lexical fields of a version: terms of passages and sentences, and how many each has. Where few documents
+//! changed, the fields of the last version stay, and what came since lies in a second segment beside them.
 
 use rayon::prelude::*;
 
-use super::difference::{Beside, Difference};
+use super::difference::Difference;
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, Span};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::segments::{FieldChange, GONE, GoneTerms, PackedSegments};
 use crate::index::corpus::Corpus;
 use crate::text::terms;
-use crate::workspace::{HeldTerms, LastVersion};
+use crate::workspace::{FieldTerms, HeldTerms, LastVersion};
 
 /// Passages that are analyzed together.
 const BLOCK: usize = 4_096;
@@ -20,8 +20,7 @@ const BLOCK: usize = 4_096;
 /// Finds the terms of a corpus whose texts have this digest.
 pub(in crate::index) struct FindTerms<'c> {
     pub(in crate::index) corpus: &'c Corpus<'c>,
-    /// The corpus beside the last version.
-    pub(in crate::index) beside: &'c Beside<'c>,
+    pub(in crate::index) difference: Option<&'c Difference<'c>>,
     pub(in crate::index) texts: Digest,
     pub(in crate::index) cancellation: &'c Cancellation,
 }
@@ -66,7 +65,7 @@ impl<'v> Stage<'v> for FindTerms<'_> {
     }
 
     async fn make(self) -> Result<Made<FoundTerms>> {
-        if let Some(difference) = &self.beside.difference
+        if let Some(difference) = self.difference
             && let Some(found) = self.changed(difference)?
         {
             return Ok(Made::whole(found));
@@ -221,25 +220,12 @@ impl LexicalFields {
             terms.sort_unstable();
             terms.dedup();
             for term in terms {
-                counts.entry(term.to_owned()).or_default()[which] += 1;
+                let count = &mut counts.entry(term.to_owned()).or_default()[which];
+                *count = count.saturating_add(1);
             }
         };
         self.passages.iter().for_each(|it| count(0, [self.title(it), &it.terms]));
         self.sentences.iter().for_each(|it| count(1, self.of_sentence(it).into()));
-    }
-
-    /// Appends the terms of a passage: its title twice and its text.
-    pub(in crate::index) fn passage(&self, passage: usize, terms: &mut String) {
-        let passage = &self.passages[passage];
-        let title = self.title(passage);
-        [title, title, &passage.terms].into_iter().for_each(|part| append(part, terms));
-    }
-
-    /// Appends the terms of a sentence: its title and its text.
-    pub(in crate::index) fn sentence(&self, sentence: usize, terms: &mut String) {
-        let (title, own) = self.of_sentence(&self.sentences[sentence]);
-        append(title, terms);
-        append(own, terms);
     }
 
     fn title(&self, passage: &PassageTerms) -> &str {
@@ -250,6 +236,22 @@ impl LexicalFields {
     fn of_sentence(&self, sentence: &SentenceTerms) -> (&str, &str) {
         let passage = &self.passages[sentence.passage as usize];
         (self.title(passage), sentence.span.of(&passage.terms).trim_start())
+    }
+}
+
+impl FieldTerms for LexicalFields {
+    /// Appends the terms of a passage: its title twice and its text.
+    fn passage(&self, passage: usize, terms: &mut String) {
+        let passage = &self.passages[passage];
+        let title = self.title(passage);
+        [title, title, &passage.terms].into_iter().for_each(|part| append(part, terms));
+    }
+
+    /// Appends the terms of a sentence: its title and its text.
+    fn sentence(&self, sentence: usize, terms: &mut String) {
+        let (title, own) = self.of_sentence(&self.sentences[sentence]);
+        append(title, terms);
+        append(own, terms);
     }
 }
 

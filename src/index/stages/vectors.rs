@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::difference::Beside;
+use super::difference::Difference;
 use super::keeping::{Coming, Keeper, Rows, kept_title, title_key};
 use super::known::{Earlier, Known, key};
 use super::{Digest, Inputs, Made, Stage, StageKind};
@@ -149,7 +149,7 @@ pub(in crate::index) fn expected(
     earlier: &Earlier,
     kept: &[VectorKey],
 ) -> Result<(Spent, u64)> {
-    let known = earlier.known(texts)?;
+    let known = earlier.known(texts);
     let kept: FxHashSet<&VectorKey> = kept.iter().collect();
     let (mut expected, mut count) = (account.expected(&[]), 0);
     for field in Field::ALL {
@@ -218,7 +218,7 @@ pub(in crate::index) struct Embedding<'c> {
     /// Digest of the texts of passages and sentences.
     digest: Digest,
     earlier: &'c Earlier,
-    beside: &'c Beside<'c>,
+    difference: Option<&'c Difference<'c>>,
     /// What is there already, once that was looked for.
     known: Option<Known<'c>>,
     keeper: Option<Keeper<'c>>,
@@ -234,7 +234,7 @@ impl<'c> Embedding<'c> {
     pub(in crate::index) fn new(
         embedder: &'c dyn Embedder,
         (texts, digest): (&'c Texts<'c>, Digest),
-        (earlier, beside): (&'c Earlier, &'c Beside<'c>),
+        (earlier, difference): (&'c Earlier, Option<&'c Difference<'c>>),
         keeper: Option<Keeper<'c>>,
         when_spent: WhenSpent,
         options: &'c IndexOptions,
@@ -242,7 +242,7 @@ impl<'c> Embedding<'c> {
         let total = Field::ALL.iter().map(|field| texts.of_field(*field).len()).sum();
         let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
         let (known, done) = (None, 0);
-        Self { embedder, texts, digest, earlier, beside, known, keeper, when_spent, options, done, total, report }
+        Self { embedder, texts, digest, earlier, difference, known, keeper, when_spent, options, done, total, report }
     }
 
     /// Returns the stage of a field.
@@ -289,10 +289,10 @@ impl<'c> Embedding<'c> {
     /// Returns what is there already: in an earlier version, and of a run that was broken off.
     fn look_up(&mut self) -> Result<Known<'c>> {
         let mut known = match self.earlier {
-            // Of a text that was taken from one document to another there may be a vector all the same: one that costs
-            // little is made anew.
-            Earlier::Version(last) if !self.embedder.is_costly() => Known::beside(last, self.beside)?,
-            earlier => earlier.known(self.texts)?,
+            // A text that moved to another document may have a vector already; one that costs little is simply made
+            // again.
+            Earlier::Version(last) if !self.embedder.is_costly() => Known::beside(last, self.difference),
+            earlier => earlier.known(self.texts),
         };
         if let Some(keeper) = &mut self.keeper {
             let (keys, vectors) = keeper.fresh.take_up(self.embedder.dimension())?;

@@ -27,26 +27,31 @@ fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(CommandOutput, 
 #[test]
 fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
     let cli = indexed();
+    for number in 0..12 {
+        cli.write(&format!("notes/{number}.md"), format!("Note {number}."));
+    }
+    cli.run(["index", "notes"]).succeeded();
+    // So few that the terms of all others are kept.
     cli.write("notes/more.md", "More.");
     let options = ["-e", "trace=fsync,fdatasync,rename,renameat,renameat2"];
     let Some((said, trace)) = traced(&cli, &options, &["index", "notes"]) else { return };
     said.succeeded();
-    let named = trace.lines().position(|line| line.contains("rename") && line.contains("versions/.tmp-2\""));
+    let named = trace.lines().position(|line| line.contains("rename") && line.contains("versions/.tmp-3\""));
     let named = named.unwrap_or_else(|| panic!("the version is never named: {trace}"));
     let is_synced = |path: &str, lines: &[&str]| {
         let end = format!("{path}>");
         lines.iter().any(|line| line.contains("sync(") && line.contains(&end))
     };
     let lines: Vec<&str> = trace.lines().collect();
-    for folder in ["/text/passages", "/text/sentences", "/text", ""] {
-        assert!(is_synced(&format!("versions/.tmp-2{folder}"), &lines[..named]), "{folder}: {trace}");
+    for folder in ["/text/passages", "/text/sentences", "/text/added-passages", "/text/added-sentences", "/text", ""] {
+        assert!(is_synced(&format!("versions/.tmp-3{folder}"), &lines[..named]), "{folder}: {trace}");
     }
-    let files = super::listed(&cli.folder().join(".cairn/versions/2"));
+    let files = super::listed(&cli.folder().join(".cairn/versions/3"));
     for (path, _) in files.iter().filter(|it| it.1.is_some()) {
-        let name = path.strip_prefix(cli.folder().join(".cairn/versions/2")).unwrap().to_str().unwrap();
+        let name = path.strip_prefix(cli.folder().join(".cairn/versions/3")).unwrap().to_str().unwrap();
         // Written under another name, which the trace shows.
         let name = name.strip_suffix(".bin").map_or_else(|| name.to_owned(), |stem| format!("{stem}.tmp"));
-        assert!(is_synced(&format!("versions/.tmp-2/{name}"), &lines[..named]), "{name}: {trace}");
+        assert!(is_synced(&format!("versions/.tmp-3/{name}"), &lines[..named]), "{name}: {trace}");
     }
     assert!(is_synced(".cairn/versions", &lines[named..]), "{trace}");
 }

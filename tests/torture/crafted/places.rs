@@ -29,7 +29,7 @@ const WAYS: [&str; 14] = [
 ];
 
 /// What may lie in an index that does not belong there.
-const BESIDE: [&str; 22] = [
+const BESIDE: [&str; 25] = [
     "cairn.db-wal",
     "cairn.db-shm",
     "cairn.db-journal",
@@ -51,6 +51,9 @@ const BESIDE: [&str; 22] = [
     "versions/1/more",
     "versions/1/text/passages/.tantivy-writer.lock",
     "versions/1/text/passages/.tantivy-meta.lock",
+    "versions/1/text/added-passages",
+    "versions/1/text/added-sentences",
+    "versions/1/segments.bin",
     "notes",
 ];
 
