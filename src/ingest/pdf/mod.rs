@@ -3,12 +3,13 @@
 
 mod characters;
 mod layout;
+mod lighten;
 mod outline;
 mod page;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pdf_extract::{Dictionary, Document, Object, decode_text_string, output_doc, output_doc_page};
+use pdf_extract::{Dictionary, Document, Object, ObjectId, decode_text_string, output_doc, output_doc_page};
 
 use super::extracted::Extracted;
 use super::worker::{Give, LeftOut, Parser, Piece, Refusal};
@@ -28,20 +29,20 @@ const PAGES_MAX: usize = 100_000;
 
 /// Reads a file.
 pub(super) fn read(bytes: &[u8], parser: Parser, give: &mut Give<'_>) -> Result<(), Refusal> {
-    let document = open(bytes)?;
-    let numbers: Vec<u32> = document.get_pages().into_keys().collect();
-    if numbers.is_empty() && bytes.windows(ENCRYPT.len()).any(|it| it == ENCRYPT) {
+    let mut document = open(bytes)?;
+    let found: Vec<(u32, ObjectId)> = document.get_pages().into_iter().collect();
+    if found.is_empty() && bytes.windows(ENCRYPT.len()).any(|it| it == ENCRYPT) {
         return Err(Refusal::of_all(ENCRYPTED));
     }
-    if numbers.is_empty() {
+    if found.is_empty() {
         return Err(Refusal::damaged("no pages are found in it: it may be damaged or cut off"));
     }
-    if numbers.len() > PAGES_MAX {
-        return Err(Refusal::of_all(format!("{} pages; a PDF may have {PAGES_MAX}", numbers.len())));
+    if found.len() > PAGES_MAX {
+        return Err(Refusal::of_all(format!("{} pages; a PDF may have {PAGES_MAX}", found.len())));
     }
     let pages = match parser {
-        Parser::First => pages(&document, &numbers),
-        Parser::Fallback => numbers.iter().map(|number| plain_page(&document, *number)).collect(),
+        Parser::First => pages(&mut document, bytes, &found)?,
+        Parser::Fallback => one_by_one(&mut document, &found, plain_page),
     };
     let letters: usize = pages.iter().map(Page::letters).sum();
     if letters < LETTERS_PER_PAGE_MIN * pages.len() {
@@ -92,31 +93,67 @@ fn open(bytes: &[u8]) -> Result<Document, Refusal> {
 }
 
 /// Returns the pages by the parser that keeps places and sizes; where it fails on one, that by the other.
-fn pages(document: &Document, numbers: &[u32]) -> Vec<Page> {
+fn pages(document: &mut Document, bytes: &[u8], found: &[(u32, ObjectId)]) -> Result<Vec<Page>, Refusal> {
+    // What it does not get to is read in more time.
+    guarded(|| lighten::lighten(document));
     let mut characters = Characters::default();
     // All at once is faster, but ends at the first page that fails.
     let all = guarded(|| output_doc(document, &mut characters));
     let mut pages = characters.finish();
     if matches!(all, Some(Ok(()))) {
-        return pages;
+        return Ok(pages);
     }
     // The last one was not finished.
     pages.pop();
-    for number in &numbers[pages.len()..] {
+    let rest = &found[pages.len()..];
+    let read = one_by_one(document, rest, |document, number| {
         let mut characters = Characters::default();
-        let read = guarded(|| output_doc_page(document, &mut characters, *number));
-        let page = match (read, characters.finish().pop()) {
-            (Some(Ok(())), Some(page)) => page,
-            _ => plain_page(document, *number),
-        };
-        pages.push(page);
-    }
-    pages
+        let read = guarded(|| output_doc_page(document, &mut characters, 1));
+        let page = characters.finish().pop().filter(|_| matches!(read, Some(Ok(()))));
+        page.map(|page| Page { number, ..page })
+    });
+    let failed: Vec<(u32, ObjectId)> =
+        rest.iter().zip(&read).filter(|(_, page)| page.is_none()).map(|(place, _)| *place).collect();
+    // The other parser needs what was left out for the first.
+    *document = Document::new();
+    *document = open(bytes)?;
+    let mut plain = one_by_one(document, &failed, plain_page).into_iter();
+    pages.extend(read.into_iter().filter_map(|page| page.or_else(|| plain.next())));
+    Ok(pages)
 }
 
-/// Returns a page by the parser that keeps the order of the text alone.
+/// Reads pages, each as the only one of its document: to find a page, the parsers go through all before it.
+fn one_by_one<T>(
+    document: &mut Document,
+    found: &[(u32, ObjectId)],
+    mut read: impl FnMut(&Document, u32) -> T,
+) -> Vec<T> {
+    let point = |document: &mut Document, tree: Object| {
+        // A document without a catalog has no pages.
+        if let Ok(catalog) = document.catalog_mut() {
+            catalog.set("Pages", tree);
+        }
+    };
+    let whole = document.catalog().and_then(|catalog| catalog.get(b"Pages")).cloned().unwrap_or(Object::Null);
+    let tree = document.new_object_id();
+    point(document, tree.into());
+    let mut all = Vec::with_capacity(found.len());
+    for (number, id) in found {
+        let alone = [
+            ("Type", Object::Name(b"Pages".to_vec())),
+            ("Kids", Object::Array(vec![Object::Reference(*id)])),
+            ("Count", Object::Integer(1)),
+        ];
+        document.objects.insert(tree, Dictionary::from_iter(alone).into());
+        all.push(read(document, *number));
+    }
+    point(document, whole);
+    all
+}
+
+/// Returns the only page of a document by the parser that keeps the order of the text alone.
 fn plain_page(document: &Document, number: u32) -> Page {
-    let chunks = guarded(|| document.extract_text_chunks(&[number])).unwrap_or_default();
+    let chunks = guarded(|| document.extract_text_chunks(&[1])).unwrap_or_default();
     let text: String = chunks.into_iter().flatten().collect();
     Page { number, lines: text.lines().map(Line::plain).collect() }
 }
@@ -164,6 +201,8 @@ fn is_title(title: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use pdf_extract::Stream;
+
     use super::*;
 
     #[test]
@@ -172,6 +211,52 @@ mod tests {
             assert!(!is_title(name), "{name}");
         }
         assert!(is_title("The mills of the Tarn"));
+    }
+
+    fn dictionary(kind: &str, entries: &[(&str, Object)]) -> Dictionary {
+        let kind = ("Type", Object::Name(kind.into()));
+        [kind].iter().chain(entries).cloned().collect()
+    }
+
+    /// Returns a file of pages, by what they draw.
+    fn file(contents: &[&str]) -> Vec<u8> {
+        let mut document = Document::with_version("1.5");
+        let tree = document.new_object_id();
+        let named = |name: &str| Object::Name(name.into());
+        let font = dictionary("Font", &[("Subtype", named("Type1")), ("BaseFont", named("Helvetica"))]);
+        let fonts = dictionary("Fonts", &[("F", document.add_object(font).into())]);
+        let resources: Object = dictionary("Resources", &[("Font", fonts.into())]).into();
+        let mut pages: Vec<Object> = Vec::new();
+        for content in contents {
+            let content = Stream::new(Dictionary::new(), content.as_bytes().to_vec());
+            let entries = [
+                ("Parent", tree.into()),
+                ("Contents", document.add_object(content).into()),
+                ("Resources", resources.clone()),
+                ("MediaBox", vec![0.into(), 0.into(), 600.into(), 800.into()].into()),
+            ];
+            pages.push(document.add_object(dictionary("Page", &entries)).into());
+        }
+        let count = Object::from(pages.len() as u32);
+        document.objects.insert(tree, dictionary("Pages", &[("Kids", pages.into()), ("Count", count)]).into());
+        let catalog = document.add_object(dictionary("Catalog", &[("Pages", tree.into())]));
+        document.trailer.set("Root", catalog);
+        let mut bytes = Vec::new();
+        document.save_to(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_page_that_one_parser_fails_on_is_read_by_the_other_in_its_place() {
+        let drawn = |text: &str| format!("BT /F 12 Tf 9 9 Td ({text}) Tj ET");
+        let [first, third] = [drawn("The first"), drawn("The third")];
+        let bytes = file(&[&first, "BT /F 12 Tf 9 9 Td (The second) Tj [1] Tj ET", &third]);
+        let mut document = open(&bytes).unwrap();
+        let found: Vec<(u32, ObjectId)> = document.get_pages().into_iter().collect();
+        let pages = pages(&mut document, &bytes, &found).unwrap();
+        let texts: Vec<(u32, &str)> = pages.iter().map(|page| (page.number, page.lines[0].text.as_str())).collect();
+        assert_eq!(texts, [(1, "The first"), (2, "The second"), (3, "The third")]);
+        assert_eq!(document.get_pages().into_iter().collect::<Vec<_>>(), found);
     }
 
     #[test]
