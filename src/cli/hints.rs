@@ -53,8 +53,8 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::MissingPath { .. } => Some("check the path; nothing was changed"),
         Error::NoDocuments { .. } => Some(
-            "give a folder or file of text, Markdown, HTML, tables or JSON; `--hidden` and `--no-ignore` read what \
-                 is left out; the index was left as it was",
+            "docs/formats.md lists the formats that are read and says how to convert others; `--hidden` and \
+                 `--no-ignore` read what is left out; the index was left as it was",
         ),
         Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
         Error::FoundSettings { .. } => Some(NEEDS_TRUST),

@@ -40,6 +40,8 @@ pub(super) enum Parser {
     Guarded(GuardedFormat),
     /// By a program of the user's own.
     Converted,
+    /// Not in this build: the feature of this crate that has the parser is off.
+    Off(&'static str),
     /// As a record or an array of records, piece by piece.
     Json,
     /// As a record a line, piece by piece.
@@ -60,8 +62,8 @@ pub(super) struct Format {
     pub(super) parser: Parser,
 }
 
-/// Plain text, for what has no extension too.
-const PLAIN: Format = text("text/plain", &["txt", "text"], plain::parse);
+/// Plain text, for what has no extension too. Debian's packages have a `README.Debian`.
+const PLAIN: Format = text("text/plain", &["txt", "text", "debian"], plain::parse);
 
 /// Returns a format of text that only names tell.
 const fn text(media_type: &'static str, extensions: &'static [&'static str], parse: ParseText) -> Format {
@@ -113,19 +115,23 @@ const FORMATS: &[Format] = &[
     }),
     code("text/x-sql", &["sql"]),
     run_by("text/x-lua", &["lua"], |head| source::is_run_by(head, &["lua", "luajit"])),
-    #[cfg(feature = "tables")]
     Format {
         media_type: "text/csv",
         extensions: &["csv"],
         is_told_by: |_| false,
+        #[cfg(feature = "tables")]
         parser: Parser::Bytes(super::table::commas),
+        #[cfg(not(feature = "tables"))]
+        parser: Parser::Off("tables"),
     },
-    #[cfg(feature = "tables")]
     Format {
         media_type: "text/tab-separated-values",
         extensions: &["tsv", "tab"],
         is_told_by: |_| false,
+        #[cfg(feature = "tables")]
         parser: Parser::Bytes(super::table::tabs),
+        #[cfg(not(feature = "tables"))]
+        parser: Parser::Off("tables"),
     },
     #[cfg(feature = "html")]
     Format {
@@ -133,6 +139,13 @@ const FORMATS: &[Format] = &[
         extensions: &["html", "htm", "xhtml"],
         is_told_by: super::html::is_told_by,
         parser: Parser::Text(super::html::parse),
+    },
+    #[cfg(not(feature = "html"))]
+    Format {
+        media_type: "text/html",
+        extensions: &["html", "htm", "xhtml"],
+        is_told_by: |_| false,
+        parser: Parser::Off("html"),
     },
     Format { media_type: "text/plain", extensions: &["json"], is_told_by: |_| false, parser: Parser::Json },
     Format {
@@ -182,6 +195,7 @@ mod tests {
         assert_eq!(media_type(b"Text", "md"), Some("text/markdown"));
         assert_eq!(media_type(b"Text", "zzz"), None);
         assert_eq!(media_type(b"", "txt"), Some("text/plain"));
+        assert_eq!(media_type(b"Text", "debian"), Some("text/plain"));
         assert_eq!(media_type(b"", "rst.txt"), Some("text/x-rst"));
         assert_eq!(media_type(b"", "en.md"), Some("text/markdown"));
         assert_eq!(media_type(b"", "txt.zzz"), None);

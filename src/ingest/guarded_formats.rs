@@ -7,30 +7,31 @@ use super::worker::Format as Guarded;
 /// What a zip archive begins with, and what a file of an office program of the last century does.
 const ZIP: &[u8] = b"PK\x03\x04";
 
+/// Returns the parser of a format, if the feature of this crate that has it is on.
+const fn in_worker(format: Guarded, feature: &'static str, is_on: bool) -> Parser {
+    if is_on { Parser::Guarded(format) } else { Parser::Off(feature) }
+}
+
 /// All of them.
 pub(super) const FORMATS: &[Format] = &[
-    #[cfg(feature = "pdf")]
     Format {
         media_type: "application/pdf",
         extensions: &["pdf"],
         is_told_by: |head| head.starts_with(b"%PDF-"),
-        parser: Parser::Guarded(Guarded::Pdf),
+        parser: in_worker(Guarded::Pdf, "pdf", cfg!(feature = "pdf")),
     },
-    #[cfg(feature = "office")]
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         extensions: &["docx", "docm", "dotx", "doc"],
         is_told_by: |head| is_ooxml(head, b"word/"),
-        parser: Parser::Guarded(Guarded::Docx),
+        parser: in_worker(Guarded::Docx, "office", cfg!(feature = "office")),
     },
-    #[cfg(feature = "office")]
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         extensions: &["pptx", "pptm", "ppsx", "ppt"],
         is_told_by: |head| is_ooxml(head, b"ppt/"),
-        parser: Parser::Guarded(Guarded::Pptx),
+        parser: in_worker(Guarded::Pptx, "office", cfg!(feature = "office")),
     },
-    #[cfg(feature = "office")]
     Format {
         media_type: "application/vnd.oasis.opendocument.text",
         extensions: &["odt", "ott", "odp"],
@@ -38,30 +39,26 @@ pub(super) const FORMATS: &[Format] = &[
             is_typed(head, b"application/vnd.oasis.opendocument.text")
                 || is_typed(head, b"application/vnd.oasis.opendocument.presentation")
         },
-        parser: Parser::Guarded(Guarded::Odt),
+        parser: in_worker(Guarded::Odt, "office", cfg!(feature = "office")),
     },
-    #[cfg(feature = "sheets")]
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         extensions: &["xlsx", "xlsm", "xlsb", "xls", "ods"],
         is_told_by: |head| is_ooxml(head, b"xl/") || is_typed(head, b"application/vnd.oasis.opendocument.spreadsheet"),
-        parser: Parser::Guarded(Guarded::Sheets),
+        parser: in_worker(Guarded::Sheets, "sheets", cfg!(feature = "sheets")),
     },
-    #[cfg(feature = "epub")]
     Format {
         media_type: "application/epub+zip",
         extensions: &["epub"],
         is_told_by: |head| is_typed(head, b"application/epub+zip"),
-        parser: Parser::Guarded(Guarded::Epub),
+        parser: in_worker(Guarded::Epub, "epub", cfg!(feature = "epub")),
     },
-    #[cfg(feature = "mail")]
     Format {
         media_type: "message/rfc822",
         extensions: &["eml"],
         is_told_by: is_message,
-        parser: Parser::Guarded(Guarded::Mail),
+        parser: in_worker(Guarded::Mail, "mail", cfg!(feature = "mail")),
     },
-    #[cfg(feature = "mail")]
     Format {
         media_type: "message/rfc822",
         extensions: &["mbox"],
@@ -69,45 +66,39 @@ pub(super) const FORMATS: &[Format] = &[
             let (line, rest) = head.split_at(head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len()));
             line.starts_with(b"From ") && is_message(rest.trim_ascii_start())
         },
-        parser: Parser::Guarded(Guarded::Mbox),
+        parser: in_worker(Guarded::Mbox, "mail", cfg!(feature = "mail")),
     },
-    #[cfg(feature = "archives")]
     Format {
         media_type: "application/zip",
         extensions: &["zip"],
         is_told_by: |_| false,
-        parser: Parser::Guarded(Guarded::Zip),
+        parser: in_worker(Guarded::Zip, "archives", cfg!(feature = "archives")),
     },
-    #[cfg(feature = "archives")]
     Format {
         media_type: "application/gzip",
         extensions: &["gz", "tgz"],
         is_told_by: |_| false,
-        parser: Parser::Guarded(Guarded::Gzip),
+        parser: in_worker(Guarded::Gzip, "archives", cfg!(feature = "archives")),
     },
-    #[cfg(feature = "archives")]
     Format {
         media_type: "application/x-tar",
         extensions: &["tar"],
         is_told_by: |head| head.get(257..262) == Some(b"ustar"),
-        parser: Parser::Guarded(Guarded::Tar),
+        parser: in_worker(Guarded::Tar, "archives", cfg!(feature = "archives")),
     },
 ];
 
-#[cfg(any(feature = "office", feature = "sheets"))]
 fn is_ooxml(head: &[u8], folder: &[u8]) -> bool {
     head.starts_with(ZIP) && contains(head, b"[Content_Types].xml") && contains(head, folder)
 }
 
 /// Such files begin with their type, which is not packed.
-#[cfg(any(feature = "office", feature = "sheets", feature = "epub"))]
 fn is_typed(head: &[u8], media_type: &[u8]) -> bool {
     let typed = [b"mimetype", media_type].concat();
     head.starts_with(ZIP) && contains(&head[..head.len().min(200)], &typed)
 }
 
 /// A message begins with lines of a header, of which some are in every one.
-#[cfg(feature = "mail")]
 fn is_message(head: &[u8]) -> bool {
     const FIRST: [&[u8]; 6] =
         [b"Return-Path:", b"Received:", b"Delivered-To:", b"Message-ID:", b"MIME-Version:", b"From:"];
@@ -118,7 +109,7 @@ fn contains(head: &[u8], wanted: &[u8]) -> bool {
     head.windows(wanted.len()).any(|it| it == wanted)
 }
 
-#[cfg(all(test, feature = "office", feature = "epub", feature = "mail", feature = "pdf", feature = "sheets"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -4,6 +4,11 @@
 //! What a file is, is told by its content first and by its name second (`formats`). A parser makes [`Extracted`]
 //! documents of it.
 
+#![cfg_attr(
+    not(all(feature = "epub", feature = "mail", feature = "office", feature = "pdf", feature = "sheets")),
+    allow(dead_code, unused_imports, unused_variables, reason = "what formats share that are left out")
+)]
+
 #[cfg(feature = "archives")]
 mod archive;
 mod blocks;

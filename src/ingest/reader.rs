@@ -92,9 +92,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reports what was counted.
+    /// Reports what was counted, the most frequent kinds first.
     pub(super) fn finish(mut self) -> Result<()> {
-        for (extension, count) in std::mem::take(&mut self.others) {
+        let mut others: Vec<(String, u64)> = std::mem::take(&mut self.others).into_iter().collect();
+        others.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (extension, count) in others {
             let files = if count == 1 { "file" } else { "files" };
             let source = match extension.as_str() {
                 "" => format!("{count} {files} without an extension"),
@@ -173,7 +175,7 @@ impl<'a> Reader<'a> {
                 return lines::read_from(&mut bytes.as_slice(), bytes_max, &mut record);
             }
             (Parser::Converted, Content::File(path)) => return self.converted(root, path, format),
-            (Parser::Text(_) | Parser::Bytes(_) | Parser::Guarded(_) | Parser::Converted, _) => {}
+            (Parser::Text(_) | Parser::Bytes(_) | Parser::Guarded(_) | Parser::Converted | Parser::Off(_), _) => {}
         }
         let bytes = match content {
             Content::File(path) => text_file::bytes(path, bytes_max),
@@ -201,6 +203,9 @@ impl<'a> Reader<'a> {
             Parser::Bytes(parse) => {
                 let name = self.name();
                 parse(Input { name: &name, bytes, options: self.options, media_type: format.media_type })
+            }
+            Parser::Off(feature) => {
+                Err(format!("this build of Cairn does not read such files: its feature `{feature}` is off"))
             }
             Parser::Converted => Err("converters read files on disk alone".to_owned()),
             // These are read piece by piece.

@@ -180,7 +180,7 @@ fn a_folder_is_read_by_name_without_what_is_hidden_or_an_index() {
     let (documents, skips) = read_all(std::slice::from_ref(&root), &IngestOptions::default());
     assert_eq!(documents, ["notes/a.txt | - | A.", "notes/b.txt | - | B.", "notes/sub/c.md | - | C."]);
     let other = "unsupported kind of file";
-    let expect = ["1 file without an extension", "1 file .bin", "2 files .png"].map(|it| format!("{it} | {other}"));
+    let expect = ["2 files .png", "1 file without an extension", "1 file .bin"].map(|it| format!("{it} | {other}"));
     assert_eq!(skips, expect);
     let (documents, skips) = read_all(&[root.join("index")], &IngestOptions::default());
     assert_eq!((documents, skips), (vec![], owned(&["index | it is an index"])));
@@ -327,4 +327,21 @@ fn a_file_that_the_system_refuses_says_so() {
     lines::read(&folder.path().join("absent"), 10, &mut keep).unwrap();
     json::read(&folder.path().join("absent"), 10, &mut keep).unwrap();
     assert!(reasons.len() == 2 && reasons.iter().all(|it| it.starts_with("cannot be read: ")), "{reasons:?}");
+}
+
+/// `cargo test --lib --no-default-features ingest`.
+#[test]
+#[cfg(not(any(feature = "archives", feature = "html", feature = "pdf", feature = "tables")))]
+fn a_file_of_a_format_that_is_left_out_of_the_build_says_which_feature_has_it() {
+    for (name, bytes, feature) in [
+        ("a.pdf", &b"%PDF-1.4\n"[..], "pdf"),
+        ("named-otherwise.txt", b"%PDF-1.4\n", "pdf"),
+        ("a.zip", b"PK\x03\x04", "archives"),
+        ("a.docx", b"PK\x03\x04", "office"),
+        ("a.html", b"<p>It stands.</p>", "html"),
+        ("a.csv", b"part,price\n", "tables"),
+    ] {
+        let reason = format!("this build of Cairn does not read such files: its feature `{feature}` is off");
+        check(name, bytes, &[], &[&format!("{name} | {reason}")]);
+    }
 }

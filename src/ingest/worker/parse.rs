@@ -15,8 +15,18 @@ use crate::ingest::sheets;
 
 use super::message::{Format, Give, Job, Refusal};
 
+/// What the files in a zip archive begin with, and its end, which lists them.
+const ZIP: &[u8] = b"PK\x03\x04";
+const ZIP_END: &[u8] = b"PK\x05\x06";
+/// Bytes of the end at most, with a comment.
+const ZIP_END_BYTES_MAX: usize = 22 + 0xffff;
+
 /// Reads the bytes of a job.
 pub(super) fn parse(job: &Job, bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
+    let end = &bytes[bytes.len().saturating_sub(ZIP_END_BYTES_MAX)..];
+    if is_zip(job.format) && bytes.starts_with(ZIP) && !end.windows(ZIP_END.len()).any(|it| it == ZIP_END) {
+        return Err(Refusal::of_all("it is cut off: its end, which says what is in it, is missing"));
+    }
     match job.format {
         #[cfg(feature = "pdf")]
         Format::Pdf => pdf::read(bytes, job.parser, give),
@@ -43,7 +53,39 @@ pub(super) fn parse(job: &Job, bytes: &[u8], give: &mut Give<'_>) -> Result<(), 
     }
 }
 
+/// Returns whether files of this format are zip archives, if they are not of an office program of the last century.
+const fn is_zip(format: Format) -> bool {
+    matches!(format, Format::Docx | Format::Pptx | Format::Odt | Format::Sheets | Format::Epub | Format::Zip)
+}
+
 /// Returns whether a second parser reads files of this format.
 pub(super) const fn has_fallback(format: Format) -> bool {
     matches!(format, Format::Pdf | Format::Docx | Format::Pptx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::Parser;
+    use super::*;
+    use crate::ingest::Rows;
+
+    #[test]
+    fn a_zip_archive_without_its_end_is_cut_off() {
+        for format in [Format::Docx, Format::Pptx, Format::Odt, Format::Sheets, Format::Epub, Format::Zip] {
+            let job = Job {
+                format,
+                parser: Parser::First,
+                name: "a".to_owned(),
+                rows: Rows::Together,
+                bytes_max: 1 << 20,
+                bytes_total_max: 1 << 20,
+                cpu_seconds: 1,
+            };
+            let refused =
+                |bytes: &[u8]| parse(&job, bytes, &mut |_| Ok(())).err().map(|it| it.reason).unwrap_or_default();
+            let whole = [ZIP, &[0; 26], ZIP_END, &[0; 18]].concat();
+            assert!(refused(&whole[..30]).contains("cut off"), "{format:?}");
+            assert!(!refused(&whole).contains("cut off"), "{format:?}");
+        }
+    }
 }
