@@ -7,11 +7,13 @@ use std::path::Path;
 use crate::support::Cli;
 
 /// Flags that pages name of other programs.
-const OF_OTHERS: [&str; 9] = [
+const OF_OTHERS: [&str; 11] = [
     "--bench",
     "--converter",
     "--embeddings",
     "--features",
+    "--lib",
+    "--no-default-features",
     "--open",
     "--path",
     "--pooling",
