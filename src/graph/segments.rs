@@ -105,8 +105,8 @@ impl<'a> FieldSegments<'a> {
         let are_in_order = live.clone().is_sorted_by(|before, after| before < after)
             && self.second.is_sorted_by(|before, after| before < after);
         let mut is_held = vec![false; count];
-        let mut hold = |text: &u32| is_held.get_mut(*text as usize).is_some_and(|it| !std::mem::replace(it, true));
-        are_in_order && live.chain(self.second).all(|text| hold(text))
+        let hold = |text: &u32| is_held.get_mut(*text as usize).is_some_and(|it| !std::mem::replace(it, true));
+        are_in_order && live.chain(self.second).all(hold)
     }
 
     /// Returns whether no term is of more texts that are gone than there are.
@@ -162,12 +162,11 @@ impl FieldChange {
     #[must_use]
     pub fn of(earlier: Option<&[u32]>, now: &[u32], count: usize) -> Option<Self> {
         let whole: Vec<u32>;
-        let was = match earlier {
-            Some(was) => was,
-            None => {
-                whole = (0..now.len() as u32).collect();
-                &whole
-            }
+        let was = if let Some(was) = earlier {
+            was
+        } else {
+            whole = (0..now.len() as u32).collect();
+            &whole
         };
         let next = |was: u32| now.get(was as usize).copied().unwrap_or(GONE);
         let first: Vec<u32> = was.iter().map(|was| next(*was)).collect();

@@ -363,7 +363,7 @@ impl Coming<'_> {
             }
             None => (Earlier::None, Vec::new()),
         };
-        let (mut spent, texts) = vectors::expected(account, &Corpus::of(&self.units).texts(), &earlier, &kept)?;
+        let (mut spent, texts) = vectors::expected(account, &Corpus::of(&self.units).texts(), &earlier, &kept);
         spent.add(&account.expected_opening());
         stages.push(StageEstimate {
             stage: "vectors".to_owned(),

@@ -309,7 +309,7 @@ impl Run {
         let Some(account) = embedder.account().filter(|account| account.has_budget()) else { return Ok(None) };
         let units = version::units(self.writer.records())?;
         let kept = self.workspace.fresh_vectors(&self.pin()).keys(embedder.dimension())?;
-        let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier(None)?, &kept)?;
+        let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier(None)?, &kept);
         Ok(Some(account.set_aside(&expected)))
     }
 

@@ -148,7 +148,7 @@ impl<'a> Known<'a> {
             places[now as usize] = self.is_made(place).then_some(place);
         }
         let find = |(place, text): (&mut Option<Place>, &Titled<'_>)| {
-            *place = place.or_else(|| self.find(field.kind(), *text))
+            *place = place.or_else(|| self.find(field.kind(), *text));
         };
         places.par_iter_mut().zip(texts).for_each(find);
         places

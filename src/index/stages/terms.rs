@@ -41,7 +41,7 @@ pub(in crate::index) struct Lengths {
 /// The lexical fields.
 pub(in crate::index) enum Fields {
     Made(LexicalFields),
-    Changed { earlier: HeldTerms, segments: PackedSegments, added: LexicalFields },
+    Changed { earlier: HeldTerms, segments: Box<PackedSegments>, added: LexicalFields },
     TakenOver(HeldTerms),
 }
 
@@ -104,7 +104,7 @@ impl FindTerms<'_> {
             sentences: lengths(&difference.graph.sentence_length, &difference.sentences, counts[1]),
         };
         let lengths = lengths.with(&added, [&passages.second, &sentences.second]);
-        let segments = PackedSegments::of(passages, sentences, &all_gone);
+        let segments = Box::new(PackedSegments::of(passages, sentences, &all_gone));
         Ok(Some(FoundTerms { lengths, fields: Fields::Changed { earlier, segments, added } }))
     }
 }
@@ -244,7 +244,9 @@ impl FieldTerms for LexicalFields {
     fn passage(&self, passage: usize, terms: &mut String) {
         let passage = &self.passages[passage];
         let title = self.title(passage);
-        [title, title, &passage.terms].into_iter().for_each(|part| append(part, terms));
+        for part in [title, title, &passage.terms] {
+            append(part, terms);
+        }
     }
 
     /// Appends the terms of a sentence: its title and its text.

@@ -250,6 +250,9 @@ fn a_document_that_comes_changes_or_goes_makes_all_stages_run() {
     }
 }
 
+/// An edit, and how many documents it adds, changes and removes.
+type Edit<'e> = (&'e dyn Fn(&Indexed) -> IndexReport, [u64; 3]);
+
 #[test]
 fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_say() {
     let mut indexed = Indexed::new(Arc::new(StaticTable));
@@ -268,8 +271,7 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
         indexed.compare(|place| indexed.run(place, &Sources::documents([document.clone()])))
     };
     let remove = |indexed: &Indexed, ids: &[&str]| indexed.compare(|place| indexed.remove(place, ids));
-    // Each with how many documents it adds, changes and removes.
-    let edits: [(&dyn Fn(&Indexed) -> IndexReport, [u64; 3]); 8] = [
+    let edits: [Edit<'_>; 8] = [
         (&|all| put(all, note(2, "Ada Wren painted the heron twice.")), [0, 1, 0]),
         (&|all| put(all, note(50, "A granary burned beside it.")), [1, 0, 0]),
         (&|all| remove(all, &["note-12", "sarrow"]), [0, 0, 2]),

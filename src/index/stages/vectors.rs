@@ -148,7 +148,7 @@ pub(in crate::index) fn expected(
     texts: &Texts<'_>,
     earlier: &Earlier,
     kept: &[VectorKey],
-) -> Result<(Spent, u64)> {
+) -> (Spent, u64) {
     let known = earlier.known(texts);
     let kept: FxHashSet<&VectorKey> = kept.iter().collect();
     let (mut expected, mut count) = (account.expected(&[]), 0);
@@ -168,7 +168,7 @@ pub(in crate::index) fn expected(
             });
         }
     }
-    Ok((expected, count))
+    (expected, count)
 }
 
 /// Makes the vectors of a field.
