@@ -221,7 +221,8 @@ mod tests {
                     places[node] = distances.best_place(node, &places);
                 }
                 let lower = distances.stress(&places);
-                prop_assert!(lower <= stress * (1.0 + 1e-9), "{lower} after {stress}");
+                // As far as floats tell: a stress of nothing is one of what they round.
+                prop_assert!(lower <= stress * (1.0 + 1e-9) + 1e-12, "{lower} after {stress}");
                 stress = lower;
             }
         }
