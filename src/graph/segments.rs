@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::arrays::Elsewhere;
 use super::ordinal::{Column, Position};
-use super::packed::{back_to_back, text_at};
+use super::packed::{back_to_back, equal_texts, text_at};
 
 /// Stands for a text that is gone.
 pub const GONE: u32 = u32::MAX;
@@ -118,26 +118,14 @@ impl<'a> FieldSegments<'a> {
     /// Returns how many texts of the first segment that are gone have `term`.
     #[must_use]
     pub fn gone(&self, term: &str) -> u32 {
-        let (mut low, mut high) = (0, self.gone_term_ends.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.gone_term(middle) < term {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if low < self.gone_term_ends.len() && self.gone_term(low) == term { self.gone[low] } else { 0 }
+        let found = equal_texts(self.gone_term_ends, self.gone_terms, term).next();
+        found.map_or(0, |at: u32| self.gone[at as usize])
     }
 
     /// Returns the terms of texts that are gone, in order, and how many of these have each.
     pub fn gone_terms(&self) -> impl Iterator<Item = (&'a str, u32)> + use<'a> {
         let Self { gone_term_ends, gone_terms, gone, .. } = *self;
         gone.iter().enumerate().map(move |(at, count)| (text_at(gone_term_ends, gone_terms, at as u32), *count))
-    }
-
-    fn gone_term(&self, at: usize) -> &'a str {
-        text_at(self.gone_term_ends, self.gone_terms, at as u32)
     }
 }
 

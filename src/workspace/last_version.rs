@@ -11,7 +11,7 @@ use super::snapshot::{check_counts, text_counts};
 use super::stamp::StampedFile;
 use super::texts::TextsFile;
 use super::vectors::VectorsFile;
-use super::version_files::{HeldFile, VersionFiles};
+use super::version_files::{self, HeldFile, VersionFiles};
 use super::versions::{expect_folders, make_added};
 use super::{
     DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT,
@@ -184,13 +184,7 @@ impl LastVersion {
         let segments = files.iter().find(|file| file.due().path == SEGMENTS);
         let segments = segments.map(|file| SegmentsFile::open(file, counts.passages, counts.sentences));
         let segments = segments.transpose()?.map(Arc::new);
-        let below = |folder: &str| {
-            let name = |file: &Arc<HeldFile>| {
-                let name = file.due().path.strip_prefix(folder)?.strip_prefix('/')?;
-                Some((PathBuf::from(name), Arc::clone(file)))
-            };
-            files.iter().filter_map(name).collect()
-        };
+        let below = |folder: &str| version_files::below(&files, folder);
         // What does not open must not be published again.
         for (field, count) in [(TextField::Passage, counts.passages), (TextField::Sentence, counts.sentences)] {
             LexicalField::open(field, &self.folder, &below, segments.as_ref(), count)?;

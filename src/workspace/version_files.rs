@@ -153,17 +153,25 @@ impl VersionFiles {
 
     /// Returns the files below the folder at `path`, by their names there.
     pub(super) fn below(&self, path: &str) -> BTreeMap<PathBuf, Arc<HeldFile>> {
-        let below = |(name, file): (&String, &Arc<HeldFile>)| {
-            let name = name.strip_prefix(path)?.strip_prefix('/')?;
-            Some((PathBuf::from(name), Arc::clone(file)))
-        };
-        self.files.iter().filter_map(below).collect()
+        below(self.files.values(), path)
     }
 
     /// Checks every byte of every file.
     pub(super) fn check(&self) -> Result<()> {
         self.files.values().try_for_each(|file| file.check())
     }
+}
+
+/// Returns those of some files of a version that lie below the folder at `path`, by their names there.
+pub(super) fn below<'f>(
+    files: impl IntoIterator<Item = &'f Arc<HeldFile>>,
+    path: &str,
+) -> BTreeMap<PathBuf, Arc<HeldFile>> {
+    let named = |file: &Arc<HeldFile>| {
+        let name = file.due().path.strip_prefix(path)?.strip_prefix('/')?;
+        Some((PathBuf::from(name), Arc::clone(file)))
+    };
+    files.into_iter().filter_map(named).collect()
 }
 
 /// Returns what is wrong with the files of the version that `row` describes, every byte of each checked: one error a

@@ -71,7 +71,8 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
         assert_eq!(if format < WITH_LINES { without_lines(&now) } else { now }, canonical);
         // Terms of an earlier release may be others, and nothing of them is kept.
         let version = cli.json(&["status"])["version"].to_string();
-        assert!(!cli.folder().join(".cairn/versions").join(version).join("segments.bin").exists());
+        let folder = cli.folder().join(".cairn/versions").join(version);
+        assert!(folder.is_dir() && !folder.join("segments.bin").exists());
         // What names stand for is found where it was not known.
         let listed = cli.run(["entities", "list", "--json"]).succeeded();
         assert_valid("entities", &serde_json::from_str(&listed.stdout).unwrap());
