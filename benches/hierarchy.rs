@@ -93,7 +93,7 @@ fn made(count: u32) -> Result<f64, Failure> {
     let drawn: Vec<Drawn> = (0..count).map(|number| Drawn::of(number, count)).collect();
     let named: Vec<NamedDocument<'_>> = drawn.iter().map(Drawn::named).collect();
     let (mut packed, go_on) = (PackedGraph::default(), Cancellation::default());
-    pack_mentions(&named, &mut packed, &go_on)?;
+    pack_mentions(&named, &mut packed, None, &go_on)?;
     let vectors = sentence_vectors(&drawn);
     let (options, base, begun) = (HierarchyPreset::default().options(), reset_peak(), cpu_seconds());
     let made = pack_hierarchy(packed.view(), &named, &vectors.view(), &options, &go_on)?;

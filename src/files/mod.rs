@@ -276,6 +276,30 @@ pub(crate) fn entries_of_own(path: &Path) -> Result<Vec<(PathBuf, Found)>> {
     read().map_err(Error::io("read", path))
 }
 
+/// A folder of ours that is in use, as other processes see it, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct FolderInUse(File);
+
+impl Drop for FolderInUse {
+    /// A process that another thread is starting may hold the file a little longer.
+    fn drop(&mut self) {
+        let _lifted = self.0.unlock();
+    }
+}
+
+/// Says that a folder is in use, beside others who use it; nothing where somebody has it alone, or where the system
+/// cannot lock folders.
+pub(crate) fn use_folder(path: &Path) -> Option<FolderInUse> {
+    let folder = to_read(Links::Refused).open(path).ok()?;
+    folder.try_lock_shared().ok().map(|()| FolderInUse(folder))
+}
+
+/// Takes a folder for oneself alone; nothing where somebody else uses it, or where the system cannot tell.
+pub(crate) fn claim_folder(path: &Path) -> Option<FolderInUse> {
+    let folder = to_read(Links::Refused).open(path).ok()?;
+    folder.try_lock().ok().map(|()| FolderInUse(folder))
+}
+
 /// Makes sure that a file or folder is on the disk.
 pub(crate) fn sync(path: &Path) -> Result<()> {
     // Windows opens no folder as a file, and needs none to be synced.

@@ -66,7 +66,8 @@ pub(super) async fn build(
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
-    let Named { mut packed, origins } = stages.run(Names { corpus, texts: digest, extracted, cancellation }).await?;
+    let names = Names { corpus, difference, texts: digest, extracted, cancellation };
+    let Named { mut packed, origins, statistics } = stages.run(names).await?;
     let same = stages.run(Resolutions::of(corpus, &packed, (digest, &asked), cancellation)).await?;
     let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
@@ -110,6 +111,7 @@ pub(super) async fn build(
         terms,
         graph: &packed,
         matches: Some(&matches),
+        names: statistics.as_ref(),
         hierarchy: &hierarchy,
         descriptions: descriptions.as_ref(),
         resolution: &same,

@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher as _;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::fold::push_folded;
 use super::words::words;
@@ -43,6 +43,50 @@ impl CaseCounts {
         }
     }
 
+    /// Returns the hash of each word, ascending, and how often it is written in lower case, otherwise, and otherwise
+    /// inside a sentence.
+    #[must_use]
+    pub(crate) fn counts(&self) -> (Vec<u64>, [Vec<u32>; 3]) {
+        let mut all: Vec<(u64, Cases)> = self.0.iter().map(|(word, cases)| (*word, *cases)).collect();
+        all.sort_unstable_by_key(|it| it.0);
+        let counts = |of: fn(&Cases) -> u32| all.iter().map(|(_, cases)| of(cases)).collect();
+        let words = all.iter().map(|it| it.0).collect();
+        (words, [counts(|it| it.lower), counts(|it| it.capitalized), counts(|it| it.inside)])
+    }
+
+    /// Returns what [`Self::counts`] has said.
+    #[must_use]
+    pub(crate) fn of_counts(words: &[u64], [lower, capitalized, inside]: [&[u32]; 3]) -> Self {
+        let counts = lower.iter().zip(capitalized).zip(inside);
+        let cases = counts.map(|((lower, capitalized), inside)| Cases {
+            lower: *lower,
+            capitalized: *capitalized,
+            inside: *inside,
+        });
+        Self(words.iter().copied().zip(cases).collect())
+    }
+
+    /// Counts the words of some texts in place of those of others, which it has counted; returns the hashes of words
+    /// that texts may now use otherwise.
+    pub(crate) fn replace(&mut self, gone: &Self, added: &Self) -> FxHashSet<u64> {
+        let mut changed = FxHashSet::default();
+        for word in gone.0.keys().chain(added.0.keys().filter(|word| !gone.0.contains_key(word))) {
+            let before = self.0.get(word).copied();
+            let of = |counts: &Self| counts.0.get(word).copied().unwrap_or_default();
+            let mut cases = before.unwrap_or_default().less(of(gone));
+            cases.add(of(added));
+            let now = (cases != Cases::default()).then_some(cases);
+            if Cases::verdicts(before) != Cases::verdicts(now) {
+                changed.insert(*word);
+            }
+            match now {
+                Some(cases) => self.0.insert(*word, cases),
+                None => self.0.remove(word),
+            };
+        }
+        changed
+    }
+
     /// Adds what `other` counted.
     pub(crate) fn merge(&mut self, mut other: Self) {
         if self.0.len() < other.0.len() {
@@ -64,16 +108,14 @@ impl CaseCounts {
     /// Returns whether the folded `word` is a common word: in lower case more than once in six times.
     #[must_use]
     pub(crate) fn is_mostly_lower(&self, word: &str) -> bool {
-        let Cases { lower, capitalized, .. } = self.cases(word);
-        5 * u64::from(lower) > u64::from(capitalized)
+        Cases::verdicts(self.0.get(&hash(word)).copied()).is_mostly_lower
     }
 
     /// Returns whether the folded `word` may be no name by its capital alone: a common word, or one that is capitalized
     /// only where any word would be, as "Thus" and "Note" are.
     #[must_use]
     pub(crate) fn is_common(&self, word: &str) -> bool {
-        let is_opener = self.0.get(&hash(word)).is_some_and(|cases| cases.inside == 0);
-        is_opener || self.is_mostly_lower(word)
+        Cases::verdicts(self.0.get(&hash(word)).copied()).is_common
     }
 
     /// Returns whether the folded `word` may be a name where a question capitalizes it. It is laxer than in a text:
@@ -84,9 +126,22 @@ impl CaseCounts {
         lower < capitalized || !self.is_mostly_lower(word)
     }
 
+    /// Returns how often the folded `word` is written.
+    #[must_use]
+    pub(crate) fn frequency(&self, word: &str) -> u64 {
+        let Cases { lower, capitalized, .. } = self.cases(word);
+        u64::from(lower) + u64::from(capitalized)
+    }
+
     fn cases(&self, word: &str) -> Cases {
         self.0.get(&hash(word)).copied().unwrap_or_default()
     }
+}
+
+/// Returns whether the folded `word` is one of those with these hashes.
+#[must_use]
+pub(crate) fn is_among(words: &FxHashSet<u64>, word: &str) -> bool {
+    words.contains(&hash(word))
 }
 
 /// Returns whether a sentence goes on over the gap between two words.
@@ -98,7 +153,30 @@ fn hash(word: &str) -> u64 {
     FxBuildHasher.hash_one(word)
 }
 
+/// How texts may use a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Verdicts {
+    is_mostly_lower: bool,
+    is_common: bool,
+}
+
 impl Cases {
+    /// Returns how texts may use a word that is counted so, or not at all.
+    fn verdicts(counted: Option<Self>) -> Verdicts {
+        let Self { lower, capitalized, .. } = counted.unwrap_or_default();
+        let is_mostly_lower = 5 * u64::from(lower) > u64::from(capitalized);
+        let is_opener = counted.is_some_and(|cases| cases.inside == 0);
+        Verdicts { is_mostly_lower, is_common: is_opener || is_mostly_lower }
+    }
+
+    fn less(self, other: Self) -> Self {
+        Self {
+            lower: self.lower.saturating_sub(other.lower),
+            capitalized: self.capitalized.saturating_sub(other.capitalized),
+            inside: self.inside.saturating_sub(other.inside),
+        }
+    }
+
     fn add(&mut self, other: Self) {
         self.lower = self.lower.saturating_add(other.lower);
         self.capitalized = self.capitalized.saturating_add(other.capitalized);
@@ -136,6 +214,23 @@ mod tests {
             assert_eq!(without.is_mostly_lower(word), counts.is_mostly_lower(word), "{word}");
             assert_eq!(without.is_name_in_question(word), counts.is_name_in_question(word), "{word}");
         }
+    }
+
+    #[test]
+    fn counts_of_changed_texts_are_those_of_the_texts_that_are_now_there() {
+        let texts = ["Moon over the mill. The Moon set.", "moon and Mill", "Note it. Note this"];
+        let mut counts = counted(&texts.join("\n"));
+        let (words, [lower, capitalized, inside]) = counts.counts();
+        assert_eq!(CaseCounts::of_counts(&words, [&lower, &capitalized, &inside]), counts);
+        let changed = counts.replace(&counted(texts[2]), &counted("So Mill. Note"));
+        assert_eq!(counts, counted("Moon over the mill. The Moon set.\nmoon and Mill\nSo Mill. Note"));
+        // "So" and "it" and "this" were unseen or are now; "Mill" and "Note" are used as before.
+        for (word, expect) in [("so", true), ("it", true), ("this", true), ("mill", false), ("note", false)] {
+            assert_eq!(is_among(&changed, word), expect, "{word}");
+        }
+        let kept: Vec<&str> = texts[..2].to_vec();
+        counts.replace(&counted("So Mill. Note"), &CaseCounts::default());
+        assert_eq!(counts, counted(&kept.join("\n")));
     }
 
     #[test]

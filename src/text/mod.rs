@@ -20,6 +20,7 @@ mod pieces;
 mod runs;
 mod segments;
 mod sentences;
+mod sieve;
 mod terms;
 mod wildcards;
 mod words;
@@ -40,7 +41,7 @@ pub(crate) use sentences::{is_block_start, sentences};
 pub(crate) use code::{Language, Token, TokenKind, code_blocks, code_tokens, prose};
 
 pub(crate) use aliases::aliases;
-pub(crate) use case::CaseCounts;
+pub(crate) use case::{CaseCounts, is_among};
 pub(crate) use find::{
     NameLookup, NameMatch, NameRule, Places, as_written, find_names, folded_names, standing_names, visit_names,
 };
@@ -51,6 +52,8 @@ pub(crate) use name_words::{
 };
 pub(crate) use names::{NameKind, after_headings, bearer_names, lead_name, strip_parenthesis};
 pub(crate) use runs::{Run, capitalized_runs, prose_runs};
+
+pub(crate) use sieve::WordSieve;
 
 pub(crate) use wildcards::is_of_form;
 

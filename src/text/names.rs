@@ -21,6 +21,15 @@ pub(crate) enum NameKind {
     First = 5,
 }
 
+impl NameKind {
+    /// Returns the kind of a number that a version holds; none for what is no kind.
+    #[must_use]
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        let all = [Self::Title, Self::BareTitle, Self::BeforeComma, Self::Lead, Self::Main, Self::First];
+        all.into_iter().find(|it| *it as u32 == number)
+    }
+}
+
 /// Words of a name at most.
 const NAME_WORDS_MAX: usize = 12;
 /// Words of the subject of a first sentence at most.

@@ -107,7 +107,7 @@ impl<'a> FoldedWords<'a> {
     }
 
     /// Returns the folded spelling of one word.
-    pub(super) fn word(&self, index: usize) -> &str {
+    pub(crate) fn word(&self, index: usize) -> &str {
         self.key(index..index + 1)
     }
 

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::FileAccess;
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, SegmentsFile};
+use super::graph_file::{
+    DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, NamesFile, ResolutionFile, SegmentsFile,
+};
 use super::stamp::{Stamp, StampedFile};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
@@ -22,18 +24,18 @@ use crate::store::VectorField;
 const DIMENSION: usize = 256;
 
 /// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin`,
-/// `descriptions.bin`, `matches.bin` or `segments.bin`, by a number, and reads what it holds; returns whether it is one
-/// with as many documents, passages, sentences, in-coming and out-coming questions as `counts` says. Of the three
-/// before the last two, the first number is that of entities; names also have documents in place of passages, and what
-/// is described has mentions, sentences, relations and communities behind it. The checksum of the file is right,
-/// whatever it holds.
+/// `descriptions.bin`, `matches.bin`, `segments.bin` or `names.bin`, by a number, and reads what it holds; returns
+/// whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as `counts` says.
+/// For the hierarchy, the resolution and the descriptions, the first number is that of entities; the resolution also
+/// has documents in place of passages, and the descriptions have mentions, sentences, relations and communities behind
+/// it. For `names.bin`, the third is that of entities. The checksum of the file is right, whatever it holds.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
     let Ok(file) = HeldFile::open(folder, &due, FileAccess::Read) else { return false };
     let file = Arc::new(file);
     let [documents, passages, sentences, incoming, outgoing] = counts;
-    match kind % 8 {
+    match kind % 9 {
         0 => GraphFile::open(&file, outgoing).is_ok_and(|file| walk(&file)),
         1 => {
             let counts = TextCounts { documents, passages, sentences, incoming, outgoing };
@@ -57,6 +59,12 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
                 let live = field.first.iter().filter(|text| **text != GONE).count() + field.second.len();
                 live == *count && field.gone_terms().all(|(term, gone)| field.gone(term) == gone)
             })
+        }),
+        8 => NamesFile::open(&file, [documents, passages, sentences]).is_ok_and(|file| {
+            let names = file.names();
+            let lower =
+                PassageOrdinal::first(passages).map(|it| names.lower_entity.of(names.passage_lower.of(it)).len());
+            lower.sum::<usize>() == names.lower_entity.len()
         }),
         _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
             let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];

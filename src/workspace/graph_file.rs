@@ -1,5 +1,5 @@
-//! `graph.bin`, `matches.bin`, `resolution.bin`, `hierarchy.bin`, `descriptions.bin` and `segments.bin`: packed arrays,
-//! mapped.
+//! `graph.bin`, `matches.bin`, `names.bin`, `resolution.bin`, `hierarchy.bin`, `descriptions.bin` and `segments.bin`:
+//! packed arrays, mapped.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions, OPTIONAL, PackedDescriptions};
 use crate::graph::hierarchy::{self, Hierarchy, PackedHierarchy};
 use crate::graph::matching::{Matches, PackedMatches};
+use crate::graph::mentions::{NameStatistics, PackedNameStatistics};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
 use crate::graph::segments::{PackedSegments, Segments};
@@ -33,6 +34,16 @@ pub(super) fn write_matches(
     outgoing: usize,
 ) -> Result<Stamp> {
     write_arrays(path, &matches.sections(), matches.view().check(graph.incoming_passage.len(), outgoing))
+}
+
+/// Writes `names.bin`, which belongs to a graph.
+pub(super) fn write_names(path: &Path, names: &PackedNameStatistics, graph: &PackedGraph) -> Result<Stamp> {
+    write_arrays(path, &names.sections(), names.view().check(counts_of_names(&graph.view())))
+}
+
+/// Returns how many documents, passages and entities a graph has.
+pub(super) fn counts_of_names(graph: &PassageGraph<'_>) -> [usize; 3] {
+    [graph.document_count(), graph.passage_count(), graph.entity_name_ends.len()]
 }
 
 /// Writes `hierarchy.bin`, which belongs to a graph.
@@ -144,6 +155,24 @@ impl MatchesFile {
     /// Returns the matches; this only borrows.
     pub(super) fn matches(&self) -> Matches<'_> {
         Matches::from_sections(self.0.in_order()).unwrap_or_default()
+    }
+}
+
+/// What the names of a version were found by, mapped and checked.
+#[derive(Debug)]
+pub(super) struct NamesFile(Arrays);
+
+impl NamesFile {
+    /// Opens the file, which belongs to a graph of so many documents, passages and entities.
+    pub(super) fn open(file: &Arc<HeldFile>, counts: [usize; 3]) -> Result<Self> {
+        let arrays = Arrays::open(file, NameStatistics::NAMES)?;
+        arrays.check(NameStatistics::from_sections(arrays.in_order()).map(|names| names.check(counts)))?;
+        Ok(Self(arrays))
+    }
+
+    /// Returns the statistics; this only borrows.
+    pub(super) fn names(&self) -> NameStatistics<'_> {
+        NameStatistics::from_sections(self.0.in_order()).unwrap_or_default()
     }
 }
 

@@ -4,7 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, ResolutionFile, SegmentsFile, named};
+use super::graph_file::{
+    DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, NamesFile, ResolutionFile, SegmentsFile, counts_of_names,
+    named,
+};
 use super::lexical_field::LexicalField;
 use super::records::{StageMark, VersionRow};
 use super::snapshot::{check_counts, text_counts};
@@ -14,8 +17,8 @@ use super::vectors::VectorsFile;
 use super::version_files::{self, HeldFile, VersionFiles};
 use super::versions::{expect_folders, make_added};
 use super::{
-    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT,
-    TEXTS, VECTORS, Workspace, version_folder,
+    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS,
+    TEXT, TEXTS, VECTORS, Workspace, version_folder,
 };
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
@@ -23,6 +26,7 @@ use crate::files;
 use crate::graph::descriptions::{Described, PackedDescriptions};
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::Matches;
+use crate::graph::mentions::NameStatistics;
 use crate::graph::packed::PassageGraph;
 use crate::graph::resolution::PackedResolution;
 use crate::graph::segments::Segments;
@@ -38,6 +42,7 @@ pub struct LastVersion {
     texts: OnceLock<Option<TextsFile>>,
     vectors: OnceLock<Option<VectorsFile>>,
     matches: OnceLock<Option<MatchesFile>>,
+    names: OnceLock<Option<NamesFile>>,
 }
 
 impl Workspace {
@@ -55,6 +60,7 @@ impl Workspace {
             texts: OnceLock::new(),
             vectors: OnceLock::new(),
             matches: OnceLock::new(),
+            names: OnceLock::new(),
         })
     }
 }
@@ -99,6 +105,18 @@ impl LastVersion {
             intact(MatchesFile::open(&file, counts.incoming, counts.outgoing))
         };
         self.matches.get_or_init(open).as_ref().map(MatchesFile::matches)
+    }
+
+    /// Returns what the names of its graph were found by; none of a version that was made before that was kept.
+    #[must_use]
+    pub fn names(&self) -> Option<NameStatistics<'_>> {
+        let graph = self.graph()?;
+        let open = || {
+            self.row.files.iter().find(|due| due.path == NAMES)?;
+            let file = intact(self.held(NAMES).and_then(|file| file.check().map(|()| file)))?;
+            intact(NamesFile::open(&file, counts_of_names(&graph)))
+        };
+        self.names.get_or_init(open).as_ref().map(NamesFile::names)
     }
 
     /// Returns the hierarchy over the entities of its graph.

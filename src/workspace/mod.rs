@@ -89,6 +89,7 @@ const HIERARCHY: &str = "hierarchy.bin";
 const DESCRIPTIONS: &str = "descriptions.bin";
 const RESOLUTION: &str = "resolution.bin";
 const MATCHES: &str = "matches.bin";
+const NAMES: &str = "names.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
 /// The folder of the lexical fields.
@@ -432,6 +433,7 @@ impl Workspace {
         let mut attempts = 1;
         loop {
             let folder = version_folder(&self.path, row.version);
+            let _in_use = files::use_folder(&folder);
             let opened = Snapshot::open(&folder, &row, self.access);
             let Err(error) = opened else { return opened };
             let now = records.current_version().map_err(|error| records.looked_at_again(error))?;

@@ -163,6 +163,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             graph: &graph,
             hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
             matches: None,
+            names: None,
             descriptions: None,
             resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &documents,
@@ -258,10 +259,28 @@ fn a_reader_still_reads_its_version_after_two_more() {
         writer.records().commit_units(&[unit_of("notes/b.md", None, &[text])]).unwrap();
         assert_eq!(publish(&mut writer), IndexVersion(version));
     }
-    assert!(!version_folder(folder.path(), IndexVersion(1)).exists());
-    assert!(version_folder(folder.path(), IndexVersion(2)).exists());
+    assert!([1, 2].iter().all(|version| !version_folder(folder.path(), IndexVersion(*version)).exists()));
     assert_eq!(read_whole(&snapshot), before);
     assert_eq!(workspace.snapshot().unwrap().passage(PassageOrdinal(2)).unwrap().text, "Changed again.");
+}
+
+#[test]
+fn a_version_stays_while_somebody_opens_it_and_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let mut writer = workspace.writer().unwrap();
+    let places =
+        |versions: [u64; 3]| versions.map(|version| version_folder(folder.path(), IndexVersion(version)).exists());
+    let in_use = files::use_folder(&version_folder(folder.path(), IndexVersion(1)));
+    assert!(in_use.is_some());
+    publish(&mut writer);
+    assert_eq!(places([1, 2, 3]), [true, true, false]);
+    drop(in_use);
+    publish(&mut writer);
+    assert_eq!(places([1, 2, 3]), [false, false, true]);
+    // Who has it alone keeps nobody from reading: the version is looked for again.
+    let _claimed = files::claim_folder(&version_folder(folder.path(), IndexVersion(3)));
+    assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(3));
 }
 
 #[test]
@@ -290,6 +309,7 @@ fn an_index_without_documents_opens() {
         graph: &PackedGraph::default(),
         hierarchy: &PackedHierarchy::default(),
         matches: None,
+        names: None,
         descriptions: None,
         resolution: &PackedResolution::default(),
         documents: &[],
@@ -323,6 +343,7 @@ fn a_version_that_would_not_open_is_not_published() {
             graph,
             hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
             matches: None,
+            names: None,
             descriptions: None,
             resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &[],

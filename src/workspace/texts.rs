@@ -263,6 +263,11 @@ impl TextsFile {
         self.text(&self.titles, document).strip_prefix(TITLED)
     }
 
+    /// Returns the media type of a document.
+    pub(crate) fn media_type(&self, document: DocumentOrdinal) -> &str {
+        self.text(&self.media_types, document)
+    }
+
     /// Returns the text of a passage.
     pub(crate) fn passage_text(&self, passage: PassageOrdinal) -> &str {
         self.text(&self.passage_texts, passage)
@@ -285,7 +290,7 @@ impl TextsFile {
             source_id: self.text(&self.source_ids, document).to_owned(),
             title: self.title(document).map(str::to_owned),
             uri: self.text(&self.uris, document).to_owned(),
-            media_type: self.text(&self.media_types, document).to_owned(),
+            media_type: self.media_type(document).to_owned(),
             metadata,
             duplicate_of: self.original(document),
         })

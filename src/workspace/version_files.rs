@@ -11,7 +11,7 @@ use super::mapping::Mapping;
 use super::records::VersionRow;
 use super::stamp::StampedFile;
 use super::versions::{VersionFile, expect_folders};
-use super::{FileAccess, MATCHES, VECTORS};
+use super::{FileAccess, MATCHES, NAMES, VECTORS};
 use crate::error::{Error, Result};
 use crate::files;
 
@@ -92,7 +92,7 @@ fn damaged_block(block: Range<usize>) -> Damage {
 }
 
 /// The files of a version, open and checked, but for that of the vectors: its parts are checked when they are used, so
-/// that a large index opens at once. That of the matches is not opened: the next version alone reads it.
+/// that a large index opens at once. Those of matches and names are not opened: the next version alone reads them.
 #[derive(Debug)]
 pub(super) struct VersionFiles {
     folder: PathBuf,
@@ -115,7 +115,7 @@ impl VersionFiles {
         let files = row
             .files
             .par_iter()
-            .filter(|due| due.path != MATCHES)
+            .filter(|due| ![MATCHES, NAMES].contains(&due.path.as_str()))
             .map(open)
             .collect::<Vec<_>>()
             .into_iter()

@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS, RESOLUTION,
-    SEGMENTS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
+    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS,
+    RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
 };
 use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
-use crate::files::{self, Found};
+use crate::files::{self, FolderInUse, Found};
 
 /// What a version is called while it is written, before its number.
 const UNFINISHED: &str = ".tmp-";
@@ -61,7 +61,7 @@ impl VersionFile {
 }
 
 fn is_file_of_sections(name: &str) -> bool {
-    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, SEGMENTS, TEXTS, VECTORS].iter().any(|ours| {
+    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, NAMES, SEGMENTS, TEXTS, VECTORS].iter().any(|ours| {
         let stem = ours.split_once('.').map_or(*ours, |it| it.0);
         name == *ours || name.strip_prefix(stem).and_then(|it| it.strip_prefix('.')) == Some(UNFINISHED_FILE)
     })
@@ -153,6 +153,11 @@ impl Versions {
         }
         files::rename_own(unfinished, &self.finished(version))?;
         files::sync(&self.path)
+    }
+
+    /// Takes a version for oneself alone, to remove it; nothing where somebody opens it.
+    pub(super) fn claim(&self, version: IndexVersion) -> Option<FolderInUse> {
+        files::claim_folder(&self.finished(version))
     }
 
     fn finished(&self, version: IndexVersion) -> PathBuf {

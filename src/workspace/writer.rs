@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use super::fresh_vectors::FreshVectors;
 use super::last_version::HeldTerms;
 use super::lock::Lock;
-use super::records::{Records, StageMarks, VersionRow};
+use super::records::{LastFiles, Records, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions, make_added};
 use super::{
-    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, PASSAGE_TERMS,
-    PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions, database, graph_file,
-    vectors,
+    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, NAMES,
+    PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions,
+    database, graph_file, vectors,
 };
 use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,6 +24,7 @@ use crate::files;
 use crate::graph::descriptions::PackedDescriptions;
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
+use crate::graph::mentions::PackedNameStatistics;
 use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::PackedResolution;
@@ -38,6 +39,8 @@ pub struct VersionParts<'a> {
     pub graph: &'a PackedGraph,
     /// What its questions are matched with, for the next version.
     pub matches: Option<&'a PackedMatches>,
+    /// What its names were found by, for the next version.
+    pub names: Option<&'a PackedNameStatistics>,
     /// The hierarchy over its entities.
     pub hierarchy: &'a PackedHierarchy,
     /// What a model says of entities and relations, where it was asked.
@@ -228,7 +231,7 @@ impl Writer {
 
     /// Makes a version of what the records hold, and the current one of it; returns its number.
     ///
-    /// Readers of other versions are not disturbed. The version before it is kept for those who are about to open it.
+    /// Readers of other versions are not disturbed. The last one is kept where somebody is about to open it.
     ///
     /// # Errors
     ///
@@ -249,15 +252,16 @@ impl Writer {
             is_partial: self.extent == Extent::Partial,
             stages: parts.stages.clone(),
         };
-        self.records.finish_version(&row)?;
+        // Whoever opens the last version has it in use until all its files are open.
+        let last = self.records.manifest()?.current.and_then(|last| self.versions.claim(last));
+        self.records.finish_version(&row, if last.is_some() { LastFiles::Gone } else { LastFiles::Kept })?;
         self.clear_leftovers()?;
         // What it held is in the version; one that stays is of no use and does no harm.
         let _gone = files::remove_own(&self.path.join(FRESH_VECTORS));
         Ok(version)
     }
 
-    /// Removes the folders of versions that nobody can ask for: older than the one before the current, or never
-    /// finished.
+    /// Removes the folders of versions that nobody can ask for: those that the records do not name.
     fn clear_leftovers(&mut self) -> Result<()> {
         let kept = match self.records.kept_versions() {
             // Whoever does not know which files are of use removes none.
@@ -301,6 +305,9 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     if let Some(matches) = parts.matches {
         let path = folder.join(MATCHES);
         files.push(file(MATCHES, graph_file::write_matches(&path, matches, parts.graph, outgoing.len())?));
+    }
+    if let Some(names) = parts.names {
+        files.push(file(NAMES, graph_file::write_names(&folder.join(NAMES), names, parts.graph)?));
     }
     if let Some(descriptions) = parts.descriptions {
         let path = folder.join(DESCRIPTIONS);

@@ -20,6 +20,7 @@ mod kills;
 mod mutated;
 mod program;
 mod publishers;
+mod readers;
 mod run;
 mod seeds;
 mod syscalls;
@@ -47,8 +48,9 @@ pub(crate) struct Suite {
 }
 
 /// The parts, those that find most first.
-const PARTS: [Suite; 11] = [
+const PARTS: [Suite; 12] = [
     kills::PART,
+    readers::PART,
     syscalls::WRITING,
     syscalls::READING,
     flips::PART,

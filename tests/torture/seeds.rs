@@ -41,10 +41,10 @@ pub(crate) fn write() -> Vec<PathBuf> {
         ("matches.bin", counts),
     ];
     let files = files.map(|(name, counts)| (folder.path().join(".cairn/versions/1").join(name), counts));
-    let (segments, of_segments) = segments(folder.path());
+    let changed = changed(folder.path());
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let mut written = Vec::new();
-    for (kind, (path, counts)) in files.into_iter().chain([(segments, of_segments)]).enumerate() {
+    for (kind, (path, counts)) in files.into_iter().chain(changed).enumerate() {
         let mut input = vec![kind as u8];
         for count in counts {
             input.extend(count.to_le_bytes());
@@ -68,8 +68,8 @@ pub(crate) fn write() -> Vec<PathBuf> {
     written
 }
 
-/// Makes an index of which one note of some changed, and returns the file that says so, with its counts.
-fn segments(folder: &Path) -> (PathBuf, [u16; 5]) {
+/// Makes an index of which one note of some changed, and returns the files that a change is made by, with their counts.
+fn changed(folder: &Path) -> [(PathBuf, [u16; 5]); 2] {
     fs::create_dir(folder.join("quays")).unwrap();
     for number in 0..9 {
         let text = format!("Quay {number}\n\nThe quay burned in 180{number}. It stands again.");
@@ -80,8 +80,12 @@ fn segments(folder: &Path) -> (PathBuf, [u16; 5]) {
     must(folder, &["index", "quays", "--index", "changed"]);
     let status: Value =
         serde_json::from_slice(&must(folder, &["status", "--index", "changed", "--json"]).stdout).unwrap();
-    let counts = ["documents", "passages", "sentences", "incoming", "outgoing"];
-    (folder.join("changed/versions/2/segments.bin"), counts.map(|name| status["counts"][name].as_u64().unwrap() as u16))
+    let counts = |names: [&str; 5]| names.map(|name| status["counts"][name].as_u64().unwrap() as u16);
+    [
+        ("segments.bin", counts(["documents", "passages", "sentences", "incoming", "outgoing"])),
+        ("names.bin", counts(["documents", "passages", "entities", "incoming", "outgoing"])),
+    ]
+    .map(|(name, counts)| (folder.join("changed/versions/2").join(name), counts))
 }
 
 /// A model that finds who built the mill, and writes the same of every topic and cluster.

@@ -68,7 +68,7 @@ fn make(found: [Option<&Extraction>; 2]) -> Made {
     };
     let documents = [document("Harl Mill", MILL, 0), document("Ada Lorne", ADA, 1)];
     let (mut graph, stop) = (PackedGraph::default(), Cancellation::default());
-    let Mentioned { origins, .. } = pack_mentions(&documents, &mut graph, &stop).unwrap();
+    let Mentioned { origins, .. } = pack_mentions(&documents, &mut graph, None, &stop).unwrap();
     let (view, options) = (graph.view(), HierarchyOptions::default());
     let hierarchy = pack_hierarchy(view, &documents, &Vectors::default(), &options, &stop).unwrap();
     let descriptions = pack_descriptions(&view.into(), &hierarchy.view(), &documents, &origins, &stop).unwrap();

@@ -37,8 +37,6 @@ pub(super) struct Mention {
     pub(super) key: u32,
     /// The sentence, within the passage.
     pub(super) sentence: u32,
-    /// Where the name stands, in the passage's text.
-    pub(super) span: Span,
     /// Who found it: bits of [`origin`].
     pub(super) origin: u8,
     /// The words around it, nearest first before, then after.
@@ -187,7 +185,7 @@ impl<'a> Context<'a> {
             return;
         }
         let cues = self.cues(span);
-        self.found.mentions.push(Mention { key, sentence, span, origin, cues });
+        self.found.mentions.push(Mention { key, sentence, origin, cues });
     }
 
     /// Returns the sentence that `span` begins in.

@@ -6,7 +6,9 @@
 //! say how the passage speaks of the entity. Frequencies and bearers count documents, so that splitting one changes
 //! nothing.
 
+mod difference;
 mod find;
+mod kept;
 mod pack;
 
 use std::borrow::Cow;
@@ -18,7 +20,9 @@ use super::packed::PackedGraph;
 use crate::domain::{Cancellation, Extraction, Span};
 use crate::error::Result;
 use crate::text::{CaseCounts, FoldedWords, Language, NameKind, aliases, bearer_names, lead_name, prose, prose_runs};
+pub use difference::EarlierNames;
 use find::{Finder, PassageMentions};
+pub use kept::{NameStatistics, PackedNameStatistics};
 use pack::Found;
 pub use pack::pack_structure;
 
@@ -69,30 +73,36 @@ impl<'a> NamedPassage<'a> {
     }
 }
 
+/// Documents that bear each name, ascending, and how.
+type ByName = FxHashMap<String, Vec<(u32, NameKind)>>;
+
 /// The names of a corpus, by folded words.
 pub(super) struct Names {
     cases: CaseCounts,
-    /// Bearers of each name: document and how.
-    bearers: FxHashMap<String, Vec<(u32, NameKind)>>,
+    bearers: ByName,
+    /// What too many documents bear by their capitals alone.
+    shared: ByName,
     /// The most words of a name that begins with each word.
     longest: FxHashMap<String, usize>,
 }
 
 /// The mentions of a corpus beside the graph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mentioned {
-    /// Where in its passage each mention stands, by mention.
-    pub spans: Vec<Span>,
     /// Who found each mention, by mention: bits of [`origin`](super::descriptions::origin). Empty where no model found
     /// any.
     pub origins: Vec<u8>,
-    /// Passages of which some mentions were left out: their documents have too many.
-    pub passages_cut: u64,
+    /// What they were found by, for the next version.
+    pub statistics: PackedNameStatistics,
 }
 
 /// Fills the parts of `packed` that hold documents, passages, sentences, entities and mentions.
 ///
-/// Complexity: linear in the text, beside sorting the entities.
+/// What an `earlier` version has saves work and changes nothing: mentions are looked for in passages that it does not
+/// have, and in those in which a name or a word is used otherwise now. It is of no use where a model found names.
+///
+/// Complexity: linear in the text, beside sorting the entities; with an earlier version, in what has changed, beside
+/// passing over all words once.
 ///
 /// # Errors
 ///
@@ -100,77 +110,70 @@ pub struct Mentioned {
 pub fn pack_mentions(
     documents: &[NamedDocument<'_>],
     packed: &mut PackedGraph,
+    earlier: Option<&EarlierNames<'_>>,
     cancellation: &Cancellation,
 ) -> Result<Mentioned> {
-    let names = Names::of(documents, cancellation)?;
+    pack_structure(documents, packed);
     let mut passages: Vec<(NamedPassage<'_>, usize)> = Vec::new();
     for document in documents {
         let share = (MENTIONS_MAX / document.passages.len().max(1)).max(PASSAGE_MENTIONS_MIN);
         passages.extend(document.passages.iter().map(|passage| (*passage, share)));
     }
+    let by_rule_alone = passages.iter().all(|(passage, _)| passage.extraction.is_none());
+    if let Some(earlier) = earlier.filter(|_| by_rule_alone) {
+        return difference::pack(documents, &passages, packed, earlier, cancellation);
+    }
+    let cases = count_cases(passages.iter().map(|it| it.0), cancellation)?;
+    cancellation.check()?;
+    let statistics = PackedNameStatistics::of_cases(&cases);
+    let cases = cases.without_names();
+    let mut bearers = ByName::default();
+    let names: Vec<Vec<(String, NameKind)>> = documents.par_iter().map(|document| names_of(document, &cases)).collect();
+    for (names, number) in names.into_iter().zip(0..) {
+        for (key, kind) in names {
+            bearers.entry(key).or_default().push((number, kind));
+        }
+    }
+    let names = Names::of_bearers(cases, bearers);
     let finder = Finder::new(&names);
     let mut found = Found::of(&names);
-    let mut passages_cut = 0;
     // What a passage says by its own strings is many times what it says by numbers: it is numbered block by block.
     for block in passages.chunks(BLOCK) {
         cancellation.check()?;
         let mentions = block.par_iter().map(|(passage, most)| finder.mentions(passage, *most));
         for mentions in mentions.collect::<Vec<PassageMentions>>() {
-            passages_cut += u64::from(mentions.is_cut);
             found.add(mentions);
         }
     }
-    pack_structure(documents, packed);
-    let (spans, mut origins) = pack::mentions(&names, found, packed);
-    if passages.iter().all(|(passage, _)| passage.extraction.is_none()) {
-        origins = Vec::new();
+    let mut mentioned = pack::mentions(&names, found, statistics, packed);
+    if by_rule_alone {
+        mentioned.origins = Vec::new();
     }
-    Ok(Mentioned { spans, origins, passages_cut })
+    Ok(mentioned)
 }
 
-impl Names {
-    fn of(documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Self> {
-        let count = |mut cases: CaseCounts, passage: &&NamedPassage<'_>| {
-            cases.add(&passage.prose());
-            cases
-        };
-        let merge = |mut cases: CaseCounts, other| {
-            cases.merge(other);
-            cases
-        };
-        let passages: Vec<&NamedPassage<'_>> = documents.iter().flat_map(|document| &document.passages).collect();
-        let mut cases = CaseCounts::default();
-        // Block by block: counts of many words are held once, and not by every thread.
-        for block in passages.chunks(BLOCK) {
-            cancellation.check()?;
-            let counted = block.par_iter().fold(CaseCounts::default, count);
-            cases.merge(counted.reduce(CaseCounts::default, merge));
-        }
+/// Counts how often passages write words how.
+fn count_cases<'a>(
+    passages: impl Iterator<Item = NamedPassage<'a>>,
+    cancellation: &Cancellation,
+) -> Result<CaseCounts> {
+    let count = |mut cases: CaseCounts, passage: &NamedPassage<'_>| {
+        cases.add(&passage.prose());
+        cases
+    };
+    let merge = |mut cases: CaseCounts, other| {
+        cases.merge(other);
+        cases
+    };
+    let passages: Vec<NamedPassage<'_>> = passages.collect();
+    let mut cases = CaseCounts::default();
+    // Block by block: counts of many words are held once, and not by every thread.
+    for block in passages.chunks(BLOCK) {
         cancellation.check()?;
-        let cases = cases.without_names();
-        let mut bearers: FxHashMap<String, Vec<(u32, NameKind)>> = FxHashMap::default();
-        let mut longest: FxHashMap<String, usize> = FxHashMap::default();
-        let names: Vec<Vec<(String, NameKind)>> =
-            documents.par_iter().map(|document| names_of(document, &cases)).collect();
-        for (names, number) in names.into_iter().zip(0..) {
-            for (key, kind) in names {
-                bearers.entry(key).or_default().push((number, kind));
-            }
-        }
-        // What many documents share by their capitals alone names none of them.
-        bearers.retain(|_, bearers| {
-            if bearers.len() > BY_CAPITALS_MAX {
-                bearers.retain(|(_, kind)| *kind < NameKind::Main);
-            }
-            !bearers.is_empty()
-        });
-        for key in bearers.keys() {
-            let (first, words) = (key.split(' ').next().unwrap_or_default(), key.split(' ').count());
-            let most = longest.entry(first.to_owned()).or_default();
-            *most = words.max(*most);
-        }
-        Ok(Self { cases, bearers, longest })
+        let counted = block.par_iter().fold(CaseCounts::default, count);
+        cases.merge(counted.reduce(CaseCounts::default, merge));
     }
+    Ok(cases)
 }
 
 /// Returns the names that a document bears, each once with its strongest kind.

@@ -1,16 +1,13 @@
 //! Names and mentions as flat arrays.
 
-use rustc_hash::FxHashMap;
-
 use super::find::{Mention, PassageMentions};
-use super::{NamedDocument, Names};
-use crate::domain::Span;
+use super::{Mentioned, NamedDocument, Names, PackedNameStatistics};
 use crate::graph::elements::{Interned, pack_own, postings};
 use crate::graph::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal,
 };
-use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, name_kind, row};
-use crate::text::{NameKind, is_stop_word};
+use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, row};
+use crate::text::is_stop_word;
 
 /// Numbers documents, passages and sentences.
 pub fn pack_structure(documents: &[NamedDocument<'_>], packed: &mut PackedGraph) {
@@ -37,8 +34,11 @@ pub(super) struct Found {
     /// Where the mentions of each passage end.
     ends: Vec<u32>,
     mentions: Vec<Mention>,
-    /// How often names of several words stand in lower case.
-    lower: FxHashMap<String, u32>,
+    /// Names of several words where passages have them in lower case, and where those of each passage end.
+    lower: Vec<u32>,
+    lower_ends: Vec<u32>,
+    /// Passages with more mentions than they may have.
+    cut: Vec<PassageOrdinal>,
 }
 
 impl Found {
@@ -48,7 +48,9 @@ impl Found {
         for key in names.bearers.keys() {
             keys.number(key);
         }
-        Self { keys, cues: Interned::default(), ends: Vec::new(), mentions: Vec::new(), lower: FxHashMap::default() }
+        let (ends, mentions) = (Vec::new(), Vec::new());
+        let (lower, lower_ends, cut) = (Vec::new(), Vec::new(), Vec::new());
+        Self { keys, cues: Interned::default(), ends, mentions, lower, lower_ends, cut }
     }
 
     /// Adds the mentions of the next passage.
@@ -63,64 +65,76 @@ impl Found {
             });
             self.mentions.push(Mention { key: keys[mention.key as usize], cues: numbered, ..mention });
         }
-        for key in found.lower {
-            *self.lower.entry(key).or_default() += 1;
+        self.lower.extend(found.lower.iter().map(|key| self.keys.number(key)));
+        self.lower_ends.push(self.lower.len() as u32);
+        if found.is_cut {
+            self.cut.push(PassageOrdinal::at(self.ends.len()));
         }
         self.ends.push(self.mentions.len() as u32);
     }
 }
 
-/// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings; returns where each
-/// mention stands, and who found it.
-pub(super) fn mentions(names: &Names, found: Found, packed: &mut PackedGraph) -> (Vec<Span>, Vec<u8>) {
+/// Numbers entities and cues in order, and lays out bearers, own names, mentions and postings; returns who found each
+/// mention, and by what.
+pub(super) fn mentions(
+    names: &Names,
+    found: Found,
+    mut statistics: PackedNameStatistics,
+    packed: &mut PackedGraph,
+) -> Mentioned {
     let (entities, entity_places) = found.keys.sorted();
     let (cues, cue_places) = found.cues.sorted();
     (packed.entity_name_ends, packed.entity_names) = back_to_back(&entities);
     (packed.cue_ends, packed.cue_prefixes) = back_to_back(&cues);
-    bearers(names, &entities, packed);
+    drop((entities, cues));
     let mentions = rows_of_mentions(found.mentions, &found.ends, (&entity_places, &cue_places), packed);
-    postings(entities.len(), packed);
-    flags(names, &found.lower, &entities, packed);
-    (mentions.iter().map(|mention| mention.span).collect(), mentions.iter().map(|mention| mention.origin).collect())
+    statistics.passage_lower = std::iter::once(0).chain(found.lower_ends).collect();
+    statistics.lower_entity = found.lower.iter().map(|key| entity_places[*key as usize]).collect();
+    statistics.passage_cut = found.cut;
+    finish(names, &mut statistics, packed);
+    Mentioned { origins: mentions.iter().map(|mention| mention.origin).collect(), statistics }
+}
+
+/// Lays out what follows from mentions and from what documents bear.
+pub(super) fn finish(names: &Names, statistics: &mut PackedNameStatistics, packed: &mut PackedGraph) {
+    let entities = packed.entity_name_ends.len();
+    statistics.add_shared(&names.shared);
+    bearers(names, packed);
+    postings(entities, packed);
+    flags(names, &statistics.lower_counts(entities), packed);
 }
 
 /// Says which names a question may use how.
-fn flags(names: &Names, lower: &FxHashMap<String, u32>, entities: &[String], packed: &mut PackedGraph) {
-    let mentioned = packed.entity_mentions.windows(2).map(|ends| ends[1] - ends[0]);
-    let flags = entities.iter().zip(mentioned).map(|(key, mentioned)| {
+fn flags(names: &Names, lower: &[u32], packed: &mut PackedGraph) {
+    let graph = packed.view();
+    let flag = |entity: EntityOrdinal| {
+        let key = graph.entity_name(entity);
         if !key.contains(' ') {
             return if names.cases.is_name_in_question(key) { entity_flag::SINGLE_IN_QUESTION } else { 0 };
         }
         let telling = key.split(' ').filter(|word| !is_stop_word(word)).count();
-        let lower = lower.get(key).copied().unwrap_or(0);
-        let is_rarely_lower = LOWER_SHARE * lower <= mentioned + 1;
+        let mentioned = graph.entity_mentions.of(entity).len() as u32;
+        let is_rarely_lower = LOWER_SHARE * lower[entity.index()] <= mentioned + 1;
         if telling >= 2 && is_rarely_lower { entity_flag::LOWER_IN_QUESTION } else { 0 }
-    });
-    packed.entity_flags = flags.collect();
+    };
+    packed.entity_flags = graph.entity_name_ends.ordinals().map(flag).collect();
 }
 
-fn bearers(names: &Names, entities: &[String], packed: &mut PackedGraph) {
-    packed.entity_bearers.push(0);
-    for key in entities {
-        for &(document, kind) in names.bearers.get(key).map_or(&[][..], Vec::as_slice) {
-            packed.bearer_document.push(DocumentOrdinal(document));
-            packed.bearer_passage.push(PassageOrdinal(packed.document_passages[document as usize]));
-            packed.bearer_kind.push(number_of(kind));
+fn bearers(names: &Names, packed: &mut PackedGraph) {
+    let mut entity_bearers = vec![0];
+    let graph = packed.view();
+    let (mut documents, mut passages, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+    for entity in graph.entity_name_ends.ordinals() {
+        for &(document, kind) in names.bearers.get(graph.entity_name(entity)).map_or(&[][..], Vec::as_slice) {
+            documents.push(DocumentOrdinal(document));
+            passages.push(PassageOrdinal(packed.document_passages[document as usize]));
+            kinds.push(kind as u32);
         }
-        packed.entity_bearers.push(packed.bearer_document.len() as u32);
+        entity_bearers.push(documents.len() as u32);
     }
+    packed.entity_bearers = entity_bearers;
+    (packed.bearer_document, packed.bearer_passage, packed.bearer_kind) = (documents, passages, kinds);
     pack_own(packed);
-}
-
-const fn number_of(kind: NameKind) -> u32 {
-    match kind {
-        NameKind::Title => name_kind::TITLE,
-        NameKind::BareTitle => name_kind::BARE_TITLE,
-        NameKind::BeforeComma => name_kind::BEFORE_COMMA,
-        NameKind::Lead => name_kind::LEAD,
-        NameKind::Main => name_kind::MAIN,
-        NameKind::First => name_kind::FIRST,
-    }
 }
 
 fn rows_of_mentions(

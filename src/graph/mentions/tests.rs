@@ -37,7 +37,7 @@ impl Corpus {
             })
             .collect();
         let mut packed = PackedGraph::default();
-        pack_mentions(&documents, &mut packed, &Cancellation::default()).unwrap();
+        pack_mentions(&documents, &mut packed, None, &Cancellation::default()).unwrap();
         packed
     }
 }
@@ -163,7 +163,7 @@ fn a_question_may_use_a_name_in_lower_case_that_texts_capitalize() {
 
 #[test]
 fn passages_of_a_document_of_very_many_have_fewer_mentions_and_long_runs_are_no_names() {
-    let names = Names::of(&[], &Cancellation::default()).unwrap();
+    let names = Names::of_bearers(CaseCounts::default(), ByName::default());
     let finder = Finder::new(&names);
     let long = format!("it was {} and", "Aa ".repeat(100));
     let text = "it was Ada Lorne, then Bo Quill, then Cy Lund and more";
@@ -182,5 +182,180 @@ fn passages_of_a_document_of_very_many_have_fewer_mentions_and_long_runs_are_no_
 fn a_stop_is_obeyed_while_names_are_found() {
     let stop = Cancellation::default();
     stop.cancel();
-    assert!(matches!(pack_mentions(&[], &mut PackedGraph::default(), &stop), Err(crate::Error::Cancelled)));
+    let passage = NamedPassage { text: "Ada Lund", sentences: &[], media_type: "text/plain", extraction: None };
+    let documents = [NamedDocument { title: None, passages: vec![passage] }];
+    let found = pack_mentions(&documents, &mut PackedGraph::default(), None, &stop);
+    assert!(matches!(found, Err(crate::Error::Cancelled)));
+}
+
+/// What texts and titles are made of: few words, so that how they are written changes often.
+const PIECES: &[&str] = &[
+    "Harl", "Mill", "mill", "the", "Port", "Aven", "low", "Low", "tide", "Tide", "Ada", "Lund", "march", "March",
+    "Note", "Élan", "élan", "12", "was", "is a", ". ", ", ", "\n", "// ", "of",
+];
+
+/// A document of a corpus that changes.
+#[derive(Debug, Clone, PartialEq)]
+struct Changing {
+    title: Option<String>,
+    passages: Vec<String>,
+    media_type: &'static str,
+}
+
+impl Changing {
+    fn of((title, texts, kind): &(Vec<u8>, Vec<Vec<u8>>, u8)) -> Self {
+        let text = |pieces: &Vec<u8>| {
+            pieces.iter().map(|it| PIECES[*it as usize % PIECES.len()]).collect::<Vec<_>>().join(" ")
+        };
+        let media_type = if *kind % 8 == 0 { "text/x-rust" } else { "text/plain" };
+        let title = (*kind % 3 == 0).then(|| text(title));
+        Self { title, passages: texts.iter().map(text).collect(), media_type }
+    }
+}
+
+/// All sentences of a corpus, by document and passage.
+fn sentences_of(corpus: &[Changing]) -> Vec<Vec<Vec<Span>>> {
+    let of = |text: &String| sentences(text).map(Span::from).collect();
+    corpus.iter().map(|document| document.passages.iter().map(of).collect()).collect()
+}
+
+fn named<'a>(corpus: &'a [Changing], sentences: &'a [Vec<Vec<Span>>]) -> Vec<NamedDocument<'a>> {
+    let passage = |document: &'a Changing, (text, sentences): (&'a String, &'a Vec<Span>)| NamedPassage {
+        text,
+        sentences,
+        media_type: document.media_type,
+        extraction: None,
+    };
+    let document = |(document, sentences): (&'a Changing, &'a Vec<Vec<Span>>)| NamedDocument {
+        title: document.title.as_deref(),
+        passages: document.passages.iter().zip(sentences).map(|it| passage(document, it)).collect(),
+    };
+    corpus.iter().zip(sentences).map(document).collect()
+}
+
+/// Packs a corpus by what an earlier one came to; `now` says what each of its documents is.
+fn pack_after(
+    (before, packed, statistics): (&[Changing], &PackedGraph, &PackedNameStatistics),
+    now: &[Option<usize>],
+    corpus: &[Changing],
+) -> (PackedGraph, Mentioned) {
+    let firsts: Vec<u32> = corpus
+        .iter()
+        .scan(0, |first, document| Some(std::mem::replace(first, *first + document.passages.len() as u32)))
+        .collect();
+    let (mut passages, mut gone) = (Vec::new(), Vec::new());
+    let split = sentences_of(before);
+    for (document, now) in named(before, &split).into_iter().zip(now) {
+        match now {
+            Some(now) => passages.extend((0..document.passages.len() as u32).map(|it| firsts[*now] + it)),
+            None => passages.extend(document.passages.iter().map(|_| crate::graph::segments::GONE)),
+        }
+        gone.extend(document.passages.into_iter().filter(|_| now.is_none()));
+    }
+    let earlier = EarlierNames { graph: packed.view(), statistics: statistics.view(), passages: &passages, gone };
+    pack_corpus(corpus, Some(&earlier))
+}
+
+fn pack_corpus(corpus: &[Changing], earlier: Option<&EarlierNames<'_>>) -> (PackedGraph, Mentioned) {
+    let mut packed = PackedGraph::default();
+    let split = sentences_of(corpus);
+    let mentioned = pack_mentions(&named(corpus, &split), &mut packed, earlier, &Cancellation::default()).unwrap();
+    (packed, mentioned)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_was_found_earlier_changes_nothing(
+        pool in proptest::collection::vec(
+            (
+                proptest::collection::vec(0_u8..25, 1..3),
+                proptest::collection::vec(proptest::collection::vec(0_u8..25, 0..14), 1..4),
+                proptest::prelude::any::<u8>(),
+            ),
+            1..48,
+        ),
+        steps in proptest::collection::vec(proptest::collection::vec(proptest::prelude::any::<u8>(), 48), 1..4),
+    ) {
+        let pool: Vec<Changing> = pool.iter().map(Changing::of).collect();
+        // A document is one of the pool; it is there, it is not, or it says what the one after it says.
+        let corpus_of = |step: &[u8]| -> Vec<(usize, Changing)> {
+            let at = |number: usize| match step[number] % 6 {
+                0 => None,
+                1 => Some(pool[(number + 1) % pool.len()].clone()),
+                _ => Some(pool[number].clone()),
+            };
+            (0..pool.len()).filter_map(|number| Some((number, at(number)?))).collect()
+        };
+        let mut before: Vec<(usize, Changing)> = pool.iter().cloned().enumerate().collect();
+        let documents = |corpus: &[(usize, Changing)]| corpus.iter().map(|it| it.1.clone()).collect::<Vec<_>>();
+        let (mut packed, mut mentioned) = pack_corpus(&documents(&before), None);
+        for step in &steps {
+            let now = corpus_of(step);
+            let place = |it: &(usize, Changing)| now.iter().position(|other| other == it);
+            let places: Vec<Option<usize>> = before.iter().map(place).collect();
+            let earlier = (&documents(&before)[..], &packed, &mentioned.statistics);
+            let by_change = pack_after(earlier, &places, &documents(&now));
+            let anew = pack_corpus(&documents(&now), None);
+            proptest::prop_assert_eq!(&by_change.0, &anew.0);
+            proptest::prop_assert_eq!(&by_change.1, &anew.1);
+            (packed, mentioned) = by_change;
+            before = now;
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_of_names_belongs_to_a_graph() {
+    let corpus = [Changing { title: None, passages: vec!["Low tide. Ada Lund".to_owned()], media_type: "text/plain" }];
+    let (packed, Mentioned { statistics, .. }) = pack_corpus(&corpus, None);
+    let counts = [1, 1, packed.entity_name_ends.len()];
+    assert_eq!(statistics.view().check(counts), Ok(()));
+    let broken = |change: fn(&mut PackedNameStatistics)| {
+        let mut statistics = statistics.clone();
+        change(&mut statistics);
+        statistics.view().check(counts).unwrap_err().0
+    };
+    assert_eq!(broken(|it| it.word_lower.push(1)), "word.lower");
+    assert_eq!(broken(|it| it.passage_lower.push(7)), "passage.lower");
+    assert_eq!(broken(|it| it.passage_cut.push(PassageOrdinal(1))), "passage.cut");
+    assert_eq!(broken(|it| it.shared_ends.push(3)), "shared.ends");
+}
+
+#[test]
+fn a_name_that_fewer_bear_by_their_capitals_names_them_again_and_one_that_more_bear_names_none() {
+    let document = |text: &str| Changing { title: None, passages: vec![text.to_owned()], media_type: "text/plain" };
+    let many = vec![document("In the north of Harl stood a mill. Port Aven bought it; Port Aven closed it."); 13];
+    let fewer = &many[1..];
+    let (all, few) = (pack_corpus(&many, None), pack_corpus(fewer, None));
+    assert!(all.0.bearer_kind.is_empty() && few.0.bearer_kind.len() == 24);
+    let went: Vec<Option<usize>> = (0..13).map(|it: usize| it.checked_sub(1)).collect();
+    assert_eq!(pack_after((&many, &all.0, &all.1.statistics), &went, fewer), few);
+    let stay: Vec<Option<usize>> = (0..12).map(|it| Some(it + 1)).collect();
+    assert_eq!(pack_after((fewer, &few.0, &few.1.statistics), &stay, &many), all);
+}
+
+#[test]
+fn passages_of_which_mentions_were_left_out_are_known_to_the_next_version() {
+    let corpus = [Changing {
+        title: None,
+        passages: vec!["it was Ada Lorne, then Bo Quill".to_owned(), "it was Cy Lund".to_owned()],
+        media_type: "text/plain",
+    }];
+    let split = sentences_of(&corpus);
+    let documents = named(&corpus, &split);
+    let passages: Vec<_> = documents[0].passages.iter().map(|it| (*it, 1)).collect();
+    let after = |graph: &PackedGraph, statistics: &PackedNameStatistics, known: &[u32]| {
+        let earlier =
+            EarlierNames { graph: graph.view(), statistics: statistics.view(), passages: known, gone: Vec::new() };
+        let mut packed = PackedGraph::default();
+        pack_structure(&documents, &mut packed);
+        let found = difference::pack(&documents, &passages, &mut packed, &earlier, &Cancellation::default());
+        (packed, found.unwrap())
+    };
+    let nothing = pack_corpus(&[], None);
+    let first = after(&nothing.0, &nothing.1.statistics, &[]);
+    assert_eq!((first.1.statistics.passages_cut(), first.0.mention_entity.len()), (1, 2));
+    assert_eq!(after(&first.0, &first.1.statistics, &[0, 1]), first);
 }

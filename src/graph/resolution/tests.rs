@@ -23,7 +23,7 @@ fn found(documents: &[(&str, &str)], asked: &[NamePair]) -> Found {
         })
         .collect();
     let mut packed = PackedGraph::default();
-    pack_mentions(&named, &mut packed, &Cancellation::default()).unwrap();
+    pack_mentions(&named, &mut packed, None, &Cancellation::default()).unwrap();
     let resolution = pack_resolution(packed.view(), &named, asked, &Cancellation::default()).unwrap();
     let graph = packed.view();
     let counts = (graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count());

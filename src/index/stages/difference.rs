@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::vectors::Field;
 use super::{MADE_BY, made_by};
 use crate::domain::{DocumentId, Span};
-use crate::graph::mentions::NamedDocument;
+use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{
     DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
@@ -116,6 +116,18 @@ impl<'c> Difference<'c> {
         self.passages[passage.index()] == GONE
     }
 
+    /// Returns the passages of the last version that are gone, as far as words are counted in them.
+    pub(super) fn gone(&self) -> Vec<NamedPassage<'c>> {
+        let gone = self.graph.passages().filter(|passage| self.is_gone(*passage));
+        let named = |passage| NamedPassage {
+            text: self.texts.passage_text(passage),
+            sentences: &[],
+            media_type: self.texts.media_type(self.graph.passage_document[passage]),
+            extraction: None,
+        };
+        gone.map(named).collect()
+    }
+
     /// Returns the title and text of a passage of the last version, and its sentences.
     pub(super) fn passage(&self, passage: PassageOrdinal) -> (Option<&'c str>, &'c str, Vec<Span>) {
         let title = self.texts.title(self.graph.passage_document[passage]);
@@ -129,7 +141,7 @@ fn live(now: &[u32]) -> Vec<(u32, u32)> {
     (0..).zip(now).filter(|(_, now)| **now != GONE).map(|(before, now)| (before, *now)).collect()
 }
 
-/// Returns whether a document is one of the last version with the same title, passages and sentences.
+/// Returns whether a document is one of the last version with the same title, media type, passages and sentences.
 fn is_same(named: &NamedDocument<'_>, texts: &TextsFile, graph: &PassageGraph<'_>, document: DocumentOrdinal) -> bool {
     let passages: Ordinals<PassageOrdinal> = graph.document_passages.of(document);
     let is_alike = named.title == texts.title(document) && named.passages.len() == passages.len();
@@ -137,6 +149,7 @@ fn is_same(named: &NamedDocument<'_>, texts: &TextsFile, graph: &PassageGraph<'_
         && named.passages.iter().zip(passages).all(|(named, passage)| {
             let sentences: Ordinals<SentenceOrdinal> = graph.passage_sentences.of(passage);
             named.text == texts.passage_text(passage)
+                && named.media_type == texts.media_type(document)
                 && named.sentences.len() == sentences.len()
                 && texts.sentences(sentences).eq(named.sentences.iter().copied())
         })

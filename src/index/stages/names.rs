@@ -1,9 +1,10 @@
 //! Names, entities, mentions and cues, with the passages and sentences that they stand in.
 
+use super::difference::Difference;
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::domain::Cancellation;
 use crate::error::Result;
-use crate::graph::mentions::{Mentioned, pack_mentions, pack_structure};
+use crate::graph::mentions::{EarlierNames, Mentioned, PackedNameStatistics, pack_mentions, pack_structure};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::index::corpus::Corpus;
 use crate::workspace::LastVersion;
@@ -11,6 +12,8 @@ use crate::workspace::LastVersion;
 /// Finds the names of a corpus whose texts have this digest, and joins those that a model found, which have one too.
 pub(in crate::index) struct Names<'c> {
     pub(in crate::index) corpus: &'c Corpus<'c>,
+    /// What the last version has of it.
+    pub(in crate::index) difference: Option<&'c Difference<'c>>,
     pub(in crate::index) texts: Digest,
     pub(in crate::index) extracted: Option<Digest>,
     pub(in crate::index) cancellation: &'c Cancellation,
@@ -20,6 +23,22 @@ pub(in crate::index) struct Names<'c> {
 pub(in crate::index) struct Named {
     pub(in crate::index) packed: PackedGraph,
     pub(in crate::index) origins: Vec<u8>,
+    /// What they were found by, for the next version; none where a model found names too.
+    pub(in crate::index) statistics: Option<PackedNameStatistics>,
+}
+
+impl<'c> Names<'c> {
+    /// Returns what the last version has, where names were found in it by rules alone.
+    fn earlier(&self) -> Option<EarlierNames<'c>> {
+        let difference = self.difference.filter(|_| self.extracted.is_none())?;
+        let statistics = difference.last.names()?;
+        Some(EarlierNames {
+            graph: difference.graph,
+            statistics,
+            passages: &difference.passages,
+            gone: difference.gone(),
+        })
+    }
 }
 
 impl<'v> Stage<'v> for Names<'_> {
@@ -40,24 +59,27 @@ impl<'v> Stage<'v> for Names<'_> {
         let graph = last.graph()?;
         let counts = (self.corpus.documents.len(), self.corpus.passages.len(), self.corpus.sentence_count());
         let is_of_corpus = (graph.document_count(), graph.passage_count(), graph.sentence_count()) == counts;
-        let origins = match self.extracted {
-            Some(_) => last.descriptions()?.mention_origin,
-            None => Vec::new(),
+        let (origins, statistics) = match self.extracted {
+            Some(_) => (last.descriptions()?.mention_origin, None),
+            None => (Vec::new(), Some(last.names()?.to_packed())),
         };
         is_of_corpus.then(|| {
             let mut packed = names_of(&graph);
             // It costs little, and what comes after relies on it.
             pack_structure(&self.corpus.named(), &mut packed);
-            Named { packed, origins }
+            Named { packed, origins, statistics }
         })
     }
 
     /// A warning says of how many passages mentions were cut.
     async fn make(self) -> Result<Made<Named>> {
         let mut packed = PackedGraph::default();
-        let found = pack_mentions(&self.corpus.named(), &mut packed, self.cancellation)?;
-        let Mentioned { passages_cut, origins, .. } = found;
-        Ok(Made { part: Named { packed, origins }, cut: passages_cut, is_whole: true })
+        let earlier = self.earlier();
+        let found = pack_mentions(&self.corpus.named(), &mut packed, earlier.as_ref(), self.cancellation)?;
+        let Mentioned { statistics, origins } = found;
+        let cut = statistics.passages_cut();
+        let statistics = self.extracted.is_none().then_some(statistics);
+        Ok(Made { part: Named { packed, origins, statistics }, cut, is_whole: true })
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use reports::{StoredReport, WrittenReport};
 pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};
 pub(crate) use unit::{DocumentUnit, PassageUnit, StoredDocument};
-pub(super) use version::VersionRow;
+pub(super) use version::{LastFiles, VersionRow};
 pub(crate) use version::{StageMark, StageMarks};
 pub use written::WrittenCounts;
 pub(crate) use written::{ModelStage, WrittenQuestions};

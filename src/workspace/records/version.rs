@@ -59,6 +59,15 @@ pub(in crate::workspace) struct UnitCounts {
     pub(in crate::workspace) failed: u64,
 }
 
+/// What becomes of the files of the last version, once there is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workspace) enum LastFiles {
+    /// They are kept until there is one more.
+    Kept,
+    /// Nobody needs them.
+    Gone,
+}
+
 impl Records {
     /// Returns the last finished version, if there is one.
     pub(in crate::workspace) fn current_version(&self) -> Result<Option<VersionRow>> {
@@ -99,7 +108,7 @@ impl Records {
         row.map(|row| row.ok_or_else(damaged)).transpose()
     }
 
-    /// Returns the versions whose files are kept: the current one and the one before it.
+    /// Returns the versions whose files are kept: the current one, and the one before it where it was in use.
     pub(in crate::workspace) fn kept_versions(&self) -> Result<Vec<IndexVersion>> {
         let manifest = self.manifest()?;
         let read = self.read_all("SELECT version FROM versions", |row| row.get(0).map(to_version));
@@ -133,9 +142,8 @@ impl Records {
         self.connection.query_row(SQL, [unit::DONE], read).map_err(Error::records("read"))
     }
 
-    /// Makes `version` the current one: its files, its embedder and the switch, in one transaction. Only the one before
-    /// it stays known beside it.
-    pub(in crate::workspace) fn finish_version(&mut self, version: &VersionRow) -> Result<()> {
+    /// Makes `version` the current one: its files, its embedder and the switch, in one transaction.
+    pub(in crate::workspace) fn finish_version(&mut self, version: &VersionRow, last: LastFiles) -> Result<()> {
         // What was damaged before must not pass for what was written.
         self.manifest()?;
         let is_known = self.kept_versions().is_ok();
@@ -143,12 +151,12 @@ impl Records {
             if !is_known {
                 transaction.execute("DELETE FROM versions", [])?;
             }
-            switch(transaction, version)
+            switch(transaction, version, last)
         })
     }
 }
 
-fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<()> {
+fn switch(transaction: &Transaction<'_>, row: &VersionRow, last: LastFiles) -> rusqlite::Result<()> {
     let text = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     };
@@ -156,10 +164,13 @@ fn switch(transaction: &Transaction<'_>, row: &VersionRow) -> rusqlite::Result<(
     let counts = text(serde_json::to_string(&counted))?;
     let files = text(serde_json::to_string(&row.files))?;
     let version = row.version.0.cast_signed();
-    transaction.execute(
-        "DELETE FROM versions WHERE version NOT IN (SELECT current FROM manifest WHERE current IS NOT NULL)",
-        [],
-    )?;
+    let gone = match last {
+        LastFiles::Kept => {
+            "DELETE FROM versions WHERE version NOT IN (SELECT current FROM manifest WHERE current >= 0)"
+        }
+        LastFiles::Gone => "DELETE FROM versions",
+    };
+    transaction.execute(gone, [])?;
     transaction.execute(
         "INSERT INTO versions (version, created_at, counts, files, digest) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![

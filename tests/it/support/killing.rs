@@ -79,8 +79,8 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
     let clean = cli.folder().join("clean");
     index(&clean, &Sources::folder(cli.folder().join("harbor")));
     assert!(canonical(&path) == canonical(&clean), "the index is not that of a run that nobody killed");
-    // What killed runs left is cleared away: two versions, and nothing unfinished.
-    assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 2);
+    // What killed runs left is cleared away: earlier versions, and what was not finished.
+    assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 1);
     came
 }
 

@@ -29,7 +29,7 @@ const WAYS: [&str; 14] = [
 ];
 
 /// What may lie in an index that does not belong there.
-const BESIDE: [&str; 25] = [
+const BESIDE: [&str; 26] = [
     "cairn.db-wal",
     "cairn.db-shm",
     "cairn.db-journal",
@@ -54,6 +54,7 @@ const BESIDE: [&str; 25] = [
     "versions/1/text/added-passages",
     "versions/1/text/added-sentences",
     "versions/1/segments.bin",
+    "versions/1/names.tmp",
     "notes",
 ];
 

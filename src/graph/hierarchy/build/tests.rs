@@ -49,7 +49,7 @@ fn made_after(
     earlier: Option<&(PackedGraph, PackedHierarchy)>,
 ) -> (PackedGraph, PackedHierarchy) {
     let (mut graph, go_on) = (PackedGraph::default(), Cancellation::default());
-    pack_mentions(documents, &mut graph, &go_on).unwrap();
+    pack_mentions(documents, &mut graph, None, &go_on).unwrap();
     let mut vectors = QuantizedVectors::new(4);
     for sentence in 0..graph.sentence_passage.len() {
         vectors.push(&[1.0, (sentence % 7) as f32, (sentence % 11) as f32, (sentence % 3) as f32]);
@@ -146,7 +146,7 @@ fn a_stop_ends_it() {
     let texts = [Text::of("Ada Lorne", ["Ada Lorne saw Harl Mill.\n".to_owned()])];
     let documents = [texts[0].named()];
     let (mut graph, stop) = (PackedGraph::default(), Cancellation::default());
-    pack_mentions(&documents, &mut graph, &stop).unwrap();
+    pack_mentions(&documents, &mut graph, None, &stop).unwrap();
     stop.cancel();
     let made = pack_hierarchy(graph.view(), &documents, &Vectors::default(), &HierarchyOptions::default(), &stop);
     assert!(matches!(made, Err(crate::error::Error::Cancelled)));

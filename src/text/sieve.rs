@@ -1,0 +1,105 @@
+//! Which of many texts have one of some names: nearly all have none, and are passed over word by word.
+
+use rustc_hash::FxHashMap;
+
+use super::fold::push_folded;
+use super::words::{FoldedWords, words};
+
+/// Bits of the filter for each name, so that one word in about so many passes it by chance.
+const BITS_A_NAME: usize = 1_024;
+/// Bits of the filter at most.
+const BITS_MAX: usize = 1 << 23;
+
+/// Finds texts that have one of some names, each given by its folded words joined by one space.
+pub(crate) struct WordSieve {
+    /// The names by the rarest of their words, each with the place of that word in it.
+    names: FxHashMap<String, Vec<(String, usize)>>,
+    /// A bit for the hash of each of these words, where they are ASCII.
+    bits: Vec<u64>,
+}
+
+impl WordSieve {
+    /// Returns the sieve for some names; `frequency` says of a folded word how often texts have it.
+    pub(crate) fn of(names: impl IntoIterator<Item = String>, frequency: &dyn Fn(&str) -> u64) -> Self {
+        let mut by_word: FxHashMap<String, Vec<(String, usize)>> = FxHashMap::default();
+        for name in names {
+            let rarest = name.split(' ').enumerate().min_by_key(|(_, word)| frequency(word));
+            let Some((place, word)) = rarest.map(|(place, word)| (place, word.to_owned())) else { continue };
+            by_word.entry(word).or_default().push((name, place));
+        }
+        let bits = (by_word.len() * BITS_A_NAME).next_power_of_two().clamp(u64::BITS as usize, BITS_MAX);
+        let mut sieve = Self { names: by_word, bits: vec![0; bits / u64::BITS as usize] };
+        for word in sieve.names.keys() {
+            let bit = bit_of(word, bits);
+            sieve.bits[bit / u64::BITS as usize] |= 1 << (bit % u64::BITS as usize);
+        }
+        sieve
+    }
+
+    /// Returns whether it finds nothing in any text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns whether a text has one of the names, however it writes them.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        let mut folded = String::new();
+        let mut may_be_first = |word: &str| {
+            if word.is_ascii() && !self.may_be(word) {
+                return false;
+            }
+            folded.clear();
+            push_folded(word, &mut folded);
+            self.names.contains_key(&folded)
+        };
+        !self.is_empty() && words(text).iter().any(|word| may_be_first(word.text)) && self.finds_whole(text)
+    }
+
+    fn may_be(&self, word: &str) -> bool {
+        let bit = bit_of(word, self.bits.len() * u64::BITS as usize);
+        self.bits[bit / u64::BITS as usize] >> (bit % u64::BITS as usize) & 1 == 1
+    }
+
+    /// Returns whether all words of one of the names stand side by side.
+    fn finds_whole(&self, text: &str) -> bool {
+        let folded = FoldedWords::of(text);
+        let stands = |at: usize, (name, place): &(String, usize)| {
+            let Some(first) = at.checked_sub(*place) else { return false };
+            folded.key(first..first + name.split(' ').count()) == name
+        };
+        (0..folded.words.len()).any(|at| {
+            let names = self.names.get(folded.word(at)).map_or(&[][..], Vec::as_slice);
+            names.iter().any(|name| stands(at, name))
+        })
+    }
+}
+
+/// Returns the bit of a word in a filter of so many, a power of two; capitals of ASCII are as lower case.
+fn bit_of(word: &str, bits: usize) -> usize {
+    // FNV-1a; its high bits are mixed best.
+    let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash ^ (hash >> 32)) as usize & (bits - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_where_the_words_of_a_name_stand_side_by_side() {
+        let names = ["harl mill", "capek", "the low tide"].map(str::to_owned);
+        // "mill" is rarer than "harl", "tide" than "the low".
+        let frequency = |word: &str| if ["mill", "tide", "capek"].contains(&word) { 1 } else { 9 };
+        let sieve = WordSieve::of(names, &frequency);
+        for text in ["HARL-Mill", "they saw Čapek", "at the low tide, it", "mill; Harl mill"] {
+            assert!(sieve.finds(text), "{text}");
+        }
+        for text in ["", "mill", "the mill of Harl", "low tide", "capeks", "tide"] {
+            assert!(!sieve.finds(text), "{text}");
+        }
+        let none = WordSieve::of([], &frequency);
+        assert!(none.is_empty() && !none.finds("Harl Mill"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Readers that open an index again and again while one quick version follows another.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use cairn::{Performers, QueryEngine, SearchOptions, Sources, Workspace};
+
+use crate::Suite;
+use crate::run::{Run, Tally};
+use crate::support::{Cli, block_on, index};
+
+/// Readers side by side.
+const READERS: usize = 10;
+/// Notes of the collection: each names the edition.
+const NOTES: usize = 5;
+
+pub(crate) const PART: Suite = Suite {
+    name: "readers",
+    promise: "Whoever opens an index while versions follow one another finds one of them, whole.",
+    run,
+};
+
+fn run(run: &Run) -> Tally {
+    let versions = run.count("VERSIONS", 1_000);
+    let cli = Cli::new();
+    let path = cli.folder().join(".cairn");
+    let publish = |edition: u64| {
+        for note in 0..NOTES {
+            cli.write(&format!("notes/{note}.txt"), format!("Mill {note} burned. This is edition {edition}."));
+        }
+        index(&path, &Sources::folder(cli.folder().join("notes")));
+    };
+    publish(1);
+    let done = AtomicBool::new(false);
+    let mut tally = Tally::default();
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(|| read(&path, &done))).collect();
+        (2..=versions).for_each(publish);
+        done.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| tally.add(reader.join().unwrap()));
+    });
+    tally.count("versions made", versions);
+    let kept = std::fs::read_dir(path.join("versions")).unwrap().count();
+    if kept > 2 {
+        tally.offend(format!("{kept} versions are on disk at the end"));
+    }
+    tally
+}
+
+/// Opens the index and searches it until all versions are made.
+fn read(path: &Path, done: &AtomicBool) -> Tally {
+    let mut tally = Tally::default();
+    let options = SearchOptions { top_k: 2 * NOTES, ..SearchOptions::default() };
+    while !done.load(Ordering::Relaxed) {
+        let opened = Workspace::open(path).and_then(|it| QueryEngine::open(&it, Performers::built_in()));
+        let found = opened.and_then(|engine| block_on(engine.search("the edition of the mill", &options)));
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                tally.offend(format!("a search failed: {error}"));
+                continue;
+            }
+        };
+        let editions: BTreeSet<&str> =
+            found.hits.iter().filter_map(|hit| Some(hit.text.rsplit_once("edition ")?.1)).collect();
+        if found.hits.len() != NOTES || editions.len() != 1 {
+            tally.offend(format!("{} hits of editions {editions:?}", found.hits.len()));
+        }
+        tally.count("indexes opened and searched", 1);
+    }
+    tally
+}
