@@ -168,23 +168,27 @@ pub fn back_to_back<T: AsRef<str>>(texts: &[T]) -> (Vec<u32>, Vec<u8>) {
 /// Returns one of the texts that lie back to back.
 #[must_use]
 pub fn text_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a str {
+    std::str::from_utf8(bytes_at(ends, texts, at)).unwrap_or_default()
+}
+
+fn bytes_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a [u8] {
     let start = at.index().checked_sub(1).map_or(0, |before| ends[before] as usize);
-    std::str::from_utf8(&texts[start..ends[at.index()] as usize]).unwrap_or_default()
+    &texts[start..ends[at.index()] as usize]
 }
 
 /// Returns those that are `text` among texts that lie back to back in order.
 #[must_use]
 pub fn equal_texts<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Ordinals<K> {
-    let (mut low, mut high) = (0, ends.len() as u32);
+    let (text, mut low, mut high) = (text.as_bytes(), 0, ends.len() as u32);
     while low < high {
         let middle = low.midpoint(high);
-        if text_at(ends, texts, middle) < text {
+        if bytes_at(ends, texts, middle) < text {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    let equal = (low..ends.len() as u32).take_while(|at| text_at(ends, texts, *at) == text);
+    let equal = (low..ends.len() as u32).take_while(|at| bytes_at(ends, texts, *at) == text);
     Ordinals::between(low, low + equal.count() as u32)
 }
 

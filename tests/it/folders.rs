@@ -255,8 +255,7 @@ mod unix {
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             let is_there = path.exists();
             // The next version reads matches and names, and does without them.
-            let is_read =
-                !["lock", "vectors.part", "replies.db", "matches.bin", "names.bin"].contains(&name.as_str());
+            let is_read = !["lock", "vectors.part", "replies.db", "matches.bin", "names.bin"].contains(&name.as_str());
             if is_there {
                 fs::rename(&path, &kept).unwrap();
             }

@@ -109,10 +109,9 @@ impl<'a> DocumentNames<'a> {
     fn add_sentence(&mut self, number: SentenceOrdinal, text: &str, numbers: &[usize]) {
         let names: Vec<&str> = numbers.iter().map(|at| self.names[*at].name).collect();
         let stands = standing_names(text, &names);
-        self.has_pronouns =
-            self.has_pronouns || words(text).iter().any(|it| PRONOUNS.contains(&it.text.to_lowercase().as_str()));
+        self.has_pronouns = self.has_pronouns || words(text).iter().any(|it| is_one_of(it.text, PRONOUNS));
         for (at, span) in stands {
-            let (before, after) = (&text[..span.start], &text[span.end..]);
+            let (before, after) = (last_words(&text[..span.start]), &text[span.end..]);
             let name = &mut self.names[numbers[at]];
             let place = (number, span.start as u32);
             name.places = Some(name.places.map_or((place, place), |(first, _)| (first, place)));
@@ -123,6 +122,26 @@ impl<'a> DocumentNames<'a> {
             self.cues.extend(kind.map(|kind| (name.entity, kind, number)));
         }
     }
+}
+
+/// Returns whether a word is one of some words of ASCII, in whatever case.
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|it| it.eq_ignore_ascii_case(word))
+}
+
+/// Returns the end of a text, with its last word and the one right before that.
+fn last_words(text: &str) -> &str {
+    let mut gaps = text.trim_end().rmatch_indices(char::is_whitespace);
+    gaps.nth(2).map_or(text, |(start, _)| &text[start..])
+}
+
+/// Returns the beginning of a text, up to white space behind so many words.
+fn first_words(text: &str, count: usize) -> &str {
+    let ends = text
+        .char_indices()
+        .zip(text.chars().skip(1))
+        .filter(|((_, c), next)| !c.is_whitespace() && next.is_whitespace());
+    ends.map(|((at, c), _)| at + c.len_utf8()).nth(count.saturating_sub(1)).map_or(text, |end| &text[..end])
 }
 
 fn text_of<'t>(prose: &'t str, sentence: Span, text: &NamedPassage<'_>) -> &'t str {
@@ -143,7 +162,7 @@ fn subject(document: &NamedDocument<'_>) -> Option<(String, Vec<String>)> {
 /// Returns whether the word before a name says that it stands for somewhere.
 fn is_placed(before: &str) -> bool {
     let joined = before.ends_with(char::is_whitespace);
-    words(before).last().is_some_and(|it| joined && PLACING.contains(&it.text.to_lowercase().as_str()))
+    joined && words(before).last().is_some_and(|it| is_one_of(it.text, PLACING))
 }
 
 /// Returns what stands in a parenthesis behind a name, up to the first comma or semicolon.
@@ -179,6 +198,8 @@ fn noun_after(after: &str) -> Option<NameType> {
         Some(inside) => inside.split_once(')')?.1,
         None => rest,
     };
+    // Between those that count there is nothing but white space and hyphens.
+    let rest = first_words(rest, 2 + PREDICATE_WORDS_MAX);
     let found = words(rest);
     let mut found = found.iter();
     let verb = found.next().filter(|it| VERBS.contains(&it.text) && rest[..it.start].trim().is_empty())?;
@@ -225,6 +246,14 @@ mod tests {
         ] {
             assert_eq!(noun_before(before).or_else(|| noun_after(after)), expect, "{before}X{after}");
         }
+    }
+
+    #[test]
+    fn the_words_that_count_lie_around_a_name() {
+        assert_eq!(last_words("They saw the old city of "), " old city of ");
+        assert_eq!([last_words("city of "), last_words(" \n"), last_words("")], ["city of ", " \n", ""]);
+        assert_eq!(first_words(" is  a\ncity of mills", 3), " is  a\ncity");
+        assert_eq!([first_words("is a", 3), first_words("", 2)], ["is a", ""]);
     }
 
     #[test]
