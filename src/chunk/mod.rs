@@ -130,6 +130,7 @@ pub fn divide(
         }
         let span = Span::from(span);
         let text = span.of(&document.text);
+        let place = lines.at(span.start);
         let nth = equal_texts.entry(text).or_default();
         passages.push(Passage {
             id: PassageId::of(&[document.id.as_bytes(), text.as_bytes(), &nth.to_le_bytes()]),
@@ -138,7 +139,8 @@ pub fn divide(
             span,
             section: (!path.is_empty()).then(|| path.to_string()),
             page: document.positions.page_at(span.start),
-            line: lines.at(span.start),
+            line: place.map(|it| it.line),
+            column: place.and_then(|it| it.column),
             text: text.to_owned(),
             sentences: sentences(text, language, sentences_max, &mut cuts),
         });

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::Positions;
 use crate::text::WordPiece;
 
 fn count_words(text: &str) -> usize {
@@ -38,6 +39,15 @@ fn check_lossless(document: &Document, passages: &[Passage]) {
 
 fn texts(passages: &[Passage]) -> Vec<&str> {
     passages.iter().map(|passage| passage.text.as_str()).collect()
+}
+
+#[test]
+fn a_passage_has_the_line_and_the_column_where_it_begins() {
+    let text = "Ärger mit dem Mühlrad. Das Wehr brach.\n\n   Ein Abt kam.";
+    let document = Document { positions: Positions::of_lines(), ..Document::new("test", None, text) };
+    let found = passages(&document, &options(100, PassageUnit::Sentence), &count_words);
+    let places: Vec<_> = found.iter().map(|it| (it.line, it.column)).collect();
+    assert_eq!(places, [(1, 1), (1, 24), (3, 4)].map(|(line, column)| (Some(line), Some(column))));
 }
 
 #[test]

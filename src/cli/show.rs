@@ -351,6 +351,7 @@ mod tests {
             section: Some(section.to_owned()),
             page: None,
             line: None,
+            column: None,
             span: Span { start: 0, end: 1 },
             text: String::new(),
             score: 1.0,

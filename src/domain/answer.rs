@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::position::{line_behind, location, page_behind};
+use super::position::{column_behind, line_behind, location, page_behind};
 use super::{DocumentId, IndexVersion, Ledger, Metadata, PassageId, Span, Spent, Step};
 
 /// One passage found, with the path that led to it.
@@ -29,6 +29,9 @@ pub struct Hit {
     /// The line of the document's file on which the passage begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The column in that line, from 1, in characters (Unicode code points), if the text has the lines of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// The passage's bytes in the document.
     pub span: Span,
     /// The passage's text.
@@ -87,6 +90,7 @@ impl Hit {
             section: self.section.clone(),
             page: self.page.map(|page| page_behind(page, before)),
             line: self.line.map(|line| line_behind(line, before)),
+            column: self.column.map(|column| column_behind(column, before)),
             span: Span { start: self.span.start + part.start, end: self.span.start + part.end },
             quote: part.of(&self.text).to_owned(),
             score,
@@ -135,6 +139,9 @@ pub struct Citation {
     /// The line of the document's file on which the quotation begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The column in that line, from 1, in characters (Unicode code points), if the text has the lines of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// The quoted bytes in the document's text.
     pub span: Span,
     /// The quoted text, word for word.

@@ -61,7 +61,7 @@ pub use path::{
     PathsFound,
 };
 pub use plan::{Plan, PlanEnd, PlanNote, Route};
-pub use position::{Lines, PAGE_END, PositionMark, Positions, location};
+pub use position::{LinePlace, Lines, PAGE_END, PositionMark, Positions, location};
 pub use progress::{Cancellation, Progress, ProgressSink};
 pub use question::{Keywords, PseudoQuery, QuestionKind, QuestionOrigin};
 pub use secret::Secret;

@@ -55,6 +55,9 @@ pub struct Passage {
     /// The line of its file on which it begins, if the file has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The column in that line, from 1, in characters (Unicode code points), if the text has the lines of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// Its text.
     pub text: String,
     /// Its sentences, as spans in `text`, in order, without overlap.

@@ -69,8 +69,23 @@ impl Positions {
     /// Linear in the distance between the byte and the last mark before it; use [`Lines`] for many bytes.
     #[must_use]
     pub fn line_at(&self, text: &str, offset: u32) -> Option<u32> {
-        Lines::of(self, text).at(offset)
+        Lines::of(self, text).at(offset).map(|place| place.line)
     }
+
+    /// Returns whether the text has the lines of its file, from the first on.
+    fn are_lines_of_text(&self) -> bool {
+        matches!(self, Self::Lines(marks) if matches!(marks[..], [PositionMark { offset: 0, number: 1 }]))
+    }
+}
+
+/// A place in a file that has lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters (Unicode code points). None if lines of the text are not those of the file, as
+    /// in a table.
+    pub column: Option<u32>,
 }
 
 fn last_before(marks: &[PositionMark], offset: u32) -> Option<PositionMark> {
@@ -83,31 +98,31 @@ fn last_before(marks: &[PositionMark], offset: u32) -> Option<PositionMark> {
 pub struct Lines<'a> {
     positions: &'a Positions,
     text: &'a str,
-    /// The last byte that was asked for, and its line.
+    /// The last byte that was asked for and its line.
     last: Option<PositionMark>,
+    /// The column of that byte.
+    column: u32,
 }
 
 impl<'a> Lines<'a> {
     /// Returns the lines of `text`.
     #[must_use]
     pub const fn of(positions: &'a Positions, text: &'a str) -> Self {
-        Self { positions, text, last: None }
+        Self { positions, text, last: None, column: 1 }
     }
 
-    /// Returns the line of a byte, if there are lines.
-    pub fn at(&mut self, offset: u32) -> Option<u32> {
+    /// Returns the place of a byte, if there are lines.
+    pub fn at(&mut self, offset: u32) -> Option<LinePlace> {
         let Positions::Lines(marks) = self.positions else { return None };
         let mark = last_before(marks, offset)?;
-        let from = self.last.filter(|last| mark.offset <= last.offset && last.offset <= offset).unwrap_or(mark);
-        let between = self.text.as_bytes().get(from.offset as usize..offset as usize)?;
-        let number = from.number.saturating_add(ends_of_lines(between));
-        self.last = Some(PositionMark { offset, number });
-        Some(number)
+        let last = self.last.filter(|last| mark.offset <= last.offset && last.offset <= offset);
+        let (from, column) = last.map_or((mark, 1), |last| (last, self.column));
+        let between = self.text.get(from.offset as usize..offset as usize)?;
+        let line = line_behind(from.number, between);
+        self.column = column_behind(column, between);
+        self.last = Some(PositionMark { offset, number: line });
+        Some(LinePlace { line, column: self.positions.are_lines_of_text().then_some(self.column) })
     }
-}
-
-fn ends_of_lines(bytes: &[u8]) -> u32 {
-    bytes.split(|byte| *byte == b'\n').skip(1).count() as u32
 }
 
 /// Returns the page of a part that stands behind `before`, which begins on `page`.
@@ -117,7 +132,15 @@ pub(super) fn page_behind(page: u32, before: &str) -> u32 {
 
 /// Returns the line of a part that stands behind `before`, which begins on `line`.
 pub(super) fn line_behind(line: u32, before: &str) -> u32 {
-    line.saturating_add(ends_of_lines(before.as_bytes()))
+    line.saturating_add(before.bytes().filter(|byte| *byte == b'\n').count() as u32)
+}
+
+/// Returns the column of a part that stands behind `before`, which begins in `column`.
+pub(super) fn column_behind(column: u32, before: &str) -> u32 {
+    match before.rsplit_once('\n') {
+        Some((_, line)) => 1 + line.chars().count() as u32,
+        None => column.saturating_add(before.chars().count() as u32),
+    }
 }
 
 /// Returns a place in a file in a form that programs open: `book.pdf#page=3`, `notes.md:12`, or the file alone.
@@ -151,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    fn a_column_counts_characters_where_the_text_has_the_lines_of_its_file() {
+        let (whole, table) = (Positions::of_lines(), Positions::Lines(marks(&[(0, 2)])));
+        let mut lines = Lines::of(&whole, "Ärger 山\nb");
+        let found: Vec<_> = [0, 2, 7, 11, 12].map(|offset| lines.at(offset).map(|it| (it.line, it.column))).into();
+        assert_eq!(found, [(1, 1), (1, 2), (1, 7), (2, 1), (2, 2)].map(|(line, column)| Some((line, Some(column)))));
+        assert_eq!(Lines::of(&table, "a: b").at(3), Some(LinePlace { line: 2, column: None }));
+    }
+
+    #[test]
     fn a_page_is_that_of_the_last_mark() {
         let positions = Positions::Pages(marks(&[(0, 1), (10, 2), (20, 4)]));
         let found: Vec<_> = [0, 9, 10, 25].map(|offset| positions.page_at(offset)).into();
@@ -161,6 +193,7 @@ mod tests {
     #[test]
     fn a_part_is_told_its_place_by_what_stands_before() {
         assert_eq!((page_behind(3, "a\x0cb\x0c"), line_behind(7, "a\nb\r\n")), (5, 9));
+        assert_eq!((column_behind(7, "Ärger "), column_behind(7, "a\nÄrger "), column_behind(7, "a\n")), (13, 7, 1));
         assert_eq!(location("a.pdf", Some(3), None), "a.pdf#page=3");
         assert_eq!(location("a.md", None, Some(12)), "a.md:12");
         assert_eq!(location("a.html", None, None), "a.html");
@@ -181,10 +214,11 @@ mod tests {
             mut asked in prop::collection::vec(0u32..60, 0..20),
         ) {
             asked.sort_unstable();
-            let positions = Positions::Lines(marks(&[(0, 1), (7, 40), (30, 2)]));
-            let mut lines = Lines::of(&positions, &text);
-            for offset in asked {
-                prop_assert_eq!(lines.at(offset), positions.line_at(&text, offset));
+            for positions in [Positions::of_lines(), Positions::Lines(marks(&[(0, 1), (7, 40), (30, 2)]))] {
+              let mut lines = Lines::of(&positions, &text);
+              for &offset in &asked {
+                prop_assert_eq!(lines.at(offset), Lines::of(&positions, &text).at(offset));
+              }
             }
         }
     }

@@ -368,6 +368,7 @@ mod tests {
             span: Span { start: 0, end: 0 },
             page: None,
             line: None,
+            column: None,
             section: None,
             text: String::new(),
             sentences: Vec::new(),

@@ -138,6 +138,7 @@ pub(super) fn read_passage(row: &Row) -> Option<Passage> {
         section: row.get("section").ok()?,
         page: row.get("page").ok()?,
         line: row.get("line").ok()?,
+        column: row.get("column").ok()?,
         text: row.get("text").ok()?,
         sentences,
     })

@@ -182,6 +182,7 @@ fn generated() -> GenerateTask {
         section: None,
         page: None,
         line: None,
+        column: None,
         text: BRIDGE.to_owned(),
         sentences: Vec::new(),
     };

@@ -62,6 +62,8 @@ pub struct PassageText {
     pub page: Option<u32>,
     /// The line of its document's file on which it begins, where that has lines.
     pub line: Option<u32>,
+    /// The column in that line, where the text has the lines of the file.
+    pub column: Option<u32>,
     /// Its text.
     pub text: String,
     /// Its sentences, as spans in `text`.

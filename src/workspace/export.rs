@@ -66,6 +66,7 @@ impl Snapshot {
                 section: shown.section,
                 page: shown.page,
                 line: shown.line,
+                column: shown.column,
                 text: shown.text,
                 sentences: shown.sentences,
             };

@@ -34,6 +34,7 @@ pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> D
             section: None,
             page: None,
             line: None,
+            column: None,
             text: (*text).to_owned(),
             sentences: vec![Span::from(0..text.len())],
         };

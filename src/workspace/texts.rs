@@ -91,7 +91,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     ];
     let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
     let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
-    let places = [places(passages, |it| it.page), places(passages, |it| it.line)];
+    let places = [places(passages, |it| it.page), places(passages, |it| it.line), places(passages, |it| it.column)];
     let outgoing_passages = passages_of(outgoing, passages)?;
     let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
@@ -136,7 +136,7 @@ const ORIGINALS: &str = "document.originals";
 const SPANS: &str = "passage.spans";
 const SENTENCES: &str = "sentence.spans";
 const OUTGOING_PASSAGES: &str = "outgoing.passages";
-const PLACES: [&str; 2] = ["passage.pages", "passage.lines"];
+const PLACES: [&str; 3] = ["passage.pages", "passage.lines", "passage.columns"];
 const ORIGINS: [&str; 2] = ["incoming.origins", "outgoing.origins"];
 const ID_NAMES: [&str; 4] = ["document.ids", "passage.ids", "incoming.ids", "outgoing.ids"];
 const COLUMN_NAMES: [(&str, &str); 9] = [
@@ -163,8 +163,8 @@ pub(crate) struct TextsFile {
     outgoing_passages: Range<usize>,
     /// Which documents are nearly equal; none in a file of a format that has no such part.
     originals: Option<Range<usize>>,
-    /// Pages and lines; none in a file of a format that has no such parts.
-    places: Option<[Range<usize>; 2]>,
+    /// Pages, lines and columns; none in a file that was written before there were such parts.
+    places: [Option<Range<usize>>; 3],
     origins: [Range<usize>; 2],
     document_ids: Range<usize>,
     passage_ids: Range<usize>,
@@ -193,10 +193,9 @@ impl TextsFile {
         if file.items::<PassageOrdinal>(outgoing_passages.clone()).iter().any(|passage| passage.index() >= passages) {
             return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
         }
-        let has_places = PLACES.iter().all(|name| file.range(name).is_some());
-        let places = has_places
-            .then(|| each(PLACES, [passages; 2], |name, count| array::<u32>(file, name, count)))
-            .transpose()?;
+        let places = each(PLACES, [passages; 3], |name, count| {
+            file.range(name).map(|_| array::<u32>(file, name, count)).transpose()
+        })?;
         let has_originals = file.range(ORIGINALS).is_some();
         let originals = has_originals.then(|| array::<DocumentOrdinal>(file, ORIGINALS, documents)).transpose()?;
         let named = originals.iter().flat_map(|range| file.items::<DocumentOrdinal>(range.clone()));
@@ -248,6 +247,7 @@ impl TextsFile {
             section: (!section.is_empty()).then(|| section.to_owned()),
             page: self.place(0, passage),
             line: self.place(1, passage),
+            column: self.place(2, passage),
             text: self.passage_text(passage).to_owned(),
             sentences: self.sentences(sentences).collect(),
         })
@@ -347,9 +347,9 @@ impl TextsFile {
         self.text(&self.outgoing, question)
     }
 
-    /// Returns the page or line of a passage.
+    /// Returns the page, line or column of a passage.
     fn place(&self, which: usize, passage: PassageOrdinal) -> Option<u32> {
-        self.item::<u32>(self.places.as_ref()?.get(which)?, passage).filter(|number| *number > 0)
+        self.item::<u32>(self.places.get(which)?.as_ref()?, passage).filter(|number| *number > 0)
     }
 
     fn item<T: bytemuck::AnyBitPattern>(&self, range: &Range<usize>, at: impl Ordinal) -> Option<T> {

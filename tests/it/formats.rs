@@ -67,8 +67,9 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
         let documents = &report["documents"];
         let (unchanged, changed) = if format < WITH_LINES { (1, 2) } else { (3, 0) };
         assert_eq!((&documents["unchanged"], &documents["changed"]), (&unchanged.into(), &changed.into()), "{report}");
-        let now = without_hierarchy(&cli.canonical(".cairn"));
-        assert_eq!(if format < WITH_LINES { without_lines(&now) } else { now }, canonical);
+        // No earlier program says in which column a passage begins.
+        let now = without("column", &without_hierarchy(&cli.canonical(".cairn")));
+        assert_eq!(if format < WITH_LINES { without("line", &now) } else { now }, canonical);
         // Terms of an earlier release may be others, and nothing of them is kept.
         let version = cli.json(&["status"])["version"].to_string();
         let folder = cli.folder().join(".cairn/versions").join(version);
@@ -91,9 +92,9 @@ fn without_hierarchy(canonical: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Returns an export as it would be if nobody knew on which line a passage begins.
-fn without_lines(canonical: &str) -> String {
-    let shorten = |line: &str| match line.split_once(",\"line\":") {
+/// Returns an export as it would be if nobody knew the line, or the column, in which a passage begins.
+fn without(place: &str, canonical: &str) -> String {
+    let shorten = |line: &str| match line.split_once(&format!(",\"{place}\":")) {
         Some((before, after)) => format!("{before}{}\n", after.trim_start_matches(|it: char| it.is_ascii_digit())),
         None => format!("{line}\n"),
     };

@@ -152,6 +152,7 @@ fn hit() -> Hit {
         section: Some("A › B".to_owned()),
         page: Some(3),
         line: Some(12),
+        column: Some(1),
         span: span(),
         text: "A.".to_owned(),
         score: -0.5,
@@ -198,6 +199,7 @@ fn citation() -> Citation {
         section: Some("A › B".to_owned()),
         page: Some(3),
         line: Some(12),
+        column: Some(1),
         span: span(),
         quote: "A.".to_owned(),
         score: 1.0,
@@ -262,6 +264,7 @@ fn export_lines() -> Vec<Value> {
         section: Some("A".to_owned()),
         page: Some(3),
         line: Some(12),
+        column: Some(1),
         text: "A.".to_owned(),
         sentences: vec![span()],
     };

@@ -146,6 +146,7 @@ impl Raw {
             section: row.get::<Option<String>>("section").ok()?,
             page: row.get("page").ok()?,
             line: row.get("line").ok()?,
+            column: row.get("column").ok()?,
             text: row.get("text").ok()?,
             sentences,
         };
@@ -218,6 +219,7 @@ mod tests {
             section: None,
             page: None,
             line: None,
+            column: None,
             text: text.to_owned(),
             sentences: vec![whole],
         };

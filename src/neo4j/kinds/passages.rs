@@ -15,8 +15,8 @@ pub(super) const PASSAGE: Declaration = Declaration {
     labels: &["Passage"],
     ends: None,
     properties: properties! {
-        name: Text, title: Text, section: Text, page: Integer, line: Integer, source: Text, position: Integer,
-        text: Text, keywords: Texts, embedding: Floats, cairnSpans: Bytes, cairnVectors: Bytes,
+        name: Text, title: Text, section: Text, page: Integer, line: Integer, column: Integer, source: Text,
+        position: Integer, text: Text, keywords: Texts, embedding: Floats, cairnSpans: Bytes, cairnVectors: Bytes,
     },
     count: |source| source.graph.passage_count(),
     element: passage,
@@ -41,7 +41,7 @@ fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
     if let Some(section) = passage.section {
         properties.put_text("section", section);
     }
-    for (name, number) in [("page", passage.page), ("line", passage.line)] {
+    for (name, number) in [("page", passage.page), ("line", passage.line), ("column", passage.column)] {
         if let Some(number) = number {
             properties.put(name, integer(number));
         }

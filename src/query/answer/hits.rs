@@ -45,6 +45,7 @@ pub(in crate::query) fn unasked(shown: PassageText, document: DocumentText) -> H
         section: shown.section,
         page: shown.page,
         line: shown.line,
+        column: shown.column,
         span: shown.span,
         text: shown.text,
         score: 0.0,

@@ -66,6 +66,7 @@ mod tests {
             section: None,
             page: None,
             line: None,
+            column: None,
             span: Span { start: 0, end: 4 },
             quote: name.to_owned(),
             score,

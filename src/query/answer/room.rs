@@ -37,6 +37,7 @@ mod tests {
             section: None,
             page: None,
             line: None,
+            column: None,
             text: text.to_owned(),
             sentences: Vec::new(),
         };

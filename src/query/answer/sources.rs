@@ -214,6 +214,7 @@ mod tests {
             section: None,
             page: None,
             line: None,
+            column: None,
             span: Span { start: 0, end: quote.len() as u32 },
             quote: quote.to_owned(),
             score: 1.0,

@@ -125,6 +125,7 @@ pub(in crate::query) mod testing {
             section: None,
             page: None,
             line: None,
+            column: None,
             span: Span { start: 0, end: 0 },
             text: String::new(),
             score: *score,

@@ -269,6 +269,7 @@ fn read_passage(row: &Row<'_>, document: &Document, lines: &mut Lines<'_>) -> ru
     let outside = || damaged(3, Type::Integer, "a passage that is no part of its document");
     let text = document.text.get(span.range()).ok_or_else(outside)?;
     let sentences = unpack_spans(row.get_ref(6)?.as_blob()?);
+    let place = lines.at(span.start);
     Ok(Passage {
         id: PassageId::from_bytes(bytes(row, 1)?),
         document: document.id,
@@ -276,7 +277,8 @@ fn read_passage(row: &Row<'_>, document: &Document, lines: &mut Lines<'_>) -> ru
         span,
         section: row.get(5)?,
         page: document.positions.page_at(span.start),
-        line: lines.at(span.start),
+        line: place.map(|it| it.line),
+        column: place.and_then(|it| it.column),
         text: text.to_owned(),
         sentences: sentences.ok_or_else(|| damaged(6, Type::Blob, "sentences that are no spans"))?,
     })
