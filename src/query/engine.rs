@@ -297,7 +297,7 @@ impl QueryEngine {
     ///
     /// Dropping the future loses the search and nothing else.
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult> {
-        if Exact::of(query.trim(), options.syntax)?.regex.is_some() {
+        if Exact::of(query.trim(), options.syntax)?.scan.is_some() {
             return self.searched(query, &Pipeline::plain(Arc::new(ByRegex)), options, None).await;
         }
         let options = &self.routed(query, options).planned(0, self.model.is_some())?;

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Counts, DocumentId, IndexVersion, Metadata, PassageId, PathEnd, PathOptions, PathsFound, Span};
@@ -168,6 +169,12 @@ pub trait GraphReader: Send + Sync {
         None
     }
 
+    /// Returns how many passages of the version match what it was scanned for, where that is what made the excerpt: see
+    /// [`Wanted::scan`].
+    fn matching(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns whether the structure is that of all of the version; an excerpt may have that of its own passages alone.
     fn is_all(&self) -> bool {
         true
@@ -298,6 +305,15 @@ pub struct Recognized {
     pub named: Vec<PassageOrdinal>,
 }
 
+/// What the texts of all passages are searched for.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// The regular expression.
+    pub regex: Regex,
+    /// What every text that it matches has word for word; empty where that is not known.
+    pub literal: String,
+}
+
 /// What a question needs of a store that has to be asked.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
@@ -320,6 +336,8 @@ pub struct Wanted<'a> {
     pub follow: Follow,
     /// What is read of all of the version.
     pub of_all: OfAll,
+    /// What all texts are searched for. The excerpt then is the passages with most matches, as many as are asked for.
+    pub scan: Option<&'a Scan>,
     /// Passages that are asked for.
     pub top_k: usize,
 }

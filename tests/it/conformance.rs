@@ -204,6 +204,7 @@ fn a_database_is_a_store() {
         by_edges: true,
         follow: Follow::Names,
         of_all: OfAll::Nothing,
+        scan: None,
         top_k: 10,
     };
     let few = |document: &DocumentText| document.document.as_bytes()[0] < 64;

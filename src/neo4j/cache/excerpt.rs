@@ -25,6 +25,8 @@ pub(super) struct Excerpt {
     passages: SomeVectors,
     sentences: SomeVectors,
     incoming: SomeVectors,
+    /// How many passages match what all texts were scanned for.
+    matching: Option<usize>,
     /// Texts that were asked for later, to be shown.
     later: RwLock<FxHashMap<PassageOrdinal, Arc<Fetched>>>,
 }
@@ -63,6 +65,11 @@ impl Excerpt {
         Self::with_questions(cache, fetched, incoming)
     }
 
+    /// Returns it as what was found by a scan of all texts, with how many passages match.
+    pub(super) fn scanned(self, matching: Option<usize>) -> Self {
+        Self { matching, ..self }
+    }
+
     fn with_questions(cache: Arc<GraphCache>, fetched: Fetchings, incoming: SomeVectors) -> Self {
         let (graph, dimension) = (cache.structure.graph.view(), cache.state.dimension);
         let mut passages = SomeVectors::new(graph.passage_count(), dimension);
@@ -79,7 +86,7 @@ impl Excerpt {
                 }
             }
         }
-        Self { passages, sentences, incoming, fetched, later: RwLock::default(), cache }
+        Self { passages, sentences, incoming, fetched, matching: None, later: RwLock::default(), cache }
     }
 
     /// Returns passages that are not at hand, fetched.
@@ -130,6 +137,10 @@ impl GraphReader for Excerpt {
 
     fn networks(&self) -> Option<&Networks> {
         self.cache.networks()
+    }
+
+    fn matching(&self) -> Option<usize> {
+        self.matching
     }
 
     fn is_all(&self) -> bool {

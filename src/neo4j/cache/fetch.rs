@@ -116,13 +116,18 @@ impl Fetcher {
     }
 }
 
-/// Takes texts apart, which takes longer than fetching them. Not on a blocking thread: one of these may wait for it,
-/// and where all of them did, none were left to do it.
+/// Takes texts apart, which takes longer than fetching them.
 async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(PassageOrdinal, Fetched)>>> {
+    beside(move || raw.into_par_iter().map(Raw::take_apart).collect()).await
+}
+
+/// Computes where it holds up no other task. Not on a blocking thread: one of these may wait for it, and where all of
+/// them did, none were left to do it.
+pub(super) async fn beside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     rayon::spawn(move || {
         // Nobody waits for it any more where the question was given up.
-        let _given_up = sender.send(raw.into_par_iter().map(Raw::take_apart).collect());
+        let _given_up = sender.send(compute());
     });
     receiver.await.map_err(|error| Error::Internal(error.to_string()))
 }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use neo4rs::Row;
 use rustc_hash::FxHashMap;
 
 use super::super::element::Key;
 use super::super::session::Session;
-use super::{Admitted, Entry, Following, GraphCache, Subgraph};
+use super::{Admitted, Entry, Following, GraphCache, Matching, Subgraph, key, scan};
 use crate::domain::Counts;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{KeywordOrdinal, Ordinal as _, PassageOrdinal};
@@ -136,10 +137,16 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
         passages: allowed.iter().filter(|is_allowed| **is_allowed).count(),
         of: allowed.len(),
     });
+    if let Some(wanted_text) = wanted.scan.filter(|_| admitted.is_none_or(|it| it.passages > 0)) {
+        let place = |row: &Row| Some(structure.numbers.get(&key(row, "id")?).copied().filter(|it| admits(*it)));
+        let Matching { best: mut passages, all } = scan(session, cache, wanted_text, wanted.top_k, place).await?;
+        passages.sort_unstable();
+        return Ok(Subgraph { structure: None, passages, entry: Entry::default(), matching: Some(all) });
+    }
     let entry = Entry::ask(session, cache.version, wanted, admitted).await?;
     if admitted.is_some_and(Admitted::is_few) {
         let passages = graph.passages().filter(|passage| admits(*passage)).collect();
-        return Ok(Subgraph { structure: None, passages, entry });
+        return Ok(Subgraph { structure: None, passages, entry, matching: None });
     }
     let place = |key: &Key| structure.numbers.get(key).copied().filter(|passage| admits(*passage));
     let named = recognized.named.iter().copied().filter(|passage| admits(*passage));
@@ -166,7 +173,7 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
         }
         following.add(found.into_iter().map(|(to, score)| (to, score, shared(to))));
     }
-    Ok(Subgraph { structure: None, passages: following.reached(), entry })
+    Ok(Subgraph { structure: None, passages: following.reached(), entry, matching: None })
 }
 
 #[cfg(test)]

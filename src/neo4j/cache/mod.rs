@@ -13,6 +13,7 @@ mod fetch;
 mod levels;
 mod load;
 mod memory;
+mod scan;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -45,6 +46,7 @@ use fetch::Fetcher;
 use levels::Levels;
 pub(super) use load::{Lexicon, Rows, Structure, key, mentioned, number, ordinal};
 pub use memory::{Questions, Traversal, TraversalOptions};
+pub(super) use scan::{Matching, scan};
 
 /// Values of a vector at most: more than any embedder has.
 const DIMENSION_MAX: usize = 1 << 16;
@@ -207,14 +209,14 @@ impl DatabaseGraph {
             Traversal::Cypher => walk::subgraph(&self.session, &cache, wanted).await,
             Traversal::Auto | Traversal::Memory => memory::subgraph(&self.session, &cache, wanted).await,
         };
-        let Subgraph { structure, passages, entry } = match walked {
+        let Subgraph { structure, passages, entry, matching } = match walked {
             Err(error) => return Err(self.without_index(error).await),
             Ok(subgraph) => subgraph,
         };
         let cache = structure.map_or_else(|| Arc::clone(&cache), |structure| Arc::new(cache.with(structure)));
         let fetched = cache.fetcher.fetch(cache.version, &cache.structure, &passages).await?;
         let questions = cache.numbered(entry.questions);
-        Ok(Excerpt::new(cache, fetched, &questions))
+        Ok(Excerpt::new(cache, fetched, &questions).scanned(matching))
     }
 }
 
@@ -237,6 +239,8 @@ pub(super) struct Subgraph {
     /// The passages, by number there, ascending.
     pub(super) passages: Vec<PassageOrdinal>,
     pub(super) entry: Entry,
+    /// How many passages match what all texts were scanned for.
+    pub(super) matching: Option<usize>,
 }
 
 /// What a version is read with.

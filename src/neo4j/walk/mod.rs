@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use neo4rs::{BoltList, BoltMap, BoltType, Row};
 use rustc_hash::FxHashSet;
 
-use super::cache::{Admitted, Entry, Following, GraphCache, Subgraph, key};
+use super::cache::{Admitted, Entry, Following, GraphCache, Matching, Rows, Structure, Subgraph, key, scan};
 use super::element::{self, Key, hex, put};
 use super::export::read_document;
 use super::kinds::borne_text;
@@ -36,9 +36,17 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
     let version = cache.version;
     let filtered = Filtered::of(session, version, cache.state.counts.passages as usize, wanted).await?;
     let admitted = filtered.as_ref().map(|it| it.admitted);
+    let admits = |place: &Place| filtered.as_ref().is_none_or(|it| it.documents.contains(&place.document));
+    if let Some(wanted_text) = wanted.scan.filter(|_| admitted.is_none_or(|it| it.passages > 0)) {
+        let place = |row: &Row| Some(Some(Place::read(row)?).filter(&admits));
+        let Matching { best, all } = scan(session, cache, wanted_text, wanted.top_k, place).await?;
+        let asked = Asked { follow: Follow::Nothing, places: &best, keywords: &[], found: Vec::new() };
+        let structure = structure::read(session, version, &asked, Rows::of_part(Vec::new())).await?;
+        let passages = numbers(&structure, &best);
+        return Ok(Subgraph { structure: Some(structure), passages, entry: Entry::default(), matching: Some(all) });
+    }
     let (recognized, entry) =
         tokio::try_join!(recognize::read(session, cache, wanted), Entry::ask(session, version, wanted, admitted),)?;
-    let admits = |place: &Place| filtered.as_ref().is_none_or(|it| it.documents.contains(&place.document));
     let places = if let Some(few) = filtered.as_ref().filter(|it| it.admitted.is_few()) {
         place::of_documents(session, version, &few.documents).await?
     } else {
@@ -56,10 +64,16 @@ pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wan
     let keywords = if wanted.follow == Follow::Questions { &recognized.keywords[..] } else { &[] };
     let asked = Asked { follow: wanted.follow, places: &places, keywords, found };
     let structure = structure::read(session, version, &asked, recognized.rows).await?;
+    let passages = numbers(&structure, &places);
+    Ok(Subgraph { structure: Some(structure), passages, entry, matching: None })
+}
+
+/// Returns the numbers of passages in a part, ascending.
+fn numbers(structure: &Structure, places: &[Place]) -> Vec<PassageOrdinal> {
     let mut passages: Vec<PassageOrdinal> =
         places.iter().filter_map(|it| structure.numbers.get(&it.key).copied()).collect();
     passages.sort_unstable();
-    Ok(Subgraph { structure: Some(structure), passages, entry })
+    passages
 }
 
 /// What a filter leaves.

@@ -81,7 +81,7 @@ impl<'a> Asked<'a> {
 
     fn matches(&self, text: &str) -> Vec<Span> {
         let exact = &self.query.exact;
-        let spans = if exact.regex.is_some() {
+        let spans = if exact.scan.is_some() {
             exact.spans(text)
         } else {
             term_spans(text, &|term| self.query.question.distinct.iter().any(|it| it.0 == *term))
@@ -90,7 +90,7 @@ impl<'a> Asked<'a> {
     }
 
     fn why(&self, passage: PassageOrdinal) -> Result<Why> {
-        if self.query.exact.regex.is_some() {
+        if self.query.exact.scan.is_some() {
             return Ok(Why::default());
         }
         let own = self.query.passage_words()?.terms[passage.index()];

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
 
+use super::literal::literal_in;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::query::session::query::Query;
-use crate::store::{GraphReader, TextField};
+use crate::store::{GraphReader, Scan, TextField};
 use crate::text::{Terms, fold};
 
 /// Phrases of a query at most; further ones are words.
@@ -35,8 +36,8 @@ pub enum QuerySyntax {
 pub(in crate::query) struct Exact {
     /// What stands in quotation marks, as texts are compared.
     pub(in crate::query) phrases: Vec<String>,
-    /// The regular expression that it is.
-    pub(in crate::query) regex: Option<Regex>,
+    /// The regular expression that it is, with what every match has.
+    pub(in crate::query) scan: Option<Scan>,
 }
 
 impl Exact {
@@ -49,15 +50,15 @@ impl Exact {
         if syntax == QuerySyntax::Question {
             return Ok(Self::default());
         }
-        Ok(match regex(query).transpose()? {
-            Some(regex) => Self { phrases: Vec::new(), regex: Some(regex) },
-            None => Self { phrases: phrases(query), regex: None },
+        Ok(match scan(query).transpose()? {
+            Some(scan) => Self { phrases: Vec::new(), scan: Some(scan) },
+            None => Self { phrases: phrases(query), scan: None },
         })
     }
 
     /// Returns where `text` has what is said word for word, in order.
     pub(in crate::query) fn spans(&self, text: &str) -> Vec<Range<usize>> {
-        let found = self.regex.iter().flat_map(|regex| regex.find_iter(text));
+        let found = self.scan.iter().flat_map(|scan| scan.regex.find_iter(text));
         found.map(|found| found.range()).filter(|span| !span.is_empty()).take(SPANS_MAX).collect()
     }
 }
@@ -86,7 +87,7 @@ fn phrases(query: &str) -> Vec<String> {
 /// # Errors
 ///
 /// [`Error::Question`] for one that cannot be read, or is too large.
-pub(in crate::query) fn regex(query: &str) -> Option<Result<Regex>> {
+fn scan(query: &str) -> Option<Result<Scan>> {
     let inside = query.strip_prefix('/')?;
     let (pattern, is_insensitive) = match inside.strip_suffix("/i") {
         Some(pattern) => (pattern, true),
@@ -101,7 +102,8 @@ pub(in crate::query) fn regex(query: &str) -> Option<Result<Regex>> {
         .size_limit(REGEX_BYTES_MAX)
         .dfa_size_limit(REGEX_BYTES_MAX)
         .build();
-    Some(built.map_err(|error| {
+    let literal = if is_insensitive { String::new() } else { literal_in(pattern) };
+    Some(built.map(|regex| Scan { regex, literal }).map_err(|error| {
         let said = error.to_string();
         let said = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
         Error::Question { reason: format!("the regular expression cannot be read: {said}") }
@@ -206,11 +208,13 @@ mod tests {
 
     #[test]
     fn a_query_between_slashes_is_a_regular_expression() {
-        assert!(regex("/gc\\.\\w+Expire/").unwrap().unwrap().is_match("gc.reflogExpire"));
-        assert!(regex("/Mill/i").unwrap().unwrap().is_match("a mill"));
-        assert!(regex("and/or").is_none() && regex("/").is_none() && regex("//").is_none());
-        let error = regex("/(/").unwrap().expect_err("no expression").to_string();
+        let read = |query| scan(query).unwrap().unwrap();
+        assert!(read("/gc\\.\\w+Expire/").regex.is_match("gc.reflogExpire"));
+        assert!(read("/Mill/i").regex.is_match("a mill"));
+        assert_eq!([read("/Mill/").literal, read("/Mill/i").literal], ["Mill", ""]);
+        assert!(scan("and/or").is_none() && scan("/").is_none() && scan("//").is_none());
+        let error = scan("/(/").unwrap().expect_err("no expression").to_string();
         assert!(error.contains("regular expression") && !error.contains('\n'), "{error}");
-        assert!(regex("/(\\w{1000}){1000}/").unwrap().is_err());
+        assert!(scan("/(\\w{1000}){1000}/").unwrap().is_err());
     }
 }

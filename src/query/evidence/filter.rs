@@ -168,7 +168,8 @@ pub(in crate::query) fn shown(
 ) -> Result<(Option<Vec<bool>>, Vec<String>)> {
     let is_none = |allowed: &Option<Vec<bool>>| allowed.as_ref().is_some_and(|all| !all.contains(&true));
     let mut allowed = allowed(reader, filters)?;
-    if is_none(&allowed) && !filters.is_empty() {
+    // Where texts were scanned, documents meet the filters, and none of their passages matches.
+    if is_none(&allowed) && !filters.is_empty() && reader.matching().is_none() {
         return Ok((allowed, unmet(reader, filters)?.into_iter().collect()));
     }
     let mut notes = Vec::new();

@@ -4,6 +4,7 @@
 pub(super) mod exact;
 pub(super) mod filter;
 pub(super) mod lexical;
+mod literal;
 pub(super) mod question;
 pub(super) mod scope;
 pub(super) mod spelling;

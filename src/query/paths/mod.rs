@@ -112,6 +112,7 @@ async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Wal
         by_edges: false,
         follow: Follow::Nothing,
         of_all: if structure.hierarchy().is_some() { OfAll::Levels } else { OfAll::Nothing },
+        scan: None,
         top_k: 0,
     };
     source.excerpt(structure.version(), wanted).await

@@ -38,11 +38,20 @@ pub struct Needs {
     pub of_all: OfAll,
     /// The keywords by which it enters; the words of the question where there are none.
     pub keywords: Option<KeywordQuery>,
+    /// Whether it enters by what all texts are scanned for, where the query is a regular expression.
+    pub scan: bool,
 }
 
 impl Default for Needs {
     fn default() -> Self {
-        Self { follow: Follow::Nothing, by_edges: false, vectors: true, of_all: OfAll::Nothing, keywords: None }
+        Self {
+            follow: Follow::Nothing,
+            by_edges: false,
+            vectors: true,
+            of_all: OfAll::Nothing,
+            keywords: None,
+            scan: false,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::graph::packed::PassageGraph;
 use crate::graph::trail::TERMS_MAX;
 use crate::skill::Skill;
-use crate::store::{DocumentText, GraphReader, GraphSource, Recognized, Wanted};
+use crate::store::{DocumentText, GraphReader, GraphSource, Recognized, Scan, Wanted};
 use crate::text::{is_stop_word, spelled};
 pub(super) use attempts::{ATTEMPTS_MAX, Attempts, PAUSE};
 pub use batch::Batch;
@@ -352,13 +352,17 @@ impl Session {
             current.version()
         };
         self.enter("embedding the question");
-        let (text, spellings) = self.respelled(source.reader()).await?;
+        let exact = self.exact()?;
+        let (text, spellings) = self.respelled(&exact, source.reader()).await?;
         let asked = AskedQuestion::parse(&text, asked_embedder(embedder.as_ref(), &needs)).await?;
         let asked = asked.with_spellings(spellings).with_model_names(self.names.to_vec());
         self.enter("fetching what the question needs");
         let reader = match source {
             Source::Whole(reader) => Arc::clone(reader),
-            Source::Asked(source) => self.excerpt(source.as_ref(), version, &asked, &needs, count).await?,
+            Source::Asked(source) => {
+                let scan = exact.scan.as_ref().filter(|_| needs.scan);
+                self.excerpt(source.as_ref(), version, &asked, (&needs, scan), count).await?
+            }
         };
         if *self.version.get_or_init(|| version) != version {
             return Err(Error::Database {
@@ -367,7 +371,7 @@ impl Session {
             });
         }
         self.enter("comparing it with every passage");
-        let (options, embedder, exact) = (Arc::clone(&self.options), Arc::clone(embedder), self.exact()?);
+        let (options, embedder) = (Arc::clone(&self.options), Arc::clone(embedder));
         let opening = move || {
             let question = asked.put_to(reader.graph()).with_known_identifiers(reader.as_ref())?;
             let (allowed, notes) = shown(reader.as_ref(), &options.filters, &exact)?;
@@ -389,10 +393,9 @@ impl Session {
     }
 
     /// Returns the question as it is searched for, with the words in it that stand for others.
-    async fn respelled(&self, reader: Arc<dyn GraphReader>) -> Result<(String, Vec<Spelling>)> {
+    async fn respelled(&self, exact: &Exact, reader: Arc<dyn GraphReader>) -> Result<(String, Vec<Spelling>)> {
         let question = Arc::clone(&self.question);
-        let exact = self.exact()?;
-        if exact.regex.is_some() || !exact.phrases.is_empty() {
+        if exact.scan.is_some() || !exact.phrases.is_empty() {
             return Ok((question.to_string(), Vec::new()));
         }
         let respelling =
@@ -417,7 +420,7 @@ impl Session {
         source: &dyn GraphSource,
         version: IndexVersion,
         asked: &AskedQuestion,
-        needs: &Needs,
+        (needs, scan): (&Needs, Option<&Scan>),
         count: usize,
     ) -> Result<Arc<dyn GraphReader>> {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
@@ -448,6 +451,7 @@ impl Session {
             by_edges: needs.by_edges,
             follow: needs.follow,
             of_all: needs.of_all,
+            scan,
             top_k: count,
         };
         source.excerpt(version, wanted).await

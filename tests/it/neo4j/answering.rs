@@ -1,7 +1,10 @@
 //! Answering from the database alone: the same answers as from disk.
 
+use std::sync::Arc;
+
 use cairn::graph::ordinal::{IncomingOrdinal, Ordinal as _, OutgoingOrdinal};
-use cairn::neo4j::{DatabaseGraph, ReadFrom, TraversalOptions};
+use cairn::neo4j::{DatabaseGraph, ReadFrom, Traversal, TraversalOptions};
+use cairn::query::{Filter, QuerySyntax};
 use cairn::store::{GraphReader, GraphSource as _, TextField};
 use cairn::workspace::Snapshot;
 use cairn::{AskOptions, Performers, QueryEngine, SearchOptions, StrategyKind, Workspace};
@@ -128,6 +131,61 @@ fn every_strategy_finds_what_it_finds_in_the_index() {
             assert_eq!((held.text, held.citations, held.guess), (kept.text, kept.citations, kept.guess), "{question}");
         }
     });
+}
+
+/// The database sends its texts in more than one answer, and they are matched here.
+#[test]
+fn a_regular_expression_finds_what_it_finds_in_the_index() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    let record = |number: usize| {
+        let text = match number % 3 {
+            0 => format!("Mill {number} grinds, and mill {number} stands by the river Tärn."),
+            1 => format!("Weir {number}:\n    level = {number}"),
+            _ => format!("The abbey of Saint {number}. It owns a mill."),
+        };
+        json!({ "id": format!("r{number}"), "text": text, "kind": if number % 2 == 0 { "even" } else { "odd" } })
+    };
+    let records: Vec<String> = (0..1_100).map(|number| record(number).to_string()).collect();
+    cli.write("notes.jsonl", records.join("\n"));
+    cli.json(&["index", "notes.jsonl"]);
+    published(&cli, &database);
+    let from_disk =
+        QueryEngine::open(&Workspace::open(cli.folder().join(".cairn")).unwrap(), Performers::built_in()).unwrap();
+    block_on(async {
+        for traversal in [Traversal::Memory, Traversal::Cypher] {
+            let options = TraversalOptions { traversal, ..TraversalOptions::default() };
+            let graph = DatabaseGraph::open(&database.target(), options).await.unwrap();
+            let from_database = QueryEngine::over_source(Arc::new(graph), Performers::built_in()).unwrap();
+            for (query, filter, top_k) in [
+                ("/level = [0-9]*7$/", None, 1_000),
+                ("/mill [0-9]+/i", None, 7),
+                ("/(?i)MILL [0-9]+/", None, 7),
+                ("/river T.rn/", Some("kind=odd"), 20),
+                ("/abbey|weir/i", Some("id=r5*"), 5),
+                ("/windmill/", None, 10),
+                ("/windmill/", Some("kind=odd"), 10),
+                ("/abbey/", Some("kind=neither"), 10),
+                ("/\\bSaint (?<number>[0-9]{1,2})\\./", None, 50),
+            ] {
+                let filters = filter.map(|it| Filter::parse(it).unwrap()).into_iter().collect();
+                let options = SearchOptions { syntax: QuerySyntax::Search, filters, top_k, ..SearchOptions::default() };
+                let found = async |engine: &QueryEngine| {
+                    let found = engine.search(query, &options).await.unwrap();
+                    assert_eq!(found.strategy, "regex");
+                    (found.hits, found.ledger.entry)
+                };
+                let (held, kept) = (found(&from_database).await, found(&from_disk).await);
+                assert_eq!(held, kept, "{traversal}: {query} {filter:?}");
+                assert_eq!(query.contains("windmill") || filter == Some("kind=neither"), kept.0.is_empty(), "{query}");
+            }
+            let options = SearchOptions { syntax: QuerySyntax::Search, ..SearchOptions::default() };
+            let found = from_database.search("/abbey/", &options).await.unwrap();
+            assert_eq!(found.ledger.notes, ["366 passages match; those with most matches are shown"]);
+        }
+    });
+    let said = cli.run(["search", "/grinds, and mill 9 /", "--neo4j", &database.uri]).succeeded();
+    assert!(said.stdout.contains("Mill 9 grinds"), "{said:#?}");
 }
 
 #[test]
