@@ -101,13 +101,34 @@ fetch() {
         into tiddlywiki "$work/fetched/npm-tiddlywiki/editions/tw5.com/tiddlers" '*.tid'
         for file in "$work/collections/tiddlywiki"/*.tid; do mv "$file" "${file%.tid}.txt"; done
         ;;
+    mail)
+        crate chrono-tz 0.8.6
+        mkdir -p "$work/collections/mail"
+        cp "$work/fetched/crate-chrono-tz/tz/NEWS" "$work/collections/mail/NEWS.txt"
+        for region in africa antarctica asia australasia backzone europe northamerica southamerica; do
+            # Comments, without their signs and the headings of tables.
+            sed -n 's/^#[ \t]\{0,1\}//; t keep; s/^[ \t]*$//; t keep; d; :keep; /^\(Zone\|Rule\)[ \t].*NAME/d; p' \
+                "$work/fetched/crate-chrono-tz/tz/$region" | cat -s >"$work/collections/mail/$region.txt"
+        done
+        ;;
+    german)
+        deb debian-faq-de
+        deb debian-reference-de
+        deb maint-guide-de
+        into german "$work/fetched/debian-faq-de/usr/share/doc/debian/FAQ" '*.de.txt.gz'
+        into german "$work/fetched/debian-reference-de/usr/share/debian-reference" '*.de.txt.gz'
+        into german "$work/fetched/maint-guide-de/usr/share/doc/maint-guide-de" '*.de.txt.gz'
+        ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- python policy crates anarchism books notes git vim npm jargon linux tiddlywiki
+[ $# -gt 0 ] || set -- python policy crates anarchism books notes git vim npm jargon linux tiddlywiki mail german
 for name in "$@"; do
     [ -d "$work/collections/$name" ] || fetch "$name"
-    python3 "$here/questions.py" "$work/collections/$name" "$here/$name.jsonl" >"$work/questions/$name.jsonl"
+    language=en
+    [ "$name" = german ] && language=de
+    python3 "$here/questions.py" "$work/collections/$name" "$here/$name.jsonl" "$language" \
+        >"$work/questions/$name.jsonl"
     "$cairn" index "$work/collections/$name" --index "$work/$name.cairn" >/dev/null 2>&1
     for strategy in trail hybrid lexical; do
         "$cairn" eval retrieval --questions "$work/questions/$name.jsonl" --index "$work/$name.cairn" \

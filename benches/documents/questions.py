@@ -1,6 +1,6 @@
-"""Questions about a folder of texts, by rule: questions.py FOLDER [HAND_WRITTEN] > questions.jsonl
+"""Questions about a folder of texts, by rule: questions.py FOLDER [HAND_WRITTEN [LANGUAGE]] > questions.jsonl
 
-Four kinds. A *heading* is asked as it stands; its section answers it. An *identifier* is asked alone or in a short
+Four kinds. A *heading* is asked as it stands; its section answers it. The heading of a mail is who wrote it and when. An *identifier* is asked alone or in a short
 question; every passage that has it answers. *Keywords* are rare words of a sentence, out of order. A *paraphrase* has
 the words of the first sentence of a section in other forms, some replaced by synonyms. What is drawn depends on the
 texts alone. Questions written by hand follow; one whose gold stands nowhere is an error.
@@ -18,6 +18,10 @@ UNDERLINE = re.compile(r"^([=\-~^\"*#+.`'])\1{2,}\s*$")
 ATX = re.compile(r"^(#{1,5})\s+(.+?)\s*#*$")
 ASCIIDOC = re.compile(r"^(={2,5}) (\S.*)$")
 VIM = re.compile(r"^\*(\d\d\.\d+)\*\s+(\S.*)$")
+# Looked for in the guides in German alone.
+NUMBERED = re.compile(r"(?!)")
+MAIL = re.compile(r"^From ([A-Z][^(]*\(\d{4}-\d\d-\d\d\)).*:$")
+MAILS_MAX = 12
 GLOSSARY = re.compile(r"^   :([A-Za-z][\w' -]{2,30}):")
 IDENTIFIER = re.compile(r"(?<![\w/.:-])(?:--[a-z][a-z-]{3,}|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+|"
                         r"[a-z]+[A-Z][A-Za-z]{3,}|[a-z]{3,}\.[a-z]+[A-Z]\w+|[A-Z]{2,}[0-9]{2,}|\w+::\w+)(?![\w/-])")
@@ -38,6 +42,27 @@ SYNONYMS = {"allow": "permit", "allows": "permits", "begin": "start", "big": "la
             "purpose": "aim", "quickly": "rapidly", "remove": "delete", "return": "give back", "returns": "gives back",
             "run": "execute", "show": "display", "shows": "displays", "small": "little", "specify": "indicate",
             "start": "begin", "support": "handle", "useful": "helpful", "write": "author", "wrong": "incorrect"}
+FORMS = ["{}", "What does {} do?", "{}", "How is {} used?"]
+FRAMES = ["What is said about {}?", "how does {} relate", "I want to know about {}", "explain {}"]
+# What of these is other words in another language. German inflects what English does not, and capitalizes nouns.
+GERMAN = {
+    "NUMBERED": re.compile(r"^\d+(?:\.\d+)+\. (\S.*)$"),
+    "WORD": re.compile(r"[A-Za-zÄÖÜäöüß][A-Za-zÄÖÜäöüß'-]+"),
+    "COMMON": set("""aber alle allen aller alles als also am an andere anderen anderes auch auf aus bei beim bereits bis
+da dabei dafür damit dann darauf das dass dem den denen denn der deren des dessen die dies diese diesem diesen dieser
+dieses doch dort durch ein eine einem einen einer eines einige entweder er es etwas falls für gegen gibt haben hat hier
+ihr ihre ihrem ihren ihrer im immer in indem ist ja jede jedem jeden jeder jedes jedoch kann kein keine können lassen
+lesen man mehr mit müssen nach nicht noch nun nur ob oben oder ohne sehr sein seine selbst sich sie siehe sind so sofern
+sollte sollten sowie über um und unter viele vom von vor wann war was weil weitere wenn werden wie wieder wird wo wurde
+wurden während zu zum zur zwischen""".split()),
+    "SYNONYMS": {"ändern": "anpassen", "anzeigen": "ausgeben", "ausführen": "starten", "befehl": "kommando",
+                 "benutzer": "anwender", "datei": "file", "erstellen": "anlegen", "erzeugen": "anlegen",
+                 "fehler": "problem", "finden": "entdecken", "löschen": "entfernen", "möglichkeit": "option",
+                 "nutzen": "verwenden", "programm": "anwendung", "rechner": "computer", "starten": "beginnen",
+                 "verwenden": "benutzen", "verzeichnis": "ordner", "wichtig": "bedeutend"},
+    "FORMS": ["{}", "Was macht {}?", "{}", "Wie wird {} benutzt?"],
+    "FRAMES": ["Was wird über {} gesagt?", "wie hängt {} zusammen", "Ich möchte etwas wissen über {}", "erkläre {}"],
+}
 
 
 def drawn(items, count, salt):
@@ -65,6 +90,7 @@ def sections(text):
     while number < len(lines):
         line = lines[number]
         following = lines[number + 1] if number + 1 < len(lines) else ""
+        before = lines[number - 1] if number else ""
         if line.startswith(("```", "~~~")):
             fenced = not fenced
         found = None
@@ -74,6 +100,12 @@ def sections(text):
                 found = match.group(2)
             elif GLOSSARY.match(line):
                 found = GLOSSARY.match(line).group(1)
+            elif MAIL.match(line):
+                found = f"From {MAIL.match(line).group(1)}"
+            elif NUMBERED.match(line) and not (before.strip() or following.startswith(tuple("0123456789"))):
+                found = NUMBERED.match(line).group(1)
+                if following.strip():
+                    found, number = f"{found} {following.strip()}", number + 1
             elif (line.strip() and not line.startswith((" ", "\t", "..")) and UNDERLINE.match(following)
                   and abs(len(following.strip()) - len(line.strip())) <= 3 and not UNDERLINE.match(line)):
                 found, number = line, number + 1
@@ -115,6 +147,8 @@ def sentences(body):
 def inflected(word):
     if word in SYNONYMS:
         return SYNONYMS[word]
+    if FORMS is GERMAN["FORMS"]:
+        return word[:-1] if word.endswith(("en", "es")) and len(word) > 5 else word
     if word.endswith("ices"):
         return word
     if word.endswith("ies"):
@@ -124,7 +158,9 @@ def inflected(word):
     return word
 
 
-def main(folder, hand_written=None):
+def main(folder, hand_written=None, language="en"):
+    if language == "de":
+        globals().update(GERMAN)
     root = pathlib.Path(folder)
     texts = {f"{root.name}/{path.relative_to(root).as_posix()}": path.read_text(errors="replace")
              for path in sorted(root.rglob("*")) if path.is_file()}
@@ -141,7 +177,8 @@ def main(folder, hand_written=None):
         long_enough = long_enough or is_entry
         if long_enough and titles[plain(heading).lower()] == 1 and len(gold_lines(body)) >= 2:
             headings.append((document, plain(heading), gold_lines(body)[:40]))
-    for document, heading, lines in drawn(headings, PER_KIND["heading"], "heading"):
+    are_mails = any(MAIL.match(f"{heading}:") for _, heading, _ in headings)
+    for document, heading, lines in drawn(headings, MAILS_MAX if are_mails else PER_KIND["heading"], "heading"):
         questions.append(("heading", heading, [{"document": document, "texts": lines}]))
 
     where = collections.defaultdict(set)
@@ -153,9 +190,8 @@ def main(folder, hand_written=None):
     if len(where) < 30:
         where.clear()
     identifiers = [(min(documents), identifier) for identifier, documents in where.items() if len(documents) <= 3]
-    forms = ["{}", "What does {} do?", "{}", "How is {} used?"]
     for number, (_, name) in enumerate(drawn(identifiers, PER_KIND["identifier"], "identifier")):
-        questions.append(("identifier", forms[number % 4].format(name), [{"texts": [name]}]))
+        questions.append(("identifier", FORMS[number % 4].format(name), [{"texts": [name]}]))
 
     firsts, others = [], []
     one = 3 * len(texts) > len(all_sections)
@@ -171,8 +207,7 @@ def main(folder, hand_written=None):
     for number, (document, sentence, rare, words) in enumerate(drawn(firsts, PER_KIND["paraphrase"], "paraphrase")):
         # Without the rarest word: who asks in their own words rarely has it.
         kept = [inflected(word) for word in words if word in rare[1:8] or word in SYNONYMS]
-        frame = ["What is said about {}?", "how does {} relate", "I want to know about {}", "explain {}"][number % 4]
-        questions.append(("paraphrase", frame.format(" ".join(dict.fromkeys(kept))),
+        questions.append(("paraphrase", FRAMES[number % 4].format(" ".join(dict.fromkeys(kept))),
                           [{"document": document, "texts": [sentence]}]))
 
     for number, (kind, question, gold) in enumerate(questions):

@@ -9,7 +9,7 @@ import pathlib
 import random
 import sys
 
-HELD_OUT = ["git", "vim", "npm", "jargon", "linux", "tiddlywiki"]
+HELD_OUT = ["git", "vim", "npm", "jargon", "linux", "tiddlywiki", "mail", "german"]
 STRATEGIES = ["trail", "hybrid", "lexical"]
 
 
