@@ -126,8 +126,8 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct RecordingArgs {
-    /// Record the calls to the model, and to an embedder and a reranker behind a server, and searches of the web, in a
-    /// new file for `--replay`.
+    /// Record the calls to the model, and to an embedder and a reranker behind a server, and web searches, in a new
+    /// file for `--replay`.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
     /// Replay calls from a recording instead of calling a server.
@@ -234,8 +234,8 @@ pub(super) struct FindArgs {
     /// the configured one. The question and its parts are sent there [default: the web is not searched].
     #[arg(long, value_name = "URL")]
     pub(super) web_search: Option<String>,
-    /// Maximum number of searches of the web per question, including those that fail; `--max-calls` does not count
-    /// them. At most 8: each smaller question is searched for once.
+    /// Maximum number of web searches per question, including those that fail; `--max-calls` does not count them. At
+    /// most 8: each sub-question is searched for once.
     #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_MAX)]
     pub(super) web_searches: u32,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].
@@ -341,9 +341,9 @@ pub(super) struct AskArgs {
     /// compares words].
     #[arg(long, requires = "model", conflicts_with = "stream", help_heading = LANGUAGE_MODELS)]
     pub(super) check_citations: bool,
-    /// Maximum number of tokens of passages, rows and results of the web in one call to the model. What `layers`
-    /// gathers beyond that is read in groups first, one call each, within `--max-calls`; results of the web are left
-    /// out [default: no limit; groups, or no results, only if the server refuses the call as too long].
+    /// Maximum number of tokens of passages, rows and web results in one call to the model. What `layers` gathers
+    /// beyond that is read in groups first, one call each, within `--max-calls`; web results are left out [default: no
+    /// limit; groups, or no results, only if the server refuses the call as too long].
     #[arg(long, value_name = "N", requires = "model", help_heading = LANGUAGE_MODELS)]
     pub(super) prompt_tokens: Option<usize>,
     /// Whether sentences are printed as they arrive.

@@ -238,7 +238,7 @@ pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Resul
     screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
 }
 
-/// Shows results of the web beside an answer: those that it cites, where a model wrote it, and else all.
+/// Shows web results beside an answer: those that it cites, where a model wrote it, and else all.
 ///
 /// # Errors
 ///
@@ -251,7 +251,7 @@ pub(super) fn web(screen: &Screen, answer: &Answer) -> io::Result<()> {
     web_results(screen, &shown)
 }
 
-/// Shows results of the web, which are none of the index.
+/// Shows web results, which are none of the index.
 ///
 /// # Errors
 ///

@@ -44,7 +44,7 @@ struct File {
     web_search: WebSearch,
 }
 
-/// What it may say of searches of the web.
+/// What it may say of web searches.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WebSearch {

@@ -175,7 +175,7 @@ pub struct WrittenSentence {
     pub text: String,
     /// What it cites, as indices into the answer's citations.
     pub citations: Vec<usize>,
-    /// The results of the web that it cites, by their numbers in the ledger.
+    /// The web results that it cites, by their numbers in the ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web: Vec<u32>,
     /// Whether the passages that it cites support it. By rule, they contain its names, its numbers and most of its

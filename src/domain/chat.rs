@@ -177,7 +177,7 @@ pub enum ChatError {
         /// How it begins, in one line.
         beginning: String,
     },
-    /// A recording does not have a search of the web.
+    /// A recording does not have a web search.
     #[error("search {number} of the web (`{beginning}`) is not in the recording")]
     SearchNotRecorded {
         /// The search, from 1, in the order in which they were made.

@@ -289,7 +289,7 @@ pub struct Ledger {
     /// Who was asked to search the web, and how often, if anyone was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_work: Option<WebWork>,
-    /// What a search of the web returned, if one was made.
+    /// What a web search returned, if one was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web: Vec<WebResult>,
     /// What the reader should know: a limit that was reached, a part that was left out.

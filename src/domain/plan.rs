@@ -77,7 +77,7 @@ impl fmt::Display for PlanEnd {
 /// What was noted of some passages on the way to an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanNote {
-    /// What it is about: a smaller question, or an entity.
+    /// What it is about: a sub-question, or an entity.
     pub about: String,
     /// What the passages say of it.
     pub text: String,

@@ -1,4 +1,4 @@
-//! What a search of the web returned: never a passage, and never quoted as a document.
+//! What a web search returned: never a passage, and never quoted as a document.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct WebWork {
     pub failed: u32,
 }
 
-/// A result of a search of the web, as far as an answer may use it.
+/// A result of a web search, as far as an answer may use it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebResult {
     /// Its number, from 1: `[w1]`.

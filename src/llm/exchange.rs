@@ -31,7 +31,7 @@ const REPLY_BYTES_MAX: usize = 4 << 20;
 const VECTORS_BYTES_MAX: usize = 32 << 20;
 /// Bytes of the scores of one call: servers may send the texts back.
 const SCORES_BYTES_MAX: usize = 8 << 20;
-/// Bytes of the results of one search of the web.
+/// Bytes of the results of one web search.
 const RESULTS_BYTES_MAX: usize = 1 << 20;
 /// Characters of what a server says that are repeated.
 const SAID_CHARS_MAX: usize = 300;
@@ -65,7 +65,7 @@ impl Expected {
         Self { bytes_max: SCORES_BYTES_MAX, check: checked::<WireScores> }
     }
 
-    /// Returns that it is results of a search of the web.
+    /// Returns that it is results of a web search.
     pub(super) fn web_results() -> Self {
         Self { bytes_max: RESULTS_BYTES_MAX, check: checked::<WireResults> }
     }

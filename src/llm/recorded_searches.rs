@@ -1,4 +1,4 @@
-//! Searches of the web that are written down as each ends, and those that are taken from a recording.
+//! Web searches that are written down as each ends, and those that are taken from a recording.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::text::clipped;
 /// Characters of a query that is not in a recording, in an error.
 const BEGINNING_CHARS: usize = 40;
 
-/// One line of a recording: what a search of the web came to. Neither query nor key are in it.
+/// One line of a recording: what a web search came to. Neither query nor key are in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SearchLine {
     /// Who searched.

@@ -1,7 +1,7 @@
 //! Recordings: files that say what calls to servers came to, one JSON object a line.
 //!
-//! A chat call is found again by the key of its request, a vector by its text, a score by question and text, a search
-//! of the web by its query. Neither prompts nor texts nor queries nor keys are in the file.
+//! A chat call is found again by the key of its request, a vector by its text, a score by question and text, a web
+//! search by its query. Neither prompts nor texts nor queries nor keys are in the file.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::files::{self, Readers};
 const EMBEDDER: &str = "embedder";
 /// The field by which a line about scores is told from one about a chat.
 const RERANKER: &str = "reranker";
-/// The field by which a line about a search of the web is told from one about a chat.
+/// The field by which a line about a web search is told from one about a chat.
 const WEB_SEARCH: &str = "web_search";
 
 /// What came of a call.

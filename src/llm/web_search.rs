@@ -1,5 +1,5 @@
-//! Searches of the web by a server that has `SearXNG`'s JSON API: one request a query. What comes is text of strangers:
-//! it is cut, and freed of what could be taken for something else; only addresses of web pages are kept.
+//! Web searches by a server that has `SearXNG`'s JSON API: one request a query. What comes is text of strangers: it is
+//! cut, and freed of what could be taken for something else; only addresses of web pages are kept.
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -43,10 +43,10 @@ pub struct AskOptions {
     pub citations_max: usize,
     /// The largest number of passages shown to a language model that writes the answer.
     pub passages_max: usize,
-    /// The largest number of tokens of passages, rows and results of the web in one call, as the built-in embedder
-    /// counts them. What `layers` gathers beyond that is read in groups first, each of which becomes a note, as far as
-    /// calls suffice; the answer is written from the notes. Of results of the web, the last are left out. None: all of
-    /// it in one call, and in groups, or without results, only if the server refuses that as too long.
+    /// The largest number of tokens of passages, rows and web results in one call, as the built-in embedder counts
+    /// them. What `layers` gathers beyond that is read in groups first, each of which becomes a note, as far as calls
+    /// suffice; the answer is written from the notes. Of web results, the last are left out. None: all of it in one
+    /// call, and in groups, or without results, only if the server refuses that as too long.
     pub prompt_tokens_max: Option<usize>,
     /// Who checks the citations of a language model's sentences: a rule, or the model in one more call. If the model
     /// gives no usable verdict, the rule decides, and a note in the ledger says why.

@@ -30,7 +30,7 @@ pub enum StrategyKind {
     Hop,
     /// Question-guided propagation over names and shared entities.
     Trail,
-    /// `LevelRAG`: looks up smaller questions by searchers that refine their own queries, until that is enough.
+    /// `LevelRAG`: looks up sub-questions by searchers that refine their own queries, until that is enough.
     Level,
     /// `DualRAG`: reasons about what is missing, looks up the entities that this is about, and keeps notes in an
     /// outline.
@@ -329,8 +329,8 @@ pub struct SearchOptions {
     /// and calls answered from kept replies; no limit by default. `auto` decides how to use them, and without a number
     /// calls no model.
     pub calls_max: Option<u32>,
-    /// The largest number of searches of the web for one question by `level`, if somebody searches it, including those
-    /// that fail; each smaller question is searched for once, so that there are never more than 8.
+    /// The largest number of web searches for one question by `level`, if somebody searches it, including those that
+    /// fail; each sub-question is searched for once, so that there are never more than 8.
     pub web_searches_max: u32,
     /// What `layers` gathers, and how much of it.
     pub layers: LayersOptions,
@@ -351,7 +351,7 @@ pub const TOP_K_MAX: usize = 1_000;
 pub const RERANK_MAX: usize = 1_000;
 /// The largest number of rounds of a traversal.
 pub const N_HOP_MAX: u32 = 16;
-/// The largest number of searches of the web for one question; options may ask for fewer.
+/// The largest number of web searches for one question; options may ask for fewer.
 pub const WEB_SEARCHES_MAX: u32 = 8;
 /// The longest deadline.
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);

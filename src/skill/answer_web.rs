@@ -1,5 +1,5 @@
-//! `answer_web`: an answer from passages, what was noted of them, and results of the web. It is `conclude` with these
-//! results behind the passages, under numbers of their own: a sentence says which of either it is from.
+//! `answer_web`: an answer from passages, what was noted of them, and web results. It is `conclude` with these results
+//! behind the passages, under numbers of their own: a sentence says which of either it is from.
 
 use super::answer::{AnswerReply, AnswerTask, SENTENCES_MAX, ShownPassage, WrittenAnswer, blocks, checked};
 use super::conclude::{ShownNote, note_lines};
@@ -8,14 +8,14 @@ use crate::llm::prompt::{self, ANSWER_WEB};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
 
-/// A question with passages, what was noted of them, and results of the web.
+/// A question with passages, what was noted of them, and web results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebAnswerTask {
     /// The question with its passages.
     pub asked: AnswerTask,
     /// The notes, in the order in which they were made.
     pub notes: Vec<ShownNote>,
-    /// Titles and snippets of results of the web.
+    /// Titles and snippets of web results.
     pub web: Vec<ShownPassage>,
 }
 

@@ -19,7 +19,7 @@ pub struct ConcludeTask {
 /// A note as a model sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownNote {
-    /// What it is about: a smaller question, or something that has a name.
+    /// What it is about: a sub-question, or something that has a name.
     pub about: String,
     /// What was read.
     pub text: String,

@@ -1,5 +1,5 @@
 //! `digest`: what passages say about one thing, as a short note with the passages that say it: `DualRAG`'s knowledge
-//! summarizer, and what `LevelRAG` notes of a smaller question. A note that they do not bear out is refused, so that
+//! summarizer, and what `LevelRAG` notes of a sub-question. A note that they do not bear out is refused, so that
 //! nothing comes from a model's memory. Its rule twin quotes the sentence that is nearest to what the note is about.
 
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub struct DigestTask {
     pub question: String,
     /// Which note it is, from 0.
     pub number: u32,
-    /// What it is about: a smaller question, or an entity with what is asked of it.
+    /// What it is about: a sub-question, or an entity with what is asked of it.
     pub about: String,
     /// The passages, best first.
     pub passages: Vec<FoundPassage>,

@@ -1,4 +1,4 @@
-//! `seed`: the smaller question that has to be answered next on the way to the answer: `HANRAG`'s refiner of seed
+//! `seed`: the sub-question that has to be answered next on the way to the answer: `HANRAG`'s refiner of seed
 //! questions. Without a model, there is none after the question itself.
 
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::llm::prompt::{self, SEED};
 use crate::llm::{Message, Purpose};
 use crate::text::{one_line, tokens};
 
-/// Characters of a smaller question at most.
+/// Characters of a sub-question at most.
 const SEED_CHARS_MAX: usize = 500;
 
 /// A question, and what was looked up for it.

@@ -2,7 +2,7 @@
 
 use crate::text::one_line;
 
-/// A smaller question that was looked up.
+/// A sub-question that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredStep {
     /// What was asked.

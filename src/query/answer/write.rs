@@ -88,15 +88,15 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
         return Ok(answer);
     }
     if web_shown > 0 {
-        answer.ledger.notes.push(format!("{UNCHECKED}: results of the web were shown"));
+        answer.ledger.notes.push(format!("{UNCHECKED}: web results were shown"));
         return Ok(answer);
     }
     let (passages, sentences) = sources.checked(&sentences, &question);
     checked(&caller.bounded(), answer, &CitationsTask { question, passages, sentences }).await
 }
 
-/// Asks for an answer, in parts where one call has no room for the sources, and returns with it how many results of the
-/// web were shown: those that there is room for behind the sources, and none where the server refuses them.
+/// Asks for an answer, in parts where one call has no room for the sources, and returns with it how many web results
+/// were shown: those that there is room for behind the sources, and none where the server refuses them.
 async fn asked_for(
     caller: &Caller,
     answer: &mut Answer,
@@ -116,11 +116,11 @@ async fn asked_for(
     let Ledger { web, notes, .. } = &mut answer.ledger;
     let mut shown = asked.prompt_tokens_max.map_or(web.len(), |room| fitting(web, room.saturating_sub(tokens)));
     if shown < web.len() {
-        notes.push(format!("a call has no room for {} of {} results of the web", web.len() - shown, web.len()));
+        notes.push(format!("a call has no room for {} of {} web results", web.len() - shown, web.len()));
     }
     let mut whole = at_once(caller, &question, (sources, &web[..shown]), asked).await?;
     if let Some(why) = refusal(&whole).filter(|_| shown > 0 && caller.may_call(0)) {
-        notes.push(format!("the model was asked again without results of the web: {why}"));
+        notes.push(format!("the model was asked again without web results: {why}"));
         let again = at_once(caller, &question, (sources, &[]), asked).await?;
         let before = std::mem::replace(&mut whole, again).spent;
         whole.spent.add(&before);
@@ -135,7 +135,7 @@ async fn asked_for(
     Ok((whole, shown))
 }
 
-/// Returns how many of the first results of the web fit into so many tokens.
+/// Returns how many of the first web results fit into so many tokens.
 fn fitting(web: &[WebResult], room: usize) -> usize {
     let mut sum = 0;
     let fit = web.iter().take_while(|it| {
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Returns whether the rule supports a sentence that cites a passage, or a result of the web.
+    /// Returns whether the rule supports a sentence that cites a passage, or a web result.
     fn is_known(text: &str, is_of_web: bool, web: &[WebResult]) -> bool {
         let mut hits = hits(&[("Harl Mill", 1.0)]);
         hits[0].text = "Harl Mill is old and made of stone from the weir: https://mills.example/harl".to_owned();

@@ -1,5 +1,5 @@
-//! The low level of `level`: a smaller question is looked up by searchers side by side, and what they find is noted.
-//! Where it says nothing of the question, they refine their queries and what is new is read, so often and no more.
+//! The low level of `level`: a sub-question is looked up by searchers side by side, and what they find is noted. Where
+//! it says nothing of the question, they refine their queries and what is new is read, so often and no more.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const SHOWN: usize = 3;
 /// Trees of keywords that are followed at one time, whatever is asked for.
 const BEAM_MAX: usize = 27;
 
-/// A smaller question, and how far it is followed.
+/// A sub-question, and how far it is followed.
 pub(in crate::query) struct LowLevel {
     /// Which it is, from 0.
     pub(in crate::query) number: u32,

@@ -11,7 +11,7 @@ pub(in crate::query) type Note = (AnsweredBy, Digest);
 
 /// What came of a look-up.
 pub(in crate::query) struct Looked {
-    /// What was looked up: a smaller question, or an entity.
+    /// What was looked up: a sub-question, or an entity.
     pub(in crate::query) text: String,
     /// What was searched for.
     pub(in crate::query) asked: Vec<String>,

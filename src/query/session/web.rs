@@ -1,4 +1,4 @@
-//! Searches of the web for a question: one for each smaller question, and what they return under running numbers.
+//! Web searches for a question: one for each sub-question, and what they return under running numbers.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ pub const UNSEARCHED: &str = "the web was not searched";
 /// Share of the time for a question that a search may take where there is no model that has one.
 const TIME: f64 = 0.5;
 
-/// Results of the web that an answer may use, of all searches together.
+/// Web results that an answer may use, of all searches together.
 const RESULTS_MAX: usize = 20;
 
-/// What came of a search of the web.
+/// What came of a web search.
 pub(in crate::query) struct WebFound {
     server: String,
     asked: String,

@@ -68,7 +68,7 @@ impl Gathering {
         note
     }
 
-    /// Puts the lists of smaller questions together with that of the whole.
+    /// Puts the lists of sub-questions together with that of the whole.
     pub(super) fn ended(mut self, session: &Session, preset: Preset) -> Found {
         let Found { hits, mut ledger, ranking, is_rearranged } = self.whole;
         let is_rearranged = is_rearranged || !self.lists.is_empty();

@@ -1,9 +1,9 @@
-//! `level`: `LevelRAG`. On the high level, a decomposer names the smaller questions that can be asked now, each is
-//! looked up and noted in a sentence or two, and a supplement asks for what is still missing, until what was noted is
-//! enough. On the low level, searchers look a question up side by side, each by queries of its own: a sparse one by a
-//! tree of keywords, a dense one by the question's vector. Where what they found does not answer, they refine: the
-//! sparse one lets the model rewrite its keywords, and then extend, emphasize and filter its tree; the dense one lets
-//! it imagine a passage and compares that.
+//! `level`: `LevelRAG`. On the high level, a decomposer names the sub-questions that can be asked now, each is looked
+//! up and noted in a sentence or two, and a supplement asks for what is still missing, until what was noted is enough.
+//! On the low level, searchers look a question up side by side, each by queries of its own: a sparse one by a tree of
+//! keywords, a dense one by the question's vector. Where what they found does not answer, they refine: the sparse one
+//! lets the model rewrite its keywords, and then extend, emphasize and filter its tree; the dense one lets it imagine a
+//! passage and compares that.
 //!
 //! Where ours differs from the paper or its code:
 //!
@@ -17,12 +17,12 @@
 //! - Verification and supplement are one call. (So they are in the code.)
 //! - Four rounds, and an end where no question is new. (The code: 100.)
 //! - The whole question's passages are always found too, and put together with those of its parts.
-//! - The web is searched only where somebody is named who does (`--web-search`), once for each smaller question as it
-//!   is, or for the whole question, where nothing promising was found or it could not be taken apart. Its results are
-//!   kept apart: they are no passages, no note is made of them, and an answer cites them under numbers of their own.
-//!   (The paper: their snippets are contexts like passages.)
+//! - The web is searched only where somebody is named who does (`--web-search`), once for each sub-question as it is,
+//!   or for the whole question, where nothing promising was found or it could not be taken apart. Its results are kept
+//!   apart: they are no passages, no note is made of them, and an answer cites them under numbers of their own. (The
+//!   paper: their snippets are contexts like passages.)
 //!
-//! Without a model it is `trail`, with a search of the web for the question.
+//! Without a model it is `trail`, with a web search for the question.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,9 +42,9 @@ use crate::text::{counted, tokens};
 
 /// Rounds, unless options say otherwise.
 const ROUNDS: u32 = 4;
-/// Smaller questions that are looked up in all.
+/// Sub-questions that are looked up in all.
 const QUESTIONS_MAX: usize = 8;
-/// Smaller questions that are looked up at one time.
+/// Sub-questions that are looked up at one time.
 const AT_ONCE: usize = 4;
 /// Rounds in a row without a new note that end a search.
 const STALE_MAX: u32 = 2;
@@ -58,9 +58,9 @@ pub struct Level {
     pub depth: u32,
     /// Trees of keywords that the sparse searcher follows at one time.
     pub beam: usize,
-    /// How the lists of smaller questions are put together with that of the whole question.
+    /// How the lists of sub-questions are put together with that of the whole question.
     pub preset: Preset,
-    /// Searches of the web, at most.
+    /// Web searches, at most.
     pub web_searches_max: u32,
     /// What finds passages for the whole question.
     pub whole: Arc<dyn Strategy>,
@@ -96,7 +96,7 @@ impl Level {
         } else if work.may_search(0)
             && let Some(found) = session.searched_web(session.question()).await?
         {
-            // There are no smaller questions: there is no model, or what was found is not worth being led over.
+            // There are no sub-questions: there is no model, or what was found is not worth being led over.
             found.note(&mut work.gathered.whole.ledger);
         }
         if work.unsearched > 0 {
@@ -160,7 +160,7 @@ impl Work<'_> {
         Ok(PlanEnd::Rounds)
     }
 
-    /// Returns the smaller questions that depend on no other; the question where there are none.
+    /// Returns the sub-questions that depend on no other; the question where there are none.
     async fn roots(&self) -> Result<Vec<String>> {
         let session = self.session;
         session.enter("taking the question apart");
@@ -178,10 +178,10 @@ impl Work<'_> {
         self.session.perform::<SupplementSkill>(&task).await
     }
 
-    /// Looks up smaller questions side by side, and returns how many of them could be noted.
+    /// Looks up sub-questions side by side, and returns how many of them could be noted.
     async fn looked_up(&mut self, questions: Vec<String>, round: u32) -> Result<usize> {
         let session = self.session;
-        session.enter("looking up smaller questions");
+        session.enter("looking up sub-questions");
         let Level { depth, beam, .. } = *self.level;
         let first = self.steps.len() as u32;
         let task = |(place, text): (u32, String)| {
@@ -212,7 +212,7 @@ impl Work<'_> {
         is_allowed == Some(true)
     }
 
-    /// Takes what came of a smaller question, and returns whether it was noted.
+    /// Takes what came of a sub-question, and returns whether it was noted.
     fn take(&mut self, looked: Looked, round: u32) -> bool {
         let question = looked.text.clone();
         let answer = self.gathered.take(looked, &question, round).map(|note| note.text);

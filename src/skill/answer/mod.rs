@@ -58,9 +58,9 @@ pub struct WrittenAnswer {
 pub struct CitedSentence {
     /// The sentence, on one line.
     pub text: String,
-    /// Places of passages in the task, from 0, in order: at least one, unless it cites results of the web.
+    /// Places of passages in the task, from 0, in order: at least one, unless it cites web results.
     pub passages: Vec<usize>,
-    /// Places of results of the web in the task, from 0, in order.
+    /// Places of web results in the task, from 0, in order.
     pub web: Vec<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Skill for AnswerSkill {
     }
 }
 
-/// Returns what a reply says that cites passages and results of the web, as far as it cites what was shown.
+/// Returns what a reply says that cites passages and web results, as far as it cites what was shown.
 pub(super) fn checked(
     passages: &[ShownPassage],
     web: &[ShownPassage],

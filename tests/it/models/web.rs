@@ -1,4 +1,4 @@
-//! Searches of the web: what goes out and when, what an answer makes of the results, and every fault of a server.
+//! Web searches: what goes out and when, what an answer makes of the results, and every fault of a server.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn results() -> Play {
     Play::Responds(200, "", body.to_string())
 }
 
-/// Answers from a passage and from the first result of the web.
+/// Answers from a passage and from the first web result.
 fn answers(skill: &str, said: &str) -> Option<Value> {
     let closed = json!({ "text": "Harl Mill closed in 1860.", "passages": [of_shown(said, "Harl Mill")], "web": [1] });
     let fire = json!({ "text": "It closed after a fire.", "passages": [], "web": [1, 9] });
@@ -68,7 +68,7 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     );
     let documents = [answer["hits"].to_string(), answer["citations"].to_string()].concat();
     assert!(!documents.contains("example") && !documents.contains("fire"), "{documents}");
-    // Each smaller question is asked there once, and nothing else is.
+    // Each sub-question is asked there once, and nothing else is.
     let asked = web.asked();
     let heads: Vec<&str> = asked.iter().map(|it| it.head.lines().next().unwrap()).collect();
     assert!(
@@ -85,7 +85,7 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     );
     assert!(said.stdout.contains("From the web") && said.stdout.contains("Found on the web"), "{said:#?}");
     let checked = cli.json(&[&args[..], &["--check-citations"]].concat());
-    assert!(checked["ledger"]["notes"].to_string().contains("results of the web"), "{checked}");
+    assert!(checked["ledger"]["notes"].to_string().contains("web results"), "{checked}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn results_that_a_call_has_no_room_for_are_not_shown() {
     let answer = cli.json(&args);
     assert_eq!((&answer["kind"], asked_for_answers(&model)), (&json!("written"), vec!["conclude".to_owned()]));
     assert_eq!(answer["ledger"]["web"].as_array().unwrap().len(), 2, "they are listed all the same");
-    assert!(answer["ledger"]["notes"].to_string().contains("no room for 2 of 2 results of the web"), "{answer}");
+    assert!(answer["ledger"]["notes"].to_string().contains("no room for 2 of 2 web results"), "{answer}");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_a_server_refuses_as_too_long_is_asked_once_more_without_the_web() {
     assert_eq!((&answer["kind"], &answer["writing"]["short"]), (&json!("written"), &json!("1860")), "{answer}");
     assert_eq!(asked_for_answers(&model), ["answer_web", "conclude"]);
     let notes = answer["ledger"]["notes"].to_string();
-    assert!(notes.contains("without results of the web") && notes.contains("too long"), "{notes}");
+    assert!(notes.contains("without web results") && notes.contains("too long"), "{notes}");
     // Not beyond the calls that a question may take.
     let short = cli.run([&args[..], &["--max-calls", "1", "--json"]].concat());
     assert_eq!(asked_for_answers(&model)[2..], ["answer_web"], "{short:#?}");
