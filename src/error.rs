@@ -153,7 +153,7 @@ pub enum Error {
         supported: u32,
     },
     /// The index was made with another embedder.
-    #[error("the index was made with the embedder `{index}`; `{given}` was asked for")]
+    #[error("the index was made with the embedder `{index}`; `{given}` was requested")]
     Embedder {
         /// The embedder that the index is pinned to.
         index: String,

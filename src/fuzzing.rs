@@ -65,7 +65,7 @@ pub fn documents(folder: &Path, input: &[u8]) -> bool {
         for passage in passages_of(document) {
             let span = passage.span;
             let text = document.text.get(span.start as usize..span.end as usize);
-            assert_eq!(text, Some(passage.text.as_str()), "a passage is no part of its document");
+            assert_eq!(text, Some(passage.text.as_str()), "a passage is not part of its document");
             let asked = generate_by_rule(document, &passage);
             assert!(asked.iter().all(|it| it.passage == passage.id), "a question of another passage");
         }

@@ -28,7 +28,7 @@ pub(super) struct AddArgs {
     /// Title of the text; also its id if it has no address.
     #[arg(long, value_name = "TITLE")]
     title: Option<String>,
-    /// Address of the text, a path or a URL, which is its id: a text of the same id is replaced. Its extension tells
+    /// Address of the text, a path or a URL, which is its id: a text of the same id is replaced. Its extension gives
     /// the format if the content does not.
     #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
@@ -57,7 +57,7 @@ pub(super) async fn run(args: &AddArgs, surroundings: &Surroundings) -> Done {
     report.warnings.iter().for_each(|warning| screen.note(format!("warning: {warning}")));
     let documents = &report.documents;
     let done = match (documents.added, documents.changed) {
-        (0, 0) if report.is_new_version => "it is held by hand now",
+        (0, 0) if report.is_new_version => "it now counts as added by hand",
         (0, 0) => "nothing changed",
         (0, _) => "replaced",
         _ => "added",

@@ -56,9 +56,9 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Index documents, or update an existing index.
     Index(IndexArgs),
-    /// Add a text from standard input to an index, under a title or an address; no later run removes it.
+    /// Add a text from standard input to an index, under a title or an address; later runs keep it.
     Add(AddArgs),
-    /// Remove documents from an index, and leave them out of later runs; `--undo` takes them back.
+    /// Remove documents from an index, also from later runs; `--undo` readmits them.
     Remove(RemoveArgs),
     /// Find passages.
     Search(SearchArgs),
@@ -68,7 +68,7 @@ pub(super) enum Command {
     Path(PathArgs),
     /// Show the topics of an index, the largest first.
     Topics(TopicsArgs),
-    /// List and show the entities of an index and why names were merged; merge names and split them.
+    /// List and show the entities of an index and why names were merged; merge and split names.
     #[command(subcommand)]
     Entities(EntitiesCommand),
     /// Show what an index contains and what was left out, or with `--neo4j` what is published there.
@@ -126,8 +126,8 @@ pub(super) struct PlaceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct RecordingArgs {
-    /// Record the calls to the model, and to an embedder and a reranker behind a server, and web searches, in a new
-    /// file for `--replay`.
+    /// Record calls to the model and to an embedder and reranker behind a server, and web searches, in a new file for
+    /// `--replay`.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
     /// Replay calls from a recording instead of calling a server.
@@ -171,10 +171,10 @@ pub(super) struct SearchModelArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct ReasonArgs {
-    /// Let the model pick, in one call, which of the 20 best passages are needed; they come first.
+    /// Ask the model, in one call, which of the 20 best passages are needed; these come first.
     #[arg(long, requires = LANGUAGE_MODEL)]
     pub(super) pick: bool,
-    /// Let the model split the question, in one call, and search for each part too. Parts that other parts need are
+    /// Split the question with the model, in one call, and search for each part too. Parts that other parts need are
     /// answered by `model`, one call each, or by `rule` [default without a value: model].
     #[arg(long, value_name = "READER", num_args = 0..=1, require_equals = true, default_missing_value = "model",
         requires = LANGUAGE_MODEL)]
@@ -184,7 +184,7 @@ pub(super) struct ReasonArgs {
     #[arg(long, value_name = "HOW", default_value = "similarity",
         requires_ifs = ["judge-edges", "judge-nodes", "choose"].map(|how| (how, LANGUAGE_MODEL)))]
     pub(super) reason: String,
-    /// Let the model list, in one call, the entities that the question names.
+    /// Ask the model, in one call, which entities the question names.
     #[arg(long, requires = LANGUAGE_MODEL)]
     pub(super) entities: bool,
 }
@@ -193,9 +193,9 @@ pub(super) struct ReasonArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = SEARCHING)]
 pub(super) struct FindArgs {
-    /// lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, or auto. `level`, `dual` and `noise` ask
+    /// lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, or auto. `level`, `dual` and `noise` call
     /// the language model of `--model` several times. `auto` is `trail`, or `layers` for a question about the whole,
-    /// plus the help of the language model if `--model` and `--max-calls` are given.
+    /// with help of the language model if `--model` and `--max-calls` are given.
     #[arg(long, value_name = "S", default_value = "auto")]
     pub(super) strategy: String,
     #[command(flatten)]
@@ -222,20 +222,20 @@ pub(super) struct FindArgs {
     /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
-    /// Read scores of `--reranker` as probabilities that a passage is needed, by a file that `cairn eval calibrate`
-    /// wrote for this reranker. Not with `--decompose` or where a language model leads the search [default: scores are
-    /// on a scale of the reranker's own].
+    /// Convert scores of `--reranker` to probabilities that a passage is needed, with a file that `cairn eval
+    /// calibrate` wrote for this reranker. Not with `--decompose`, nor if a language model leads the search [default:
+    /// scores keep the reranker's own scale].
     #[arg(long, value_name = "FILE", requires = "reranker")]
     pub(super) calibration: Option<PathBuf>,
     /// Return only passages with at least this probability, 0 to 1; the best is always returned [default: all].
     #[arg(long, value_name = "P", requires = "calibration")]
     pub(super) relevance_min: Option<f32>,
-    /// Let `level` search the web too, by a server with the JSON API of `SearXNG` at this address, or `default`,
-    /// the configured one. The question and its parts are sent there [default: the web is not searched].
+    /// With `level`, search the web too, through a server with the JSON API of `SearXNG` at this address, or `default`,
+    /// the configured one. The question and its parts are sent there [default: no web search].
     #[arg(long, value_name = "URL")]
     pub(super) web_search: Option<String>,
     /// Maximum number of web searches per question, including those that fail; `--max-calls` does not count them. At
-    /// most 8: each sub-question is searched for once.
+    /// most 8, one per sub-question.
     #[arg(long, value_name = "N", requires = "web_search", default_value_t = WEB_SEARCHES_MAX)]
     pub(super) web_searches: u32,
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].
@@ -298,7 +298,7 @@ pub(super) struct ModelCallArgs {
     pub(super) model: Option<String>,
     /// Maximum number of calls per question, to the model and to a reranker behind a server. `auto` uses one or two
     /// calls to pick passages, and with three or more also splits the question; `ask` reserves one for the answer.
-    /// Without this flag, `auto` asks the model only for the answer and for what other flags request.
+    /// Without this flag, `auto` calls the model only for the answer and for other flags.
     #[arg(long, value_name = "N", requires = CALLED)]
     pub(super) max_calls: Option<u64>,
     /// Maximum number of tokens, read and written, for all questions together; a call that might exceed it is not made.
@@ -310,8 +310,8 @@ pub(super) struct ModelCallArgs {
 }
 
 impl ModelCallArgs {
-    /// Returns how many calls a question may take; none where no call may be made at all, which the budget of the
-    /// command sees to, so that kept replies are still read.
+    /// Returns how many calls a question may take. 0 gives none: the command's budget then prevents calls, and kept
+    /// replies are still read.
     pub(super) fn calls_max(&self) -> Option<u32> {
         self.max_calls.filter(|calls| *calls > 0).map(|calls| u32::try_from(calls).unwrap_or(u32::MAX))
     }
@@ -337,13 +337,12 @@ pub(super) struct AskArgs {
     /// The language model.
     #[command(flatten)]
     pub(super) call: ModelCallArgs,
-    /// Let the model check, in one more call, whether each sentence is supported by what it cites [default: a rule
-    /// compares words].
+    /// Ask the model, in one more call, whether citations support each sentence [default: a rule compares words].
     #[arg(long, requires = "model", conflicts_with = "stream", help_heading = LANGUAGE_MODELS)]
     pub(super) check_citations: bool,
-    /// Maximum number of tokens of passages, rows and web results in one call to the model. What `layers` gathers
-    /// beyond that is read in groups first, one call each, within `--max-calls`; web results are left out [default: no
-    /// limit; groups, or no results, only if the server refuses the call as too long].
+    /// Maximum number of tokens of passages, rows and web results in one call to the model. Rows of `layers` beyond
+    /// that are read in groups first, one call each, within `--max-calls`; web results are left out [default: no limit,
+    /// unless the server refuses the call as too long].
     #[arg(long, value_name = "N", requires = "model", help_heading = LANGUAGE_MODELS)]
     pub(super) prompt_tokens: Option<usize>,
     /// Whether sentences are printed as they arrive.
@@ -398,7 +397,7 @@ pub(super) struct PathArgs {
     /// Maximum number of steps in a path, from 1 to 12.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(super) length_max: usize,
-    /// What to walk along: questions, names, both, relations (between entities), or all.
+    /// Edges to follow: questions, names, both, relations (between entities), or all.
     #[arg(long, value_name = "E", default_value = "both")]
     pub(super) by: String,
     /// Skip entities that more than this many documents mention [default: no limit].
@@ -422,7 +421,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) models: ModelArgs,
     /// Rebuild damaged parts from the records and the documents; with `--neo4j`, recreate missing constraints and
-    /// indexes, and publish again what differs from the index.
+    /// indexes, and republish elements that differ from the index.
     #[arg(long)]
     pub(super) repair: bool,
 }
@@ -456,10 +455,10 @@ pub(super) struct ReportArgs {
     /// File to write.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub(super) out: PathBuf,
-    /// A question to answer on the page, with the paths to what was found; may be repeated.
+    /// A question to answer on the page, with the paths to the passages found; may be repeated.
     #[arg(long, value_name = "TEXT")]
     pub(super) question: Vec<String>,
-    /// Draw the graph around what a search for this finds [default: the first question, or the largest hub].
+    /// Draw the graph around the results of this search [default: the first question, or the largest hub].
     #[arg(long, value_name = "TEXT", conflicts_with = "document")]
     pub(super) about: Option<String>,
     /// Draw the graph around this document, given by id or title.

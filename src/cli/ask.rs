@@ -121,7 +121,7 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     }
     if answer.kind == AnswerKind::Nothing {
         let search = surroundings.next.about("search", &answer.question, "\"YOUR QUESTION\"", index);
-        screen.note(format!("hint: the nearest passages, whatever they say: {search}"));
+        screen.note(format!("hint: to see the nearest passages anyway: {search}"));
     }
 }
 

@@ -61,7 +61,7 @@ fn say(report: &IndexReport, surroundings: &Surroundings) {
         screen.note(format!("warning: {warning}"));
     }
     if report.is_new_version {
-        screen.note(format!("version {} made of the records", report.version));
+        screen.note(format!("version {} rebuilt from the records", report.version));
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::args::{NEO4J, PlaceArgs};
 
-/// Which Neo4j to use, and how to log in. What is not given comes from the environment or the settings.
+/// Which Neo4j to use, and how to log in. The environment and the settings supply the rest.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = NEO4J)]
 pub(super) struct DatabaseArgs {

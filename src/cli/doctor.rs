@@ -149,7 +149,7 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
         if embedder.dimension() > 0 {
             embedder.embed(&["harbor"]).await?;
         }
-        Ok(format!("{}, {} values a vector", embedder.name(), embedder.dimension()))
+        Ok(format!("{}, {} values per vector", embedder.name(), embedder.dimension()))
     }
     .await;
     worked.map_or_else(

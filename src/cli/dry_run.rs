@@ -37,7 +37,7 @@ pub(super) async fn run(
         }
     }
     match estimate.stages.len() {
-        0 => screen.line("no server would be asked: no model is named, and vectors are made here")?,
+        0 => screen.line("no server would be called: no model is named, and vectors are computed locally")?,
         1 => {}
         _ => {
             let all = estimate.sum();

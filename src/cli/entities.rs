@@ -10,11 +10,11 @@ use crate::query::{EntityIndex, folded_name};
 use crate::text::{counted, one_line};
 use crate::workspace::{Snapshot, Workspace};
 
-/// Entities, and merges, that are shown on a terminal.
+/// Entities and merges shown on a terminal.
 const SHOWN_MAX: usize = 40;
-/// Columns before what is said of an entity.
+/// Indentation of the details of an entity, in columns.
 const INDENT: usize = 4;
-/// Other names that are shown of an entity in a list.
+/// Other names shown for an entity in a list.
 const ALIASES_SHOWN_MAX: usize = 5;
 
 /// `cairn entities`.
@@ -22,11 +22,11 @@ const ALIASES_SHOWN_MAX: usize = 5;
 pub(super) enum EntitiesCommand {
     /// List the entities, those in the most passages first.
     List(ListArgs),
-    /// Show what a name stands for: its other names and why they are, sentences, relations, topics.
+    /// Show what a name stands for: other names and why, sentences, relations, topics.
     Show(ShowArgs),
     /// List the names that were merged, each with the reason.
     Merges(MergesArgs),
-    /// Make two names stand for one entity, from the next `cairn index` on.
+    /// Treat two names as one entity, from the next `cairn index` on.
     Merge(PairArgs),
     /// Keep two names apart, from the next `cairn index` on.
     Split(PairArgs),
@@ -38,7 +38,7 @@ pub(super) struct ListArgs {
     /// Where and how.
     #[command(flatten)]
     place: PlaceArgs,
-    /// List the entities with a name that has TEXT in it.
+    /// List the entities with TEXT in one of their names.
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// List the entities of this type: person, place, organization, work or event.
@@ -52,7 +52,7 @@ pub(super) struct ShowArgs {
     /// Where and how.
     #[command(flatten)]
     place: PlaceArgs,
-    /// The name, however it is capitalized.
+    /// The name; case is ignored.
     #[arg(value_name = "NAME")]
     name: String,
 }
@@ -126,7 +126,7 @@ fn list(args: &ListArgs, surroundings: &Surroundings) -> Done {
     }
     let names = counted(found.names, "name");
     screen.note(format!(
-        "{}; {names} in the index, of which {} stand for what another name stands for",
+        "{}; {names} in the index, {} of them merged into another",
         counted(count, "entity"),
         found.merged
     ));
@@ -158,7 +158,7 @@ fn show(args: &ShowArgs, surroundings: &Surroundings) -> Done {
     }
     if found.entities.len() > 1 {
         let count = found.entities.len();
-        surroundings.screen.note(format!("the name stands for {count} entities, in different documents"));
+        surroundings.screen.note(format!("the name stands for {count} entities in different documents"));
     }
     Ok(())
 }
@@ -220,7 +220,7 @@ fn said(pair: &NamePair) -> String {
     }
 }
 
-/// Keeps what is asked for of two names of the index.
+/// Keeps a merge or split of two names of the index.
 fn ask(args: &PairArgs, verdict: NameVerdict, surroundings: &Surroundings) -> Done {
     let (workspace, snapshot) = opened(&args.place, surroundings)?;
     let entities = EntityIndex::of(&snapshot);

@@ -194,7 +194,7 @@ async fn fit(args: EvalFitArgs, surroundings: &Surroundings) -> Done {
         return Err(Failure::Library(Error::Option {
             option: "number of rounds",
             value: rounds.to_string(),
-            reason: format!("it lies between 1 and {N_HOP_MAX}"),
+            reason: format!("it must be between 1 and {N_HOP_MAX}"),
         }));
     }
     let collections = collections(&args.questions, &args.index, &args.models, surroundings).await?;

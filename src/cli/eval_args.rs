@@ -20,7 +20,7 @@ pub(super) enum EvalCommand {
     Answers(AskAllArgs),
     /// Compare two runs over the same questions.
     Compare(EvalCompareArgs),
-    /// Fit what the scores of a reranker say: the probability that a passage is needed, measured on held-out questions.
+    /// Fit the scores of a reranker to the probability that a passage is needed, measured on held-out questions.
     Calibrate(EvalRetrievalArgs),
     /// Compare strategies over several indexes, each with its questions.
     Matrix(EvalMatrixArgs),
@@ -30,12 +30,12 @@ pub(super) enum EvalCommand {
     Fit(EvalFitArgs),
     /// Score every method of the `HopRAG` paper and ours with a real model, within a budget if you set one.
     Live(EvalLiveArgs),
-    /// Score what a model would read: how much of published answers is in it.
+    /// Score contexts: how much of published answers is in the text that a model would read.
     Context(EvalContextArgs),
-    /// Compare two files of answers by a language model, each pair in both orders, or count verdicts given before.
+    /// Compare two files of answers with a language model, each pair in both orders, or count earlier verdicts.
     Judge(EvalJudgeArgs),
-    /// Write examples to train a model on: what skills of `dual` or `noise` were asked and replied, of questions whose
-    /// answer was reached.
+    /// Write training examples for a model: calls of the skills of `dual` or `noise`, from questions whose answer was
+    /// reached.
     TrainingData(EvalTrainingArgs),
     /// Write tables and plots from results printed with `--json`.
     Report(EvalReportArgs),
@@ -87,9 +87,9 @@ pub(super) struct AskAllArgs {
     /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, or auto. `level`, `dual` and `noise` ask
+    /// lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, or auto. `level`, `dual` and `noise` call
     /// the language model of `--model` several times. `auto` is `trail`, or `layers` for a question about the whole,
-    /// plus the help of the language model if `--model` and `--max-calls` are given.
+    /// with help of the language model if `--model` and `--max-calls` are given.
     #[arg(long, value_name = "S", default_value = "auto", help_heading = SEARCHING)]
     pub(super) strategy: String,
     /// What `layers` gathers.
@@ -117,7 +117,7 @@ pub(super) struct AskAllArgs {
     /// Time limit for each question [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS", help_heading = SEARCHING)]
     pub(super) deadline: Option<String>,
-    /// Write the results to this file, one line per question; of `calibrate`, the curve, for `--calibration`.
+    /// Write the results to this file, one line per question; for `calibrate`, the curve, to use with `--calibration`.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// What the language model, or its stand-in, does.
@@ -134,7 +134,7 @@ pub(super) struct AskAllArgs {
 /// `cairn eval training-data`.
 #[derive(Debug, Args)]
 pub(super) struct EvalTrainingArgs {
-    /// The questions, and how they are asked: as they were when `--record` wrote what `--replay` reads.
+    /// The questions, and how they are asked: as in the run with `--record` whose file `--replay` reads.
     #[command(flatten)]
     pub(super) asked: AskAllArgs,
     /// Write the examples to this file, one line per call.
@@ -227,8 +227,8 @@ pub(super) struct EvalMatrixArgs {
     /// Folders of the indexes, in the order of the question files.
     #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
     pub(super) index: Vec<PathBuf>,
-    /// Strategies; `+pick` after one lets the model pick from what it finds, and `noise-PART` leaves out the router,
-    /// the refiner, the filter or the ending of `noise`. The others are compared with the first.
+    /// Strategies; with `+pick`, the model picks from the results, and `noise-PART` leaves out the router, the refiner,
+    /// the filter or the ending of `noise`. The others are compared with the first.
     #[arg(long, value_name = "S", value_delimiter = ',', default_value = "trail,trail+pick,level,dual,noise")]
     pub(super) strategies: Vec<String>,
     /// Replace the model with a simulated one that knows the labels and is right with this probability, 0 to 1; each is
@@ -244,8 +244,8 @@ pub(super) struct EvalMatrixArgs {
     /// Maximum number of calls to the model per question.
     #[arg(long, value_name = "N")]
     pub(super) max_calls: Option<u32>,
-    /// Ask this language model too, as in `cairn ask --model`: each strategy that it leads, or whose answers it writes,
-    /// has a row of its own.
+    /// Call this language model too, as in `cairn ask --model`: each strategy that it leads, or whose answers it
+    /// writes, has a row of its own.
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
     /// Spending limit for the model: `2.50USD`, `1e6tok`, `5000calls`; may be repeated [default: no limit].
@@ -310,7 +310,7 @@ pub(super) struct EvalContextArgs {
     /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Strategies; `layers:MODE` for what `layers` gathers in one mode. The others are compared with the first.
+    /// Strategies; `layers:MODE` for one mode of `layers`. The others are compared with the first.
     #[arg(
         long,
         value_name = "S",
@@ -343,7 +343,7 @@ pub(super) struct EvalJudgeArgs {
     /// The questions of both files, one JSON object per line: id, question.
     #[arg(long, value_name = "FILE", required_unless_present = "verdicts")]
     pub(super) questions: Option<PathBuf>,
-    /// The two systems to compare, if files hold answers of several.
+    /// The two systems to compare, if a file has answers of several.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(super) systems: Vec<String>,
     /// The language model that judges, as in `cairn ask --model`.

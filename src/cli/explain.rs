@@ -115,9 +115,9 @@ fn reasoning(model: &RoundReasoning) -> String {
     let count = |verdict| model.verdicts.iter().filter(|it| it.verdict == verdict).count();
     let times = if model.asked == 1 { "once".to_owned() } else { format!("{} times", model.asked) };
     let counted = [
-        (count(Verdict::Necessary), "found needed"),
-        (count(Verdict::Related), "found related"),
-        (count(Verdict::Irrelevant), "found useless"),
+        (count(Verdict::Necessary), "judged needed"),
+        (count(Verdict::Related), "judged related"),
+        (count(Verdict::Irrelevant), "judged useless"),
         (model.declined as usize, "not followed further"),
         (model.degraded as usize, "decided by similarity"),
     ];
@@ -134,7 +134,7 @@ fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
         screen.clipped(&format!("{:7.3}  {}{layer}", entity.score, entity.name))?;
     }
     more(screen, found.entities.len().saturating_sub(SHOWN_MAX), "more")?;
-    screen.line(screen.strong("Communities that they are in"))?;
+    screen.line(screen.strong("Their communities"))?;
     for community in found.communities.iter().take(SHOWN_MAX) {
         let (hits, level) = (counted(u64::from(community.hits), "entity"), community.level);
         let by = if community.report.is_empty() { "" } else { "; by a language model" };
@@ -144,7 +144,7 @@ fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
     screen.line(screen.strong("Paths between their key entities"))?;
     for bridge in found.bridges.iter().take(SHOWN_MAX) {
         let path = bridge.paths.first().map(|path| path.join(" – "));
-        let path = path.unwrap_or_else(|| format!("{} and {} are not joined", bridge.from, bridge.to));
+        let path = path.unwrap_or_else(|| format!("{} and {} are not connected", bridge.from, bridge.to));
         screen.clipped(&format!("         {path}"))?;
     }
     more(screen, found.bridges.len().saturating_sub(SHOWN_MAX), "more")?;

@@ -4,7 +4,7 @@ use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};
 
 /// What to do about an index of which no version was finished.
-pub(super) const FIRST_VERSION: &str = "make the first with `cairn index PATH`; what was read is kept";
+pub(super) const FIRST_VERSION: &str = "create the first with `cairn index PATH`; documents read so far are kept";
 const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
                            `--config FILE` if you trust all of it; nothing was done";
 const NEEDS_WORD: &str = "confirm the address with `CAIRN_EMBEDDER_URL` or, permanently, in `model.confirmed` of your \
@@ -41,8 +41,8 @@ const OUT_OF_MEMORY: &str =
 const UNTRUSTED: &str = "use the server name in the certificate, name the certificate of its issuer with \
     `SSL_CERT_FILE=FILE` in the environment, or accept any certificate with `bolt+ssc://`; nothing was changed";
 /// What to do where a server speaks encrypted and we do not, or the other way round.
-const UNENCRYPTED: &str = "see whether the server is up, whether it requires encryption (`bolt+s://`, `bolt+ssc://`) \
-    or does not support it (`bolt://`), and whether the port is that of Bolt; nothing was changed";
+const UNENCRYPTED: &str = "check that the server is up, whether it requires encryption (`bolt+s://`, `bolt+ssc://`) \
+    or does not support it (`bolt://`), and that the port is that of Bolt; nothing was changed";
 
 /// What to do where the model of an index is not found.
 const MODEL_GONE: &str = "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another \
@@ -95,9 +95,9 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
             "check that its server runs and try again; `--strategy lexical` needs no embedder, and `cairn index \
              --re-embed --embedder builtin` switches the index to another",
         ),
-        Error::Unfinished { .. } => Some("make one of them with `cairn index PATH`, then publish"),
+        Error::Unfinished { .. } => Some("make a version with `cairn index PATH`, then publish"),
         Error::Deadline { .. } => Some(
-            "give it more time with `--deadline SECONDS`, or see why the server or this machine is slow; nothing \
+            "give it more time with `--deadline SECONDS`, or find out why the server or this machine is slow; nothing \
              was changed",
         ),
         Error::Cancelled => Some("finished work is kept; the same command continues from there"),
@@ -133,8 +133,8 @@ const fn of_database(error: &DatabaseError) -> &'static str {
             "give one such as `bolt://localhost:7687` or `neo4j+s://host`; nothing was changed"
         }
         DatabaseError::Unreachable { .. } => {
-            "see whether the server runs, its disk has space and the address is right, then run the same command \
-             again: it continues where this one stopped, and readers see the last version that was published whole"
+            "check that the server runs, its disk has space and the address is right, then run the same command \
+             again: it continues where this one stopped, and readers see the last complete version"
         }
         DatabaseError::Certificate { .. } => UNTRUSTED,
         DatabaseError::Encryption { .. } => UNENCRYPTED,
@@ -157,36 +157,34 @@ const fn of_database(error: &DatabaseError) -> &'static str {
         }
         DatabaseError::Conflict { .. } => "drop them (`DROP CONSTRAINT NAME`, `DROP INDEX NAME`); nothing was changed",
         DatabaseError::Earlier { .. } => {
-            "publish its index again with `cairn publish --neo4j URI`, which replaces it whole; nothing was changed"
+            "publish its index again with `cairn publish --neo4j URI`, which replaces all of it; nothing was changed"
         }
         DatabaseError::NoIndex => "publish one with `cairn publish --neo4j URI`",
         DatabaseError::Format { .. } => "use the program that published it; nothing was changed",
         DatabaseError::Embedder { .. } => {
             "publish with `--re-embed`, which replaces all vectors and their indexes; nothing was changed"
         }
-        DatabaseError::Schema { .. } => "make them again with `cairn check --neo4j URI --repair`; nothing was changed",
+        DatabaseError::Schema { .. } => "recreate them with `cairn check --neo4j URI --repair`; nothing was changed",
         DatabaseError::Publishing { .. } => {
             "wait for it to end; if it was killed, run the same command again once its lease has ended; nothing was \
              changed"
         }
         DatabaseError::Overtaken => {
-            "run the same command again when the other has ended; readers see the last version that was published \
-             whole"
+            "run the same command again when the other has ended; readers see the last complete version"
         }
         DatabaseError::Changing { .. } => "run the same command again when publishing has ended",
         DatabaseError::Memory { .. } => {
             "give the server more, with `dbms.memory.transaction.total.max` or a larger heap, then run the same \
              command again: it continues where this one stopped"
         }
-        DatabaseError::Damaged { .. } => "publish it anew with `cairn check --neo4j URI --repair`",
+        DatabaseError::Damaged { .. } => "republish it with `cairn check --neo4j URI --repair`",
         DatabaseError::Unfilled { .. } => {
-            "see whether the server's disk is full, which its own log says, make space, then run the same command \
+            "check the server's log for a full disk, make space, then run the same command \
              again: it rebuilds them"
         }
         DatabaseError::Fault { .. } => {
-            "see whether its disk is full, which its own log says, make space and start it again, then run the \
-             same command again: it continues where this one stopped, and readers see the last version that was \
-             published whole"
+            "check its log for a full disk, make space and start it again, then run the \
+             same command again: it continues where this one stopped, and readers see the last complete version"
         }
         DatabaseError::Statement { .. } => {
             "run the same command again: it continues where this one stopped; the server's own log says more"

@@ -60,8 +60,8 @@ pub(super) struct IndexArgs {
     /// folder looks the same.
     #[arg(long)]
     pub(super) remove: bool,
-    /// Show which documents would be added, changed, removed and skipped, and what a model and an embedder behind a
-    /// server would be asked and cost; change nothing.
+    /// Show which documents would be added, changed, removed and skipped, and the calls and cost of a model and an
+    /// embedder behind a server; change nothing.
     #[arg(long, conflicts_with_all = ["record", "replay", "neo4j"])]
     pub(super) dry_run: bool,
     /// Keep running, and index again whenever files below a PATH change; Ctrl-C ends.
@@ -85,7 +85,7 @@ pub(super) struct IndexArgs {
     pub(super) database: DatabaseArgs,
 }
 
-/// Reads how often versions are made on the way: `never`, or a number of `ms`, `s`, `m` or `h`.
+/// Parses the interval of checkpoints: `never`, or a number of `ms`, `s`, `m` or `h`.
 fn checkpoints(text: &str) -> Result<Checkpoints, String> {
     if text == "never" {
         return Ok(Checkpoints::Never);
@@ -100,7 +100,7 @@ fn checkpoints(text: &str) -> Result<Checkpoints, String> {
     };
     let number = text.strip_suffix(unit).and_then(|number| number.parse::<f64>().ok());
     let duration = number.and_then(|number| Duration::try_from_secs_f64(number * seconds).ok());
-    duration.map(Checkpoints::Every).ok_or_else(|| "it is no length of time".to_owned())
+    duration.map(Checkpoints::Every).ok_or_else(|| "it is not a duration".to_owned())
 }
 
 /// Which files of a folder are read.
@@ -128,13 +128,13 @@ pub(super) struct WalkArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = LANGUAGE_MODELS)]
 pub(super) struct IndexModelArgs {
-    /// Let a language model write the questions of passages: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp,
+    /// Write the questions of passages with a language model: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp,
     /// litellm, azure, anthropic, gemini or openrouter; a model of the configured server; or `default`, the configured
     /// model [default: rules write them].
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
     /// Spending limit for the model and an embedder behind a server together: `2.50USD`, `1e6tok`, `5000calls`; may be
-    /// repeated. When it is reached, the run indexes what is done and ends; the next run continues.
+    /// repeated. When it is reached, the run indexes the finished work and ends; the next run continues.
     #[arg(long, value_name = "LIMIT", conflicts_with = "replay")]
     pub(super) budget: Vec<String>,
     /// How it writes them.
@@ -156,25 +156,25 @@ pub(super) struct QuestionArgs {
     /// Ask for the questions that a passage answers and those that it raises in separate calls; doubles the calls.
     #[arg(long, requires = "model")]
     pub(super) separate_questions: bool,
-    /// Let the model also find the entities of passages and the relations between them: one more call per passage.
+    /// Find entities of passages and the relations between them with the model, too: one more call per passage.
     #[arg(long, requires = "model")]
     pub(super) extract: bool,
-    /// Types of entities that it looks for, as in `person,place`, or `propose` to let it propose types from a sample of
-    /// passages, once per index [default: person, organization, place, event, work, product, technology, concept].
+    /// Types of these entities, as in `person,place`, or `propose`: the model proposes types from a sample of passages,
+    /// once per index [default: person, organization, place, event, work, product, technology, concept].
     #[arg(long, value_name = "TYPES", value_delimiter = ',', requires = "extract")]
     pub(super) entity_types: Vec<String>,
     /// Ask for the entities of a passage and for the relations between them in separate calls; up to twice the calls.
     #[arg(long, requires = "extract")]
     pub(super) separate_relations: bool,
-    /// Leave questions to rules: the model only finds entities, or writes summaries or reports.
+    /// Leave questions to rules; the model only finds entities, or writes summaries or reports.
     #[arg(long, conflicts_with_all = ["keep_rule_questions", "separate_questions"], requires = "model")]
     pub(super) rule_questions: bool,
-    /// Let the model say what the entities of each cluster of at least three have in common, layer by layer; of those
-    /// that have a summary, only where their content changed. Summaries have the types of entities.
+    /// Summarize with the model what the entities of each cluster of at least three have in common, layer by layer;
+    /// existing summaries are renewed only if their content changed. Summaries have the types of entities.
     #[arg(long, requires = "model")]
     pub(super) summaries: bool,
-    /// Let the model write a report about each topic of at least three entities that `cairn topics` lists; about those
-    /// that have one, only where their content changed.
+    /// Write a report with the model about each topic of at least three entities that `cairn topics` lists; existing
+    /// reports are renewed only if their content changed.
     #[arg(long, requires = "model")]
     pub(super) reports: bool,
     /// Ask again about passages for which the model gave no usable reply, instead of reading the kept replies again at

@@ -30,7 +30,7 @@ pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &
     let dropped = report.dropped;
     if dropped.entities + dropped.relations > 0 {
         let (entities, relations) = (counted(dropped.entities, "entity"), counted(dropped.relations, "relation"));
-        screen.note(format!("{entities} and {relations} more were left out: the passage does not say so"));
+        screen.note(format!("{entities} and {relations} more were left out: their passages do not support them"));
     }
     say_failures(&report.asked, ("passage", "has no entities of this model"), path, surroundings);
 }
@@ -39,7 +39,7 @@ pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &
 pub(super) fn say_reported(report: &ModelReport, about: &str, path: &Path, surroundings: &Surroundings) {
     let ModelReport { model, written, spent, .. } = report;
     surroundings.screen.note(format!("{model} wrote about {}; {spent}", counted(written, about)));
-    say_failures(report, (about, "keeps what was said of it"), path, surroundings);
+    say_failures(report, (about, "keeps its earlier text"), path, surroundings);
 }
 
 /// Says about what a model gave nothing of use, and why it was asked no more.
@@ -54,12 +54,12 @@ fn say_failures(report: &ModelReport, (what, outcome): (&str, &str), path: &Path
         screen.note(format!("… and {} more; `{status}` lists all", report.failed.len() - FAILED_SHOWN_MAX));
     }
     if !report.failed.is_empty() {
-        screen.note("hint: `--retry-failed` asks again about what has a kept reply that cannot be used");
+        screen.note("hint: `--retry-failed` asks again wherever the kept reply is unusable");
     }
     if let Some(stopped) = &report.stopped {
         screen.note(format!(
-            "warning: the model was not asked about {}: {stopped}; what is done is indexed, and the same command \
-             continues",
+            "warning: the model was not asked about {}: {stopped}; finished work is indexed, and the same command \
+            continues",
             counted(report.left, what),
         ));
     }

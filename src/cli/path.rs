@@ -34,8 +34,11 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
     let drawn = distinct(&found.paths);
     for (path, number) in drawn.iter().zip(1..) {
         let steps = counted(path.path.steps.len(), "step");
-        let new =
-            if number == 1 || path.new.is_empty() { String::new() } else { format!(", over {}", path.new.join(", ")) };
+        let new = if number == 1 || path.new.is_empty() {
+            String::new()
+        } else {
+            format!(", through {}", path.new.join(", "))
+        };
         screen.line(format!("{number:>2}. {steps}{new}"))?;
         screen.wrapped(&path.text, INDENT)?;
         for said in path.path.steps.iter().filter_map(sentence) {
@@ -43,7 +46,7 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
         }
         if !path.alike.is_empty() {
             let (count, others) = (path.alike.len(), path.other_passages().join(", "));
-            screen.wrapped(&format!("and {count} more like it, over other passages of {others}"), INDENT)?;
+            screen.wrapped(&format!("and {count} more like it, through other passages of {others}"), INDENT)?;
         }
     }
     if found.paths.is_empty() {

@@ -25,7 +25,7 @@ fn text(probed: &Probed) -> String {
     let Probed { model, abilities, trials, remembered } = probed;
     let place = match remembered {
         Some(path) => format!("; remembered in {}", path.display()),
-        None => "; not remembered, since there is no folder for caches".to_owned(),
+        None => "; not remembered, because there is no cache folder".to_owned(),
     };
     format!("{model}: {}; {}{place}", said(*abilities), tried(trials))
 }
@@ -56,7 +56,7 @@ fn said(abilities: Abilities) -> String {
         Some(FormSupport::Object) => "has a JSON mode and is not known to follow a schema",
         Some(FormSupport::Tool) => "calls functions, and has neither JSON schema nor JSON mode",
         Some(FormSupport::Prompt) => "has neither JSON schema nor JSON mode nor functions",
-        None => "replies at such length that its form is not known",
+        None => "replies at such length that its form is unknown",
     };
     let temperature = if abilities.takes_temperature { "takes" } else { "refuses" };
     let usage = if abilities.reports_usage { "says" } else { "does not say" };
@@ -64,7 +64,7 @@ fn said(abilities: Abilities) -> String {
     let system = if abilities.takes_system { "" } else { ", takes no system message" };
     let thinks = match abilities.thinking_tokens {
         0 => String::new(),
-        tokens => format!(", gets {tokens} tokens to think beside a reply (`model.thinking_tokens` sets it)"),
+        tokens => format!(", gets {tokens} tokens to think in addition to the reply (`model.thinking_tokens` sets it)"),
     };
-    format!("{form}, {temperature} temperature 0{system}, {usage} how many tokens it took, {pieces}{thinks}")
+    format!("{form}, {temperature} temperature 0{system}, {usage} how many tokens it used, {pieces}{thinks}")
 }

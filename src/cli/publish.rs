@@ -48,7 +48,7 @@ pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Su
     let PublishReport { version, source_version, written, changed, deleted, detached, seconds, .. } = report;
     let moved = written + changed + deleted;
     if moved == 0 {
-        screen.note(format!("nothing changed: Neo4j has version {source_version} of the index already"));
+        screen.note(format!("nothing changed: Neo4j already has version {source_version} of the index"));
     } else {
         let rate = moved as f64 / seconds.max(1e-3);
         screen.note(format!(

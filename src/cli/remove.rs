@@ -16,7 +16,7 @@ use crate::store::GraphReader as _;
 use crate::text::{counted, is_of_form, near};
 use crate::workspace::Workspace;
 
-/// Documents that are named where what was meant is none.
+/// Documents named if the one meant does not exist.
 const CLOSE_MAX: usize = 5;
 
 /// `cairn remove`.
@@ -34,8 +34,8 @@ pub(super) struct RemoveArgs {
     /// List the documents that were removed.
     #[arg(long, conflicts_with_all = ["documents", "undo"])]
     list: bool,
-    /// Take back what was removed: the next `cairn index` of its folder indexes it. A text that was added by hand is
-    /// not kept: add it again, which takes it back too.
+    /// Undo a removal: the next `cairn index` of the folder indexes the document. A text that was added by hand is
+    /// gone: add it again, which also undoes the removal.
     #[arg(long)]
     undo: bool,
 }

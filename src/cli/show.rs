@@ -135,7 +135,7 @@ fn near_equal(hit: &Hit) -> Option<String> {
     places.dedup();
     let more = if places.len() > NEAR_NAMED_MAX { ", …" } else { "" };
     places.truncate(NEAR_NAMED_MAX);
-    (count > 0).then(|| format!("and {count} more nearly equal to it: {}{more}", places.join(", ")))
+    (count > 0).then(|| format!("and {count} near-duplicates: {}{more}", places.join(", ")))
 }
 
 /// Says on stderr what was searched for instead of what was typed.
@@ -234,7 +234,7 @@ pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Resul
     let cited: Vec<String> = sentence.citations.iter().map(|citation| format!("[{}]", citation + 1)).collect();
     let found: Vec<String> = sentence.web.iter().map(|number| format!("[w{number}]")).collect();
     let cited = cited.concat() + &found.concat();
-    let doubt = if sentence.is_supported { "" } else { " (not supported by what it cites)" };
+    let doubt = if sentence.is_supported { "" } else { " (not supported by its citations)" };
     screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
 }
 
@@ -280,13 +280,13 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
         (Some(why), _) => {
             format!("sentences quoted word for word, found by `{strategy}`; `{model}` gave no usable answer: {why}")
         }
-        (None, AnswerKind::Nothing) => format!("`{model}` found no answer in what `{strategy}` found"),
+        (None, AnswerKind::Nothing) => format!("`{model}` found no answer in the passages from `{strategy}`"),
         (None, _) => {
             let check = match writing.checked_by {
                 CitationCheck::Rule => "a rule looked for the words of each sentence in the passages that it cites",
-                CitationCheck::Model => "it judged whether each sentence is supported by the passages that it cites",
+                CitationCheck::Model => "it judged whether the cited passages support each sentence",
             };
-            format!("written by `{model}` from what `{strategy}` found; {check}")
+            format!("written by `{model}` from the passages of `{strategy}`; {check}")
         }
     };
     screen.note("");
@@ -299,14 +299,14 @@ pub(super) fn work(screen: &Screen, ledger: &Ledger) {
         screen.note(format!("`{reranker}` scored {passages} passages with {spent}"));
     }
     if let Some(WebWork { server, searches, failed }) = &ledger.web_work {
-        let failed = if *failed == 0 { String::new() } else { format!(", {failed} in vain") };
+        let failed = if *failed == 0 { String::new() } else { format!(", {failed} failed") };
         let times = if *searches == 1 { "once".to_owned() } else { format!("{searches} times") };
         screen.note(format!("`{server}` was asked {times} to search the web{failed}"));
     }
     let Some(work) = &ledger.work else { return };
     if let Some(pick) = &ledger.pick {
         let said = match &pick.degraded {
-            Some(why) => format!("nothing was picked, and the order is that of the search: {why}"),
+            Some(why) => format!("nothing was picked, so the order is that of the search: {why}"),
             None => format!("picked {} of the {} best passages", pick.picked.len(), pick.shown),
         };
         screen.note(said);

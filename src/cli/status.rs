@@ -27,7 +27,7 @@ fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
     let unknown = || "unknown".to_owned();
     let published = status.published.clone().unwrap_or_else(unknown);
     let by = status.program.as_ref().map(|program| format!(" by {program}")).unwrap_or_default();
-    let rest = if status.is_whole { "" } else { ", with remains of the version before: publish again" };
+    let rest = if status.is_whole { "" } else { ", with leftovers of the previous version: publish again" };
     let rows = [
         ("server", format!("Neo4j {}", status.server)),
         ("collection", status.collection.map_or_else(unknown, |it| it.to_string())),
@@ -54,7 +54,7 @@ fn contents(counts: &Counts) -> [(&'static str, String); 6] {
     let age = match above.versions {
         0 => String::new(),
         versions => format!(
-            "; topics and layers are {} old, {} came or went since",
+            "; topics and layers are {} old, {} added or removed since",
             counted(versions, "version"),
             counted(above.changed, "entity"),
         ),
@@ -137,7 +137,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     let counts = &status.counts;
     let version = match (&status.version, &status.created_at) {
         (Some(version), Some(created_at)) if status.is_partial => format!(
-            "{version} of {created_at}, made on the way of a first run: more documents are to come; if it was stopped, \
+            "{version} of {created_at}, made during a first run that is not finished; if it was stopped, \
              `{}` continues",
             surroundings.next.command("index PATH", path)
         ),
@@ -199,7 +199,7 @@ fn kinds(status: &Status) -> String {
 /// Says how many documents are in the version, and how many are still to come into one.
 fn progress(path: &Path, status: &Status, surroundings: &Surroundings) -> String {
     let command = surroundings.next.command("index PATH", path);
-    let next = if status.is_changed { format!(": `{command}` makes a version of them") } else { String::new() };
+    let next = if status.is_changed { format!(": `{command}` indexes them") } else { String::new() };
     let (done, pending, failed) = (status.units_done, status.units_pending, status.units_failed);
     format!("{} done, {pending} to do{next}, {failed} failed", counted(done, "document"))
 }

@@ -12,10 +12,10 @@ use crate::setup::Calls;
 use crate::text::{counted, one_line};
 use crate::workspace::Workspace;
 
-/// Topics that are shown on a terminal of those that are part of no other, and parts of each of these.
+/// Top-level topics shown on a terminal, and parts of each.
 const TOPICS_SHOWN_MAX: usize = 20;
 const PARTS_SHOWN_MAX: usize = 3;
-/// Columns before what is said of a topic, and before its parts.
+/// Indentation of the details and parts of a topic, in columns.
 const INDENT: usize = 4;
 
 /// `cairn topics`.
@@ -24,13 +24,13 @@ pub(super) struct TopicsArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Show the topics of this level alone: 0 for those that are part of no other.
+    /// Show only the topics of this level; those of level 0 are part of no other.
     #[arg(long, value_name = "N", conflicts_with = "json")]
     pub(super) level: Option<u32>,
     /// Show the topics of the names in TEXT.
     #[arg(long, value_name = "TEXT")]
     pub(super) about: Option<String>,
-    /// First find topics and layers anew, if names came or went since they were found.
+    /// First recompute topics and layers, if names were added or removed since.
     #[arg(long)]
     pub(super) refresh: bool,
     /// The models of the index.
@@ -52,7 +52,7 @@ pub(super) async fn run(args: &TopicsArgs, surroundings: &Surroundings) -> Done 
     show(&found, args.level, surroundings)
 }
 
-/// Finds topics and layers anew where they are older than the current version.
+/// Recomputes topics and layers if they are older than the current version.
 async fn refresh(workspace: &mut Workspace, args: &TopicsArgs, surroundings: &Surroundings) -> Result<()> {
     let performers = surroundings.setup.to_fill(workspace, &args.models.options(), &Calls::default()).await?;
     let (sink, bar) = progress::sink(surroundings.screen);
@@ -65,7 +65,7 @@ async fn refresh(workspace: &mut Workspace, args: &TopicsArgs, surroundings: &Su
     drop(bar);
     let report = report?;
     surroundings.screen.note(if report.is_new_version {
-        format!("topics and layers were found anew; version {}", report.version)
+        format!("topics and layers were recomputed; version {}", report.version)
     } else {
         "nothing changed since topics and layers were found".to_owned()
     });

@@ -72,7 +72,7 @@ impl Watch {
     ///
     /// If what is watched cannot be watched any more.
     pub(super) async fn changed(&mut self, cancellation: &Cancellation, screen: &Screen) -> Result<bool> {
-        let ended = || Error::Internal("nobody tells of changes any more".to_owned());
+        let ended = || Error::Internal("the watcher of changes ended".to_owned());
         loop {
             if cancellation.is_cancelled() {
                 return Ok(false);
@@ -100,7 +100,7 @@ impl Watch {
             return Ok(!cancellation.is_cancelled());
         }
         if !are_there() {
-            screen.note("waiting until every PATH is there again");
+            screen.note("waiting until every PATH exists again");
         }
         while !self.paths.iter().all(|path| path.exists()) {
             if cancellation.is_cancelled() {

@@ -66,7 +66,7 @@ struct File {
 pub(super) fn read(path: &Path) -> Result<Found> {
     // What a link leads to may be anything of the user's, and errors show a line of it.
     if path.is_symlink() || !path.is_file() {
-        return Err(Error::Settings { path: path.to_owned(), reason: "it is no regular file".to_owned() });
+        return Err(Error::Settings { path: path.to_owned(), reason: "it is not a regular file".to_owned() });
     }
     let text = own::text(path)?;
     let file: File = toml::from_str(&text).map_err(|error| {
@@ -246,6 +246,6 @@ mod tests {
         assert!(said("indx = \"x\"").contains("indx"));
         assert!(said("index = 3").contains("line 1"));
         assert!(said(&format!("#{}", "x".repeat(1 << 20))).contains("more than 1048576 bytes"));
-        assert!(read(Path::new("/")).unwrap_err().to_string().contains("no regular file"));
+        assert!(read(Path::new("/")).unwrap_err().to_string().contains("not a regular file"));
     }
 }

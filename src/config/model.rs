@@ -301,7 +301,7 @@ impl FileModel {
             return Some("`dimensions`, prefixes and `texts_max` belong into `[model.embedder]`".to_owned());
         }
         if let Some(field) = FIELDS_OF_REQUESTS.iter().find(|field| self.body.contains_key(**field)) {
-            return Some(format!("`{field}` in `body` is what a request is made of"));
+            return Some(format!("`{field}` in `body` would replace a part of every request"));
         }
         for (role, FileRole(model)) in self.roles() {
             let is_nested = model.roles().next().is_some() || model.prices.is_some() || !model.confirmed.is_empty();

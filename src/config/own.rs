@@ -87,8 +87,8 @@ impl Ingest {
             if command.iter().skip(1).any(|argument| argument.contains(PLACEHOLDER)) && !key.is_empty() {
                 return Ok((key, command));
             }
-            let form = "a program, then arguments of which one holds `{}`";
-            Err(format!("`ingest.convert` of `{extension}` is no command: {form}"))
+            let form = "a program, then arguments, one of which contains `{}`";
+            Err(format!("`ingest.convert` of `{extension}` is not a command: {form}"))
         });
         checked.collect()
     }

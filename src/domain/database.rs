@@ -180,7 +180,7 @@ fn replaced([documents, gone, given_documents]: [u64; 3], held: Option<&Collecti
         None => "that names no collection".to_owned(),
     };
     format!(
-        "it holds an index {there} with {documents} documents, of which {gone} would be removed; this one has \
-         {given_documents}, of the collection `{given}`"
+        "it holds an index {there} with {documents} documents, {gone} of which would be removed; this one has \
+        {given_documents}, of the collection `{given}`"
     )
 }

@@ -109,7 +109,7 @@ fn check_output(session: &Session) -> Result<(), String> {
     let outputs = session.outputs();
     let output = outputs.iter().find(|output| output.name() == LOGITS);
     let output = output.ok_or_else(|| format!("there is no output `{LOGITS}`"))?;
-    let shape = output.dtype().tensor_shape().ok_or_else(|| format!("`{LOGITS}` is no tensor"))?;
+    let shape = output.dtype().tensor_shape().ok_or_else(|| format!("`{LOGITS}` is not a tensor"))?;
     match shape.as_ref() {
         [_, values] if *values != 0 => Ok(()),
         other => Err(format!("`{LOGITS}` has the shape {other:?}; one score a pair is due")),

@@ -325,7 +325,7 @@ impl Display for AnswersReport {
             writeln!(out, "and to {answerable_silent} of {answerable} others")?;
         }
         if let Some(long) = self.long_contained {
-            writeln!(out, "an accepted answer anywhere in what a model wrote: {}", shown(long))?;
+            writeln!(out, "an accepted answer anywhere in a model's text: {}", shown(long))?;
         }
         if let Some(work) = &self.work {
             write!(out, "{work}")?;

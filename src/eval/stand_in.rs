@@ -53,7 +53,7 @@ impl StandIn {
             Some(accuracy) if !(0.0..=1.0).contains(&accuracy) => Err(Error::Option {
                 option: "simulate",
                 value: accuracy.to_string(),
-                reason: "it lies between 0 and 1".to_owned(),
+                reason: "it must be between 0 and 1".to_owned(),
             }),
             _ => Ok(self),
         }
@@ -61,7 +61,7 @@ impl StandIn {
 
     /// Returns what a report says of it.
     pub(super) fn note(&self) -> String {
-        let said = if self.recorded.is_empty() { "" } else { "recorded replies are said again; " };
+        let said = if self.recorded.is_empty() { "" } else { "recorded replies are replayed; " };
         match self.accuracy {
             Some(accuracy) => format!(
                 "no model was asked: {said}a judge that knows the labels is right with probability {accuracy}, seed \

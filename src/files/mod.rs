@@ -70,7 +70,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, limit: u64) -> Result<
 /// Reads a file of text that the user named; nothing where it has more than `limit` bytes.
 pub(crate) fn read_text_up_to(path: &Path, limit: u64) -> Result<Option<String>> {
     let text = read_up_to(path, limit)?.map(String::from_utf8).transpose();
-    let broken = |_| std::io::Error::new(ErrorKind::InvalidData, "it is no UTF-8 text");
+    let broken = |_| std::io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     text.map_err(broken).map_err(Error::io("read", path))
 }
 

@@ -152,13 +152,13 @@ fn chunking(settings: &str) -> Option<(PassageUnitKind, usize)> {
 /// Says which documents were damaged and are made anew.
 pub(super) fn warning(mended: &Mended) -> Option<String> {
     let documents = listed(&mended.made)?;
-    Some(format!("{documents} damaged in the records and made anew from the source"))
+    Some(format!("{documents} damaged in the records and rebuilt from the source"))
 }
 
 /// Returns the error of documents that are damaged and that no source at hand has.
 fn left(mended: &Mended, path: PathBuf) -> Option<Error> {
     let documents = listed(&mended.left)?;
-    let reason = format!("{documents} damaged, and no source that was read has what it was made from");
+    let reason = format!("{documents} damaged, and no source in this run has its text");
     Some(Error::Corrupt { path, reason })
 }
 

@@ -59,7 +59,7 @@ pub(super) fn removed_by_hand(source: &str) -> Skip {
 
 /// Why a document is left out whose id one has that somebody added by hand.
 pub(super) const ADDED: &str =
-    "one with this id was added by hand, and counts; `cairn remove`, then `cairn remove --undo`, let this one in";
+    "a document with this id was added by hand, and stays; `cairn remove`, then `cairn remove --undo`, admit this one";
 
 /// Says that a document is left out since somebody added one of the same id by hand.
 pub(super) fn added_by_hand(source: &str) -> Skip {

@@ -158,7 +158,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Does the work. Where the records turn out to be damaged, what is damaged is made anew from the sources at hand,
+    /// Does the work. Where the records turn out to be damaged, what is damaged is rebuilt from the sources at hand,
     /// and the work is done again; what has no source ends the run, with the current version left as it is.
     fn run(mut self, work: &Work, handle: &Handle) -> Result<IndexReport> {
         let mut mended = Mended::default();

@@ -56,7 +56,7 @@ impl Sources {
             Self::Paths(paths) => {
                 paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
             }
-            Self::Documents(_) => "what was handed over".to_owned(),
+            Self::Documents(_) => "the given documents".to_owned(),
             Self::Bytes { name, .. } => format!("`{name}`"),
         };
         if let Some(first) = skips.first() {

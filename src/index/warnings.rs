@@ -97,7 +97,7 @@ fn of_kept(unseen: &Unseen) -> Option<String> {
 fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
         format!(
-            "{gone} of the {held} documents that the index holds of `{root}` are gone; they are kept, because an \
+            "{gone} of the {held} documents indexed from `{root}` are gone; they are kept, because an \
              unmounted folder looks the same; `--remove` removes them"
         )
     };
@@ -111,7 +111,7 @@ pub(super) fn of_shortened(shortened: &Shortened) -> Option<String> {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    (shortened.count > 0).then(|| format!("limits left something out, but no text: {shown}{more}"))
+    (shortened.count > 0).then(|| format!("limits were reached, but no text is left out: {shown}{more}"))
 }
 
 /// Says what limits left out of the passages of a document, and of their questions.

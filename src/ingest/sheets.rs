@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8], rows: Rows, give: &mut Give<'_>) -> Result<(), 
         if said.to_lowercase().contains("password") {
             return Refusal::of_all("it is encrypted: open it with its password, save it without one, then index that");
         }
-        Refusal::damaged(format!("it is no spreadsheet that can be read: {said}"))
+        Refusal::damaged(format!("it is not a readable spreadsheet: {said}"))
     };
     let mut workbook = open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(damaged)?;
     let media_type = media_type(&workbook);

@@ -154,7 +154,7 @@ impl Bounds {
         if let Some(path) = self.path.as_ref().filter(|_| is_news)
             && let Err(error) = write(path, &known)
         {
-            tracing::debug!(%error, "what a server counts is not remembered");
+            tracing::debug!(%error, "the counts of a server are not remembered");
         }
     }
 }

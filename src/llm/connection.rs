@@ -224,13 +224,13 @@ fn fault(error: OpenAIError) -> ChatError {
 
 fn checked_url(endpoint: &Endpoint) -> Result<reqwest::Url, ChatError> {
     let refused = |reason: &str| Err(ChatError::Address { reason: reason.to_owned() });
-    let Ok(url) = reqwest::Url::parse(&endpoint.url) else { return refused("its address is no URL") };
+    let Ok(url) = reqwest::Url::parse(&endpoint.url) else { return refused("its address is not a URL") };
     match url.scheme() {
         _ if !url.username().is_empty() || url.password().is_some() => {
             refused("a user or password does not belong into an address: other programs could see it")
         }
         _ if endpoint.api_version.is_some() && endpoint.model.contains(|it: char| !is_of_path(it)) => {
-            refused("the name of the model cannot stand in an address")
+            refused("the name of the model cannot be part of an address")
         }
         "http" | "https" if url.query().is_none() && url.fragment().is_none() => Ok(url),
         "http" | "https" => refused("its address has more than a path"),

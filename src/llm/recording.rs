@@ -164,7 +164,7 @@ impl RecordedCalls {
 }
 
 fn no_call(reason: &str) -> String {
-    format!("it is no recorded call: {reason}")
+    format!("it is not a recorded call: {reason}")
 }
 
 /// A line, by what it is about.

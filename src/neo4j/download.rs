@@ -212,7 +212,7 @@ impl Parts {
                     let extracted: Option<Extracted> = serde_json::from_str(&json).ok();
                     unit.extracted = extracted.filter(|it| it.found.is_of(&unit.passage.text));
                     if unit.extracted.is_none() {
-                        return Err(format!("passage `{}` has not what a model found in it", unit.passage.id));
+                        return Err(format!("passage `{}` lacks the model's extraction", unit.passage.id));
                     }
                 }
                 let vectors = self.passage_vectors.remove(&unit.passage.id).unwrap_or_default();

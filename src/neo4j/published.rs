@@ -75,7 +75,7 @@ impl Published {
         }
         let held = if whole_file::is_whole(&sections) { held(&sections) } else { None };
         if held.is_none() {
-            tracing::warn!(path = %path.display(), "what was published is read back: the file that says it is damaged");
+            tracing::warn!(path = %path.display(), "the published state is read back, because its file is damaged");
         }
         Some(Self { origin, held: held? })
     }

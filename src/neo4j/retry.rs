@@ -90,7 +90,7 @@ pub(super) fn meaning(
             DatabaseError::Address { reason: reason() }
         }
         DriverError::UnsupportedVersion(..) | DriverError::ProtocolMismatch(_) => {
-            DatabaseError::Unreachable { reason: format!("what answers there is no Neo4j 5: {}", reason()) }
+            DatabaseError::Unreachable { reason: format!("the server there is not Neo4j 5: {}", reason()) }
         }
         _ => DatabaseError::Unreachable { reason: reason() },
     }

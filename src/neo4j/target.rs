@@ -58,7 +58,7 @@ impl Target {
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
             _ => (place, Some(PORT)),
         };
-        let Some(port) = port else { return refused("what stands after the host is no port") };
+        let Some(port) = port else { return refused("the text after the host is not a port") };
         let is_plain = |it: char| it.is_alphanumeric() || "-._:[]%".contains(it);
         if host.is_empty() || !host.chars().all(is_plain) {
             return refused("it names no host");

@@ -469,10 +469,14 @@ impl SearchOptions {
             |value: String, reason: &str| Err(Error::Option { option: "relevance", value, reason: reason.to_owned() });
         match (&self.calibration, self.relevance_min) {
             (Some(calibration), _) if self.rerank.is_none() => {
-                refused(calibration.reranker.clone(), "nothing is reranked, so that there are no scores to calibrate")
+                refused(calibration.reranker.clone(), "nothing is reranked, so there are no scores to calibrate")
             }
             (None, Some(least)) => refused(least.to_string(), "a score is a probability only with a calibration"),
-            (_, Some(least)) if !(0.0..=1.0).contains(&least) => refused(least.to_string(), "it lies between 0 and 1"),
+            (_, Some(least)) if !(0.0..=1.0).contains(&least) => refused(
+                least.to_string(),
+                "it must be between 0 and \
+                1",
+            ),
             (Some(calibration), _) if self.joins_lists() => refused(calibration.reranker.clone(), JOINED),
             _ => Ok(()),
         }
@@ -500,7 +504,7 @@ impl SearchOptions {
         Err(Error::Option {
             option: "choice here",
             value: self.asked_of_model().to_owned(),
-            reason: format!("`{}` decides by itself what it asks the language model", self.strategy),
+            reason: format!("`{}` itself decides what to ask the language model", self.strategy),
         })
     }
 }
@@ -520,7 +524,7 @@ fn no_deadline(value: String) -> Error {
 }
 
 fn out_of_bounds<T: fmt::Display>(option: &'static str, value: T, low: T, high: T) -> Error {
-    Error::Option { option, value: value.to_string(), reason: format!("it lies between {low} and {high}") }
+    Error::Option { option, value: value.to_string(), reason: format!("it must be between {low} and {high}") }
 }
 
 #[cfg(test)]

@@ -100,7 +100,10 @@ fn made_of(contents: &Contents) -> Html {
         html.raw("<p class=\"notice\">This index holds no document. Add some with <code>cairn index PATH</code>.</p>");
     }
     if contents.is_changed {
-        html.raw("<p class=\"notice\">Documents came, changed or went since this version was made: <code>cairn index ");
+        html.raw(
+            "<p class=\"notice\">Documents were added, changed or removed since this version was made: \
+            <code>cairn index ",
+        );
         html.raw("PATH</code> makes the next.</p>");
     }
     html

@@ -12,12 +12,11 @@ pub fn parse_budget(texts: &[String], prices: &Prices) -> Result<Budget> {
     let mut budget = Budget::default();
     for text in texts {
         let refused = |reason: String| Error::Option { option: "budget", value: text.clone(), reason };
-        let (number, unit) = parted(text).ok_or_else(|| {
-            refused("it is a number and what it counts, as in `2.50USD`, `1e6tok` or `5000calls`".to_owned())
-        })?;
+        let (number, unit) = parted(text)
+            .ok_or_else(|| refused("it must be a number with a unit: `2.50USD`, `1e6tok` or `5000calls`".to_owned()))?;
         let whole = || {
             // `1e6` is whole, and no number that Rust reads as such.
-            format!("{number}").parse().map_err(|_| refused("it is a whole number of these".to_owned()))
+            format!("{number}").parse().map_err(|_| refused("this unit takes a whole number".to_owned()))
         };
         match unit {
             "call" | "calls" => budget.calls = Some(whole()?),

@@ -243,6 +243,6 @@ impl Setup {
 /// Remembers in a file what a call showed of the model at an endpoint; a call does not fail where it cannot.
 fn remember(path: &Path, endpoint: &Endpoint, change: impl FnOnce(&mut Abilities)) {
     if let Err(error) = probe::remember_with(path, endpoint, change) {
-        tracing::warn!(%error, "what was found out about a server is not remembered");
+        tracing::warn!(%error, "the findings about a server are not remembered");
     }
 }

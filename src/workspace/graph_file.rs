@@ -119,7 +119,7 @@ impl Arrays {
 }
 
 fn missing(sections: &Sections, name: &str) -> Error {
-    sections.corrupt(format!("it has no whole section `{name}`"))
+    sections.corrupt(format!("section `{name}` is missing or incomplete"))
 }
 
 /// The packed graph of a version, mapped and checked.

@@ -55,7 +55,7 @@ impl LexicalField {
         let version_folder = version.to_owned();
         let Some(file) = segments else {
             if !below(second).is_empty() {
-                let reason = "it has texts that came, and nothing says which".to_owned();
+                let reason = "it has recent texts, but not their numbers".to_owned();
                 return Err(Error::Corrupt { path: version.join(second), reason });
             }
             return Ok(Self { field, version: version_folder, first: open(first, count)?, changes: None });

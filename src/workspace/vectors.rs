@@ -69,7 +69,7 @@ impl VectorsFile {
             let values = scales.len() / size_of::<f32>();
             let count = if number == OUTGOING && values == 0 { 0 } else { count };
             if values != count || codes.len() != count * dimension {
-                return Err(sections.corrupt(format!("`{scales_name}` or `{codes_name}` is no vector for each text")));
+                return Err(sections.corrupt(format!("`{scales_name}` or `{codes_name}` lacks a vector for a text")));
             }
             *field = Field { name: scales_name, scales, codes, checked: OnceLock::new() };
         }
@@ -97,7 +97,7 @@ impl VectorsFile {
             self.sections.check(field.scales.clone())?;
             self.sections.check(field.codes.clone())?;
             if !scales.iter().all(|scale| scale.is_finite()) {
-                return Err(self.sections.corrupt(format!("`{}` has a value that is no number", field.name)));
+                return Err(self.sections.corrupt(format!("`{}` has a value that is not a number", field.name)));
             }
             // Who was here at the same time has found the same.
             let _set = field.checked.set(());

@@ -270,7 +270,7 @@ impl Writer {
         };
         self.foreign = self.versions.clear(&kept)?;
         for path in &self.foreign {
-            tracing::warn!(path = %path.display(), "it is no part of an index, and stays");
+            tracing::warn!(path = %path.display(), "it is not part of an index, and stays");
         }
         Ok(())
     }

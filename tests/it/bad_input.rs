@@ -208,7 +208,7 @@ fn an_index_that_was_begun_and_never_finished_says_so() {
     let cli = Cli::new();
     cli.write("notes/a.txt", " ");
     cli.refuses(&["index", "notes"], "input", &["no document"]);
-    let verdict = ["no finished version yet", "make the first with `", "index PATH`; what was read is kept"];
+    let verdict = ["no finished version yet", "create the first with `", "index PATH`; documents read so far are kept"];
     for command in [&["search", "mill"][..], &["ask", "mill"], &["topics"]] {
         cli.refuses(command, "no_index", &[&["the index at `.cairn` has"][..], &verdict].concat());
     }

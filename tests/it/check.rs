@@ -120,7 +120,7 @@ fn damage_to_the_records_is_found_and_is_published_by_no_run() {
         let said = cli.run(["index", "notes", "more"]).succeeded();
         let is_known = !sql.contains("UPDATE units SET fingerprint") && !sql.contains("DELETE FROM documents");
         let is_told = offends == "documents" && is_known;
-        assert_eq!(said.stderr.contains("made anew from"), is_told, "{sql}: {said:#?}");
+        assert_eq!(said.stderr.contains("rebuilt from"), is_told, "{sql}: {said:#?}");
         assert_eq!(offended(&check(&cli, &[], 0)), [""; 0], "{sql}");
         assert!(cli.canonical(".cairn").contains("Ada Wren built the mill in 1790"), "{sql}");
     });

@@ -209,7 +209,7 @@ fn topics_of_a_large_collection_are_kept_while_little_changes_and_found_anew_whe
 
     let version = |cli: &Cli| cli.json(&["status"])["version"].clone();
     let said = cli.run(["topics", "--refresh"]).succeeded();
-    assert!(said.stderr.contains("topics and layers were found anew; version 3"), "{said:#?}");
+    assert!(said.stderr.contains("topics and layers were recomputed; version 3"), "{said:#?}");
     assert!(found(&cli).get("versions").is_none() && !line(&cli).contains("old"));
     let clean = Cli::new();
     clean.write("mills.jsonl", many_mills("It is near Qbaa Mill and Zeal Weir. Zeal Weir is near Qcaa Mill."));

@@ -135,9 +135,9 @@ fn keys_in_two_worlds_are_said_not_to_be_joined() {
     let notes = result.ledger.notes.join("\n");
     let found = found(result);
     assert!(found.bridges.iter().any(|it| it.paths.is_empty()), "{found:#?}");
-    assert!(notes.contains("pairs of key entities are not joined"), "{notes}");
+    assert!(notes.contains("pairs of key entities are not connected"), "{notes}");
     let said = cli.run(["ask", question, "--explain", "--strategy", "layers"]).succeeded();
-    for words in ["Entities near the question", "Communities that they are in", "are not joined", "Context"] {
+    for words in ["Entities near the question", "Their communities", "are not connected", "Context"] {
         assert!(said.stdout.contains(words), "{words}: {said:#?}");
     }
 }

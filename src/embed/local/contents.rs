@@ -61,7 +61,7 @@ pub(super) fn of(file: &[u8]) -> Contents {
     match holds_external(Message::Model, file, DEPTH_MAX) {
         Some(false) => Contents::Whole,
         Some(true) => refused("the model has weights in another file, which is not read"),
-        None => refused("the model is no ONNX file"),
+        None => refused("the model is not an ONNX file"),
     }
 }
 

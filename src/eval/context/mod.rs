@@ -106,7 +106,7 @@ pub async fn context(
     if asked.is_empty() {
         return Err(Error::Question { reason: "no question has an answer in the file of answers".to_owned() });
     }
-    let mut notes = vec!["which documents an answer draws on is told by its words, a proxy".to_owned()];
+    let mut notes = vec!["words decide which documents an answer draws on, a proxy".to_owned()];
     if asked.len() < questions.len() {
         notes.push(format!("{} of {} questions have no answer", questions.len() - asked.len(), questions.len()));
     }

@@ -164,7 +164,7 @@ impl Contest {
         }
         for name in [&first.name, &second.name] {
             if name.eq_ignore_ascii_case(TIE) || name.trim().is_empty() {
-                return refused(format!("`{name}` is no name of a system"));
+                return refused(format!("`{name}` is not the name of a system"));
             }
         }
         refuse_strangers(first, &second.name, |id| second.answers.contains_key(id))?;

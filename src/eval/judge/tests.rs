@@ -244,7 +244,7 @@ fn answers_to_other_questions_and_of_one_system_are_not_compared() {
         refused(&one, &AnswersOf { name: "c".to_owned(), ..one.clone() }, &["7"]).contains("the file of questions")
     );
     assert!(refused(&one, &one, &["1"]).contains("both sides are `b`"));
-    assert!(refused(&one, &AnswersOf { name: "Tie".to_owned(), ..one.clone() }, &["1"]).contains("no name"));
+    assert!(refused(&one, &AnswersOf { name: "Tie".to_owned(), ..one.clone() }, &["1"]).contains("not the name"));
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl VerdictLine {
 
     fn check(&self) -> Result<(), String> {
         if self.a == self.b || [&self.a, &self.b].iter().any(|name| name.eq_ignore_ascii_case(TIE)) {
-            return Err(format!("`{}` and `{}` are no two systems", self.a, self.b));
+            return Err(format!("`{}` and `{}` are not two systems", self.a, self.b));
         }
         for criterion in Criterion::ALL {
             match self.winner.get(&criterion) {

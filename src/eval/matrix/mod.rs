@@ -188,8 +188,8 @@ pub async fn matrix(
     }
     report.notes.extend(notes(&report.tables));
     if is_of_parts {
-        let what = "a strategy without one of its parts is compared with the whole one, led by the same, instead of \
-                    the first row";
+        let what = "a strategy without one of its parts is compared with the complete one, led by the same model, \
+            instead of the first row";
         report.notes.push(what.to_owned());
     }
     Ok(report)
@@ -216,7 +216,10 @@ fn compared(mut run: Run, first: Option<&Run>, notes: &mut Vec<String>) -> Run {
     let is_whole = run.ended_early.is_none() && first.ended_early.is_none();
     if !is_comparable(&first.row.led_by, &run.row.led_by) {
         let first = &first.row.led_by;
-        notes.push(format!("{name} is not compared with the first row, which is led by {first}: these are no equals"));
+        notes.push(format!(
+            "{name} is not compared with the first row, which is led by {first}: only equals are \
+            compared"
+        ));
     } else if is_whole {
         run.row.difference = Some(differences(&first.recalls, &run.recalls));
     }
@@ -238,8 +241,8 @@ fn notes(tables: &[MatrixTable]) -> Vec<String> {
         notes.push(what.to_owned());
     }
     if rows().any(|row| row.exact_match.is_some()) {
-        let what = "EM and F1 are of what a real model answers in short in rows that are led by one, and elsewhere of \
-                    a rule's guess or the first quoted sentence";
+        let what = "EM and F1 score the short answer of a real model in rows that one leads, and elsewhere a rule's \
+            guess or the first quoted sentence";
         notes.push(what.to_owned());
     }
     if rows().any(|row| row.led_by.starts_with("replayed")) {
@@ -429,7 +432,7 @@ mod tests {
         let pairs = [("simulated:0.8", "live:m"), ("simulated:0.8", "simulated:0.9"), ("live:m", "replayed:m")];
         for (first, own) in pairs {
             let (is_compared, note) = differs(whole(first), whole(own));
-            assert!(!is_compared && note.contains("no equals"), "{first} {own}: {note}");
+            assert!(!is_compared && note.contains("only equals"), "{first} {own}: {note}");
         }
         let early = || run_of("live:m", Some((3, "its time is used up".to_owned())));
         let (is_compared, note) = differs(whole(NO_MODEL), early());
@@ -505,7 +508,7 @@ mod tests {
         let other = "`filter` is not a valid part to leave out: `dual` has no such part, only `noise` has";
         assert_eq!(refused("dual-filter"), other);
         assert!(refused("fastest-filter").contains("strategy") && refused("noise-").contains("router"));
-        assert!(refused("noise-filter+pick").contains("decides by itself"));
+        assert!(refused("noise-filter+pick").contains("itself decides"));
         assert!(refused("noise-filter-ending").contains("`filter-ending`"), "one part at a time");
     }
 

@@ -65,7 +65,7 @@ impl Matches<'_> {
             [("outgoing.reach", self.outgoing_reach.items()), ("matched.similarity", self.matched_similarity.items())]
         {
             if !is_number(values) {
-                return Err((name, "has what is no number"));
+                return Err((name, "has a value that is not a number"));
             }
         }
         self.check_arrays(Elsewhere { incoming, outgoing, ..Elsewhere::default() })

@@ -158,10 +158,10 @@ impl Resolution<'_> {
         self.check_arrays(Elsewhere { documents, entities, sentences, ..Elsewhere::default() })?;
         let stands = |thing: &EntityOrdinal| self.entity_thing[*thing] == *thing;
         if !self.entity_thing.iter().all(stands) {
-            return Err(("entity.thing", "names what stands for nothing"));
+            return Err(("entity.thing", "names an entity that does not exist"));
         }
         if !self.scoped_thing.iter().all(stands) {
-            return Err(("scoped.thing", "names what stands for nothing"));
+            return Err(("scoped.thing", "names an entity that does not exist"));
         }
         let is_sorted = |entity| self.scoped_document.of(self.entity_scoped.of(entity)).is_sorted_by(|a, b| a < b);
         if !self.entity_thing.ordinals().all(is_sorted) {

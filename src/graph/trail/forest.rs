@@ -97,7 +97,7 @@ impl TryFrom<ForestText> for Forest {
             known.map(|number| number as u16).ok_or_else(|| format!("there is no feature `{name}`"))
         };
         let numbers = text.features.iter().map(number).collect::<Result<Vec<u16>, String>>()?;
-        let read = |line: &String| Tree::parse(line, &numbers).ok_or_else(|| format!("`{line}` is no tree"));
+        let read = |line: &String| Tree::parse(line, &numbers).ok_or_else(|| format!("`{line}` is not a tree"));
         Self::try_new(text.trees.iter().map(read).collect::<Result<_, String>>()?)
     }
 }

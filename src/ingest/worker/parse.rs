@@ -25,7 +25,7 @@ const ZIP_END_BYTES_MAX: usize = 22 + 0xffff;
 pub(super) fn parse(job: &Job, bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
     let end = &bytes[bytes.len().saturating_sub(ZIP_END_BYTES_MAX)..];
     if is_zip(job.format) && bytes.starts_with(ZIP) && !end.windows(ZIP_END.len()).any(|it| it == ZIP_END) {
-        return Err(Refusal::of_all("it is cut off: its end, which says what is in it, is missing"));
+        return Err(Refusal::of_all("it is cut off: its end, which lists its contents, is missing"));
     }
     match job.format {
         #[cfg(feature = "pdf")]

@@ -70,7 +70,7 @@ impl Copies {
         }
         let read = self::read(&sections);
         if read.is_none() {
-            tracing::warn!(path = %self.path.display(), "the copy of the structure is damaged, and is made again");
+            tracing::warn!(path = %self.path.display(), "the copy of the structure is damaged and will be rebuilt");
         }
         read
     }
@@ -90,7 +90,7 @@ impl Copies {
         }
         let read = levels(&sections).filter(|levels| levels.check(structure).is_ok());
         if read.is_none() {
-            tracing::warn!(path = %path.display(), "the copy of the hierarchy is damaged, and is made again");
+            tracing::warn!(path = %path.display(), "the copy of the hierarchy is damaged and will be rebuilt");
         }
         read
     }

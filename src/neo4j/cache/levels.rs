@@ -148,7 +148,7 @@ impl LevelRows {
     /// Lays everything out, and makes sure of it: somebody may have changed the graph by hand.
     fn into_levels(self, session: &Session, structure: &Structure, state: &IndexState) -> Result<Levels> {
         let levels =
-            self.assemble(structure).ok_or_else(|| session.damaged("its hierarchy leads to what is not there"))?;
+            self.assemble(structure).ok_or_else(|| session.damaged("its hierarchy refers to a missing element"))?;
         levels.check(structure).map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
         let written = levels.descriptions.as_ref();
         let written = written.map_or([0; 2], |it| [it.report_community.len() as u64, it.view().summarized()]);

@@ -381,7 +381,7 @@ impl Rows {
     /// Lays everything out, and makes sure of it: somebody may have changed the graph by hand, and whoever walks it
     /// indexes without looking.
     pub(in crate::neo4j) fn into_structure(self, session: &Session) -> Result<Structure> {
-        let structure = self.assemble().ok_or_else(|| session.damaged("a relationship leads to what is not there"))?;
+        let structure = self.assemble().ok_or_else(|| session.damaged("a relationship refers to a missing element"))?;
         let kept = structure.graph.view().check(structure.outgoing.ends.len());
         kept.map_err(|(part, why)| session.damaged(format!("`{part}` {why}")))?;
         Ok(structure)

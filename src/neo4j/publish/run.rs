@@ -121,7 +121,7 @@ impl Run<'_> {
             Err(error) => Err(error),
         };
         if let Err(error) = kept {
-            tracing::warn!(%error, "what was published is not kept, and read back by the next publish");
+            tracing::warn!(%error, "the published state is not kept, so the next publish reads it back");
         }
     }
 

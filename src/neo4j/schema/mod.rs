@@ -161,7 +161,7 @@ pub(super) async fn drop_vectors(session: &Session) -> Result<()> {
 /// killed while it makes their constraint, so that they can be made again.
 async fn drop_spoiled(session: &Session, due: &[Due], dimension: usize) -> Result<()> {
     for name in Schema::read(session).await?.spoiled(due, dimension) {
-        tracing::debug!(name, "an index that is not whole is dropped");
+        tracing::debug!(name, "an incomplete index is dropped");
         drop_index(session, &name).await?;
     }
     Ok(())

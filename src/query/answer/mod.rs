@@ -29,7 +29,7 @@ use crate::graph::ordinal::PassageOrdinal;
 use extract::Extracted;
 
 /// What a ledger says where sentences could not be quoted anew.
-const UNQUOTED: &str = "the quotations are what the search found by itself";
+const UNQUOTED: &str = "the quotations come from the search alone";
 
 /// What is quoted.
 pub(super) struct Quoted {
@@ -57,7 +57,7 @@ pub(super) async fn quoted(session: &Session, found: &Found, citations_max: usiz
 }
 
 async fn sentences(session: &Session, found: &Found, citations_max: usize) -> Result<(Quoted, Option<String>)> {
-    session.enter("quoting what was found");
+    session.enter("quoting passages");
     let hits = found.hits.clone();
     let ranking = match &found.ranking {
         Some(ranking) => Arc::clone(ranking),

@@ -38,7 +38,7 @@ impl Retriever for ByRegex {
 fn ranked(own: &Arc<Query>, query: &Query, count: usize, shown: usize) -> Result<Ranking> {
     let Some(scan) = &query.exact.scan else {
         let value = query.question.text.clone();
-        let reason = "it is no regular expression between slashes".to_owned();
+        let reason = "it is not a regular expression between slashes".to_owned();
         return Err(Error::Option { option: "query", value, reason });
     };
     let (ranked, at_hand) = matching(query, &scan.regex, count)?;

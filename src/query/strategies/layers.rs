@@ -132,7 +132,7 @@ impl LayersOptions {
         let is_share = |share: &f32| (0.0..=1.0).contains(share);
         if !self.shares.iter().all(is_share) || self.shares.iter().sum::<f32>() > 1.0 {
             let value = self.shares.map(|it| it.to_string()).join(", ");
-            let reason = "each lies between 0 and 1, and so does their sum".to_owned();
+            let reason = "each must be between 0 and 1, and so must their sum".to_owned();
             return Err(Error::Option { option: "division of the context", value, reason });
         }
         Ok(())
@@ -367,7 +367,7 @@ fn said(found: &LayersFound) -> Vec<String> {
     }
     let apart = found.bridges.iter().filter(|bridge| bridge.paths.is_empty()).count();
     if apart > 0 {
-        notes.push(format!("{apart} of {} pairs of key entities are not joined", found.bridges.len()));
+        notes.push(format!("{apart} of {} pairs of key entities are not connected", found.bridges.len()));
     }
     notes
 }

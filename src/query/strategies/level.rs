@@ -172,7 +172,7 @@ impl Work<'_> {
     }
 
     async fn supplement(&self, round: u32) -> Result<Option<Vec<String>>> {
-        self.session.enter("waiting for the language model to say what is missing");
+        self.session.enter("waiting for the language model to find what is missing");
         let question = self.session.question().to_owned();
         let task = SupplementTask { question, round: round + 1, steps: self.steps.clone() };
         self.session.perform::<SupplementSkill>(&task).await

@@ -29,7 +29,7 @@ impl Records {
             if digest::is_right(self.format, kept, || digest::name_pair(&pair)) {
                 return Ok(pair);
             }
-            Err(self.corrupt("what was said of two names is not what was written"))
+            Err(self.corrupt("a merge or split of two names is not what was written"))
         };
         rows.into_iter().map(known).collect()
     }

@@ -266,7 +266,7 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
 
 fn read_passage(row: &Row<'_>, document: &Document, lines: &mut Lines<'_>) -> rusqlite::Result<Passage> {
     let span = Span { start: row.get(3)?, end: row.get(4)? };
-    let outside = || damaged(3, Type::Integer, "a passage that is no part of its document");
+    let outside = || damaged(3, Type::Integer, "a passage that is not part of its document");
     let text = document.text.get(span.range()).ok_or_else(outside)?;
     let sentences = unpack_spans(row.get_ref(6)?.as_blob()?);
     let place = lines.at(span.start);
@@ -280,7 +280,7 @@ fn read_passage(row: &Row<'_>, document: &Document, lines: &mut Lines<'_>) -> ru
         line: place.map(|it| it.line),
         column: place.and_then(|it| it.column),
         text: text.to_owned(),
-        sentences: sentences.ok_or_else(|| damaged(6, Type::Blob, "sentences that are no spans"))?,
+        sentences: sentences.ok_or_else(|| damaged(6, Type::Blob, "sentences that are not spans"))?,
     })
 }
 

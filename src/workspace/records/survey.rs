@@ -227,7 +227,7 @@ impl Records {
         }
         if self.name_pairs().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM name_pairs", []).map(drop))?;
-            forgotten.push("what was said of names".to_owned());
+            forgotten.push("merges and splits of names".to_owned());
         }
         if self.removed().is_err() {
             self.write(|transaction| transaction.execute("DELETE FROM removed", []).map(drop))?;

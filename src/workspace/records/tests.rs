@@ -139,7 +139,7 @@ fn what_is_said_of_two_names_is_kept_in_either_order_until_the_opposite_is_said(
         records.connection.execute(damage, []).unwrap();
         assert_eq!(records.name_pairs().unwrap_err().kind(), ErrorKind::Corrupt, "{damage}");
     }
-    assert_eq!(records.forget_damaged().unwrap(), ["what was said of names"]);
+    assert_eq!(records.forget_damaged().unwrap(), ["merges and splits of names"]);
     assert_eq!(records.name_pairs().unwrap(), []);
 }
 

@@ -124,7 +124,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If the records cannot be written, or a passage is no part of its document; then nothing has changed.
+    /// If the records cannot be written, or a passage is not part of its document; then nothing has changed.
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
         units.iter().try_for_each(check)?;
         let stop = self.cancellation.clone();
@@ -177,7 +177,7 @@ fn check(unit: &DocumentUnit) -> Result<()> {
     let text = &unit.document.text;
     let stray = unit.passages.iter().find(|it| it.passage.span.of(text) != it.passage.text);
     match stray {
-        Some(it) => Err(Error::Internal(format!("passage `{}` is no part of its document", it.passage.id))),
+        Some(it) => Err(Error::Internal(format!("passage `{}` is not part of its document", it.passage.id))),
         None => Ok(()),
     }
 }

@@ -86,9 +86,9 @@ fn what_a_limit_leaves_out_of_a_document_is_told_and_its_text_is_whole() {
     let report = cli.json(&["index", "notes"]);
     assert_eq!(skips(&report), [""; 0]);
     let warnings = report["warnings"].as_array().unwrap();
-    let said = warnings.iter().filter_map(Value::as_str).find(|it| it.starts_with("limits left")).unwrap();
+    let said = warnings.iter().filter_map(Value::as_str).find(|it| it.starts_with("limits were reached")).unwrap();
     for part in [
-        "left something out, but no text",
+        "but no text is left out",
         "its title is cut to 300 characters",
         "1 of its metadata entries are too long",
         "`notes/b.md`: ",

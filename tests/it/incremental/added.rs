@@ -52,7 +52,8 @@ fn the_text_of_a_file_that_is_added_is_held_by_hand_from_then_on() {
     cli.write("notes/a.md", text);
     cli.json(&["index", "notes"]);
     let said = add(&cli, &["--address", "notes/a.md"], text).succeeded();
-    assert!(said.stderr.contains("it is held by hand now; version 2") && !said.stderr.contains("warning"), "{said:#?}");
+    assert!(said.stderr.contains("it now counts as added by hand; version 2"), "{said:#?}");
+    assert!(!said.stderr.contains("warning"), "{said:#?}");
     let again = add(&cli, &["--address", "notes/a.md"], text).succeeded();
     assert!(again.stderr.contains("nothing changed; version 2"), "{again:#?}");
 }

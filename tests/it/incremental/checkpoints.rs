@@ -87,7 +87,7 @@ fn a_run_that_is_killed_after_a_version_on_the_way_leaves_it_and_is_continued() 
     assert_valid("status", &status);
     assert_eq!((&status["is_partial"], &status["counts"]["documents"]), (&json!(true), &json!(BATCH)));
     let said = cli.run(["status"]).succeeded().stdout;
-    assert!(said.contains("more documents are to come") && said.contains("index PATH` continues"), "{said}");
+    assert!(said.contains("a first run that is not finished") && said.contains("index PATH` continues"), "{said}");
     assert!(!cli.json(&["search", "Qaba Quay"])["hits"].as_array().unwrap().is_empty());
     cli.run(["check"]).succeeded();
     let report = cli.json(&["index", "notes"]);

@@ -99,7 +99,7 @@ fn a_folder_that_goes_and_comes_back_is_indexed_on() {
     let watching = Watching::begin(&cli, &["notes"]);
     let (here, there) = (cli.folder().join("notes"), cli.folder().join("away"));
     fs::rename(&here, &there).unwrap();
-    watching.line_with("waiting until every PATH is there again");
+    watching.line_with("waiting until every PATH exists again");
     cli.write("away/new.md", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
     fs::rename(&there, &here).unwrap();
     watching.line_with("7 documents (1 added, 0 changed, 0 removed)");

@@ -151,7 +151,7 @@ fn a_model_may_abstain_and_what_it_makes_up_is_marked() {
     let made_up = Play::Says(json!({ "can_answer": true, "sentences": sentences }).to_string());
     let (cli, server) = (indexed(), ChatServer::start([made_up]));
     let said = ask(&cli, &server, &[]).succeeded();
-    assert!(said.stdout.contains("1999. [1] (not supported by what it cites)"), "{said:#?}");
+    assert!(said.stdout.contains("1999. [1] (not supported by its citations)"), "{said:#?}");
 }
 
 #[test]

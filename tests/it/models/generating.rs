@@ -413,7 +413,7 @@ fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
     assert!(said.stdout.contains(" USD"), "{said:#?}");
     assert_eq!(server.asked().len(), 5);
     let said = cli.run(["index", "notes", "--dry-run"]).succeeded();
-    assert!(said.stdout.contains("no server would be asked"), "{said:#?}");
+    assert!(said.stdout.contains("no server would be called"), "{said:#?}");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     assert_eq!(skills, ["decompose", "pick", "read"]);
     assert_eq!(report["metrics"]["recall@2"]["mean"], 100.0);
     let note = report["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("no model was asked: recorded replies are said again; a judge"), "{note}");
+    assert!(note.starts_with("no model was asked: recorded replies are replayed; a judge"), "{note}");
     assert_eq!(cli.run([&eval[..], &["--simulate", "1.2"]].concat()).status, Some(3));
     let answers = ["eval", "answers", "--questions", "questions.jsonl", "--simulate", "1"];
     assert_eq!(cli.run(answers).status, Some(2));

@@ -82,7 +82,7 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
     let rows = report["tables"][0]["rows"].as_array().unwrap();
     let named: Vec<&str> = rows.iter().map(|row| row["method"].as_str().unwrap()).collect();
     assert_eq!(named, ["noise", "noise", "noise-filter", "noise-filter"]);
-    assert!(report["notes"][1].as_str().unwrap().contains("compared with the whole one"), "{report}");
+    assert!(report["notes"][1].as_str().unwrap().contains("compared with the complete one"), "{report}");
     let refused = of("noise,noise-judge", [".cairn", "other"]);
     assert!(refused.stderr.contains("`noise` has router, refiner, filter, ending"), "{refused:#?}");
     for (strategies, index) in [("trail,trail", [".cairn", "other"]), ("trail", [".cairn", ".cairn"])] {

@@ -78,7 +78,7 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
         (vec![cut(), cut(), object()], "has a JSON mode", "json_object"),
         (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
         // As if nobody had asked.
-        (vec![cut(), cut(), cut(), cut()], "its form is not known", "json_schema"),
+        (vec![cut(), cut(), cut(), cut()], "its form is unknown", "json_schema"),
         (vec![cut(), cut(), refuses(), refuses()], "its form is not known", "json_schema"),
     ];
     for (plays, says_of_form, form) in cases {

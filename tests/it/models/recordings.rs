@@ -129,7 +129,7 @@ fn a_recording_without_vectors_is_read_and_lacks_the_first_text() {
     let lexical = ["--strategy", "lexical", "--replay", "old.jsonl"];
     cli.refuses(&[&args[..], &["--replay", "old.jsonl"]].concat(), "input", &["the vector of text 1 (`"]);
     let said = cli.run([&args[..], &lexical].concat());
-    assert!(!said.stderr.contains("is no recorded call"), "{said:#?}");
+    assert!(!said.stderr.contains("is not a recorded call"), "{said:#?}");
     assert_eq!(server.asked().len(), asked);
 }
 

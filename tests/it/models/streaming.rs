@@ -23,7 +23,7 @@ fn sentences_are_those_of_the_answer_marked_counted_kept_and_recorded_as_without
     let [first, second] = [0, 1].map(|line| streamed.stdout.lines().nth(line).unwrap());
     assert_eq!(first, "Ada Lorne built Harl Mill. [1]");
     assert!(
-        second.starts_with("Bertha Quill paid for it in 1999. [") && second.ends_with("supported by what it cites)")
+        second.starts_with("Bertha Quill paid for it in 1999. [") && second.ends_with("supported by its citations)")
     );
     assert!(streamed.stderr.contains("1 call, 300 tokens read, 40 written"), "{streamed:#?}");
     assert_eq!(server.asked()[0].body["stream"], true);

@@ -243,7 +243,7 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
         (vec!["ask", QUESTION, "--web-search", &web.url], "only `--strategy level`"),
         (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "search 1 of the web (`When did"),
         (ask(&["--web-search", &address]), "a user or password does not belong"),
-        (ask(&["--web-search", "localhost"]), "its address is no URL"),
+        (ask(&["--web-search", "localhost"]), "its address is not a URL"),
         (ask(&["--web-search", &keyed]), "its address has more than a path"),
         (ask(&["--web-search", &keyed, "--json"]), "its address has more than a path"),
         (ask(&["--web-search", &keyed, "--replay", "calls.jsonl"]), "its address has more than a path"),

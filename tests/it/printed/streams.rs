@@ -200,7 +200,8 @@ fn what_is_offered_to_be_typed_next_does_what_it_says_and_nothing_else() {
 
         // A question is a word of what is offered too.
         let said = cli.run(["ask", &format!("--index={name}"), "--", name]);
-        let Some((_, offered)) = said.stderr.lines().find_map(|line| line.split_once("whatever they say: ")) else {
+        let Some((_, offered)) = said.stderr.lines().find_map(|line| line.split_once("nearest passages anyway: "))
+        else {
             continue;
         };
         let done = pasted(&cli, offered);

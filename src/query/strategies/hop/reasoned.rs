@@ -5,7 +5,7 @@
 //! - `choose`: from each passage the one step whose question helps most, or none (the paper's Algorithm 1).
 //! - `judge-edges`: from each passage all steps that help, of the best [`STEPS_JUDGED`] (`bfs_hop2` of the public
 //!   code).
-//! - `judge-nodes`: all steps from the passages that help (`bfs`); those found needed come first in the end.
+//! - `judge-nodes`: all steps from the passages that help (`bfs`); those judged needed come first in the end.
 
 use std::sync::Arc;
 
@@ -269,7 +269,7 @@ impl Hopping {
 }
 
 impl Judged {
-    /// Returns the passages of a walk, best first: those found needed, those that have to do with the question, the
+    /// Returns the passages of a walk, best first: those judged needed, those that have to do with the question, the
     /// others, each as similarity has them; scores stay in order.
     pub(super) fn ranked(&self, kept: &[Visited], pruned: &[Visited]) -> Vec<Visited> {
         let verdict = |it: &Visited| self.verdicts.get(&it.passage).copied().unwrap_or_default();

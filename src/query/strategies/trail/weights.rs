@@ -21,7 +21,7 @@ pub fn read_weights(path: &Path) -> Result<WeightSet> {
     if weights.is_finite() {
         return Ok(weights);
     }
-    let reason = "a weight is no finite number".to_owned();
+    let reason = "a weight is not a finite number".to_owned();
     Err(Error::Line { path: path.to_owned(), line: 1, reason })
 }
 
